@@ -1,0 +1,74 @@
+"""What can go wrong, as one small hierarchy.
+
+Every error carries one sentence a user can act on: what happened, where (file, line or byte) and
+the remedy. The command line prints it and leaves with `exit_code`; the library only raises.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class EmdiamError(Exception):
+    """Base of all errors raised on purpose. `exit_code` is what the command line returns."""
+
+    exit_code = 1
+
+
+class InputError(EmdiamError):
+    """The input or the options are at fault: the user can mend it.
+
+    Parameters
+    ----------
+    what : the fault, as a clause without a full stop.
+    path : file or store at fault, if any.
+    line : 1-based line number in `path`, if any.
+    byte : 0-based byte offset in `path`, if any.
+    text : the offending text (shortened to 80 characters in the message).
+    remedy : what to do about it, as a clause.
+    """
+
+    exit_code = 2
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        path: str | Path | None = None,
+        line: int | None = None,
+        byte: int | None = None,
+        text: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.what, self.path, self.line, self.byte = what, path, line, byte
+        self.text, self.remedy = text, remedy
+        place = "" if path is None else str(path)
+        if line is not None:
+            place += f", line {line}"
+        if byte is not None:
+            place += f", byte {byte}"
+        message = f"{place}: {what}" if place else what
+        if text is not None:
+            shown = text if len(text) <= 80 else text[:77] + "..."
+            message += f": {shown!r}"
+        if remedy:
+            message += f"; {remedy}"
+        super().__init__(message)
+
+
+class StoreError(InputError):
+    """A store that is missing, foreign, unfinished, damaged or of a newer version."""
+
+
+class BudgetError(InputError):
+    """A memory or disk budget that cannot work; the message has the numbers."""
+
+
+class StoppedEarly(EmdiamError):
+    """Stopped by the user or a limit; `result` holds the interval so far, if there is one."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, result: object | None = None) -> None:
+        super().__init__(message)
+        self.result = result

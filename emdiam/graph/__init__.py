@@ -1,0 +1,1 @@
+"""What a graph on disk is: store layout, writing, opening, conversion, generation, formats."""

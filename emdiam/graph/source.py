@@ -1,0 +1,68 @@
+"""How edges arrive: the interface between input formats, generators and the conversion.
+
+A source yields batches of directed pairs in the *user's* ids, in any order, loops and duplicates
+included. It never holds more than about one batch in memory and says what its format declares.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+
+@dataclass(frozen=True)
+class SourceInfo:
+    """What the format declares before the first edge.
+
+    n_vertices : number of vertices if the format declares it (Matrix Market, METIS, DIMACS, .egr,
+        .sg, .npz, generators); ids then lie in [first_id, first_id + n_vertices) and vertices
+        without an edge exist. None: the vertices are the ids that occur (a loop counts).
+    first_id : 0 or 1, only meaningful with n_vertices.
+    n_entries : number of pairs that `batches` will yield, if known (progress, checks).
+    directed : True if a pair (a, b) was meant as an arc a -> b only, so that the conversion
+        symmetrises and says so; False if the format is undirected or lists both directions.
+    id_kind : "int" (batches hold int64/uint64 arrays) or "string" (pyarrow string arrays).
+    size_bytes : bytes to read (compressed size for compressed input), if known.
+    format : name of the format, e.g. "matrix-market".
+    """
+
+    n_vertices: int | None = None
+    first_id: int = 0
+    n_entries: int | None = None
+    directed: bool = True
+    id_kind: str = "int"
+    size_bytes: int | None = None
+    format: str = ""
+
+
+@dataclass(frozen=True)
+class EdgeBatch:
+    """src, dst : numpy int64 or uint64 [k] in the user's ids (id_kind "int"), or pyarrow string
+    arrays of length k (id_kind "string")."""
+
+    src: Any
+    dst: Any
+
+
+@runtime_checkable
+class EdgeSource(Protocol):
+    """A stream of edges. `info` may read the header; `batches` may be called again to start over
+    unless `rewindable` is False (standard input)."""
+
+    name: str
+    rewindable: bool
+
+    def info(self) -> SourceInfo:
+        """Header facts; raises InputError for a missing, empty or foreign file."""
+        ...
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """Pairs in batches whose arrays take about `batch_bytes` together (never more than twice
+        that). Raises InputError at the first fault, with file, line or byte, text and remedy, and
+        after the last batch when counts do not match what the header declared."""
+        ...
+
+    def position_bytes(self) -> int:
+        """Bytes of input consumed so far (for progress against info().size_bytes)."""
+        ...

@@ -1,0 +1,113 @@
+"""Sizes, counts and the memory of this process and machine.
+
+Sizes are bytes as int; texts like "4GiB", "512MB", "1.5g" are parsed here and nowhere else.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from .errors import InputError
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
+          "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
+_SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*$", re.IGNORECASE)
+_POWER = re.compile(r"^\s*(\d+)\s*(?:\^|\*\*)\s*(\d+)\s*$")
+
+
+def parse_size(text: str | int) -> int:
+    """Bytes from an int or a text: "4GiB", "512MB", "768mib", "100000". Raises InputError."""
+    if isinstance(text, int):
+        size = text
+    else:
+        match = _SIZE.match(text)
+        if not match or match.group(2).lower() == "i":
+            raise InputError("not a size", text=text, remedy="write it like 4GiB, 512MB or 1000000")
+        size = int(float(match.group(1)) * _UNITS[match.group(2).lower()])
+    if size <= 0:
+        raise InputError("a size must be positive", text=str(text))
+    return size
+
+
+def parse_count(text: str | int) -> int:
+    """A count from an int or a text: "2^20", "1e6", "1048576". Raises InputError."""
+    if isinstance(text, int):
+        return text
+    match = _POWER.match(text)
+    if match:
+        base, exponent = int(match.group(1)), int(match.group(2))
+        if exponent > 200:
+            raise InputError("the count is too large", text=text)
+        return base**exponent
+    try:
+        value = float(text) if not text.strip().isdigit() else int(text)
+        count = int(value)
+    except (ValueError, OverflowError):
+        raise InputError("not a count", text=text, remedy="write it like 2^20, 1e6 or 1048576") from None
+    if count != value:
+        raise InputError("a count must be whole", text=text)
+    return count
+
+
+def format_size(size: int | float) -> str:
+    """Bytes as a short text with a binary unit: 1536 -> "1.5 KiB"."""
+    value = float(size)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if abs(value) < 1024:
+            return f"{value:.0f} {unit}" if unit == "B" else f"{value:.1f} {unit}"
+        value /= 1024
+    return f"{value:.1f} TiB"
+
+
+def _status_bytes(key: str) -> int:
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(key + ":"):
+            return int(line.split()[1]) * 1024
+    raise EnvironmentError(f"{key} is not in /proc/self/status")
+
+
+def current_rss_bytes() -> int:
+    """Resident set of this process now, bytes (VmRSS)."""
+    return _status_bytes("VmRSS")
+
+
+def peak_rss_bytes() -> int:
+    """Peak resident set of this process so far, bytes (VmHWM)."""
+    return _status_bytes("VmHWM")
+
+
+def _cgroup_limit_bytes() -> int | None:
+    """Smallest memory limit on the way from this process's cgroup (v2 or v1) to the root."""
+    limits: list[int] = []
+    for line in Path("/proc/self/cgroup").read_text().splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers == "":
+            root, name = Path("/sys/fs/cgroup"), "memory.max"
+        elif "memory" in controllers.split(","):
+            root, name = Path("/sys/fs/cgroup/memory"), "memory.limit_in_bytes"
+        else:
+            continue
+        folder = root / group.lstrip("/")
+        for place in (folder, *folder.parents):
+            file = place / name
+            if file.is_file():
+                text = file.read_text().strip()
+                if text.isdigit():
+                    limits.append(int(text))
+            if place == root:
+                break
+    return min(limits) if limits else None
+
+
+def default_memory_bytes() -> int:
+    """Default for --memory: nine tenths of what the machine has available, or of what the
+    cgroup of this process allows, whichever is smaller."""
+    available = 0
+    for line in Path("/proc/meminfo").read_text().splitlines():
+        if line.startswith("MemAvailable:"):
+            available = int(line.split()[1]) * 1024
+    limit = _cgroup_limit_bytes()
+    if limit is not None:
+        available = min(available, limit)
+    return available * 9 // 10
