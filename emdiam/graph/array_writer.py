@@ -1,0 +1,136 @@
+"""Append-only writer of one sharded, checksummed one-dimensional Zarr array.
+
+Chunks are encoded in a thread pool and appended to the current shard file in order; memory stays
+at a few chunks however large the array (a shard written through zarr's own pipeline holds the
+whole decoded shard). Metadata is written by zarr at close, when the length is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from .codec import CRC_BYTES, ChunkCodec
+from .shards import pack_index
+
+
+class ArrayWriter:
+    """Writes array `name` of the group in folder `group`.
+
+    Parameters
+    ----------
+    group : folder of the Zarr group (already holding its zarr.json).
+    name : array name.
+    codec : chunk codec; its dtype is the array's.
+    chunk_items, shard_chunks : items a chunk, chunks a shard.
+    fill_value : pads the last chunk and marks missing chunks for other readers.
+    pool : executor that encodes; at most `in_flight` chunks wait at a time.
+    """
+
+    def __init__(
+        self,
+        group: Path,
+        name: str,
+        codec: ChunkCodec,
+        *,
+        chunk_items: int,
+        shard_chunks: int,
+        fill_value: int,
+        pool: ThreadPoolExecutor,
+        in_flight: int = 4,
+    ) -> None:
+        self.name, self.length = name, 0
+        self._group, self._codec, self._pool = group, codec, pool
+        self._chunk_items, self._shard_chunks, self._fill = chunk_items, shard_chunks, fill_value
+        self._in_flight = in_flight
+        self._buffer = np.empty(chunk_items, codec.dtype)
+        self._used = 0
+        self._pending: deque[Future[bytes]] = deque()
+        self._sizes: list[int] = []
+        self._n_shards = 0
+        self._file: BinaryIO | None = None
+        self._digest = hashlib.blake2b(digest_size=16)
+
+    def append(self, values: np.ndarray) -> None:
+        """Append values (any length; safely castable to the array's dtype)."""
+        values = np.ascontiguousarray(values)
+        if values.dtype != self._codec.dtype:
+            values = values.astype(self._codec.dtype, casting="same_kind")
+        start = 0
+        while start < len(values):
+            take = min(self._chunk_items - self._used, len(values) - start)
+            self._buffer[self._used : self._used + take] = values[start : start + take]
+            self._used += take
+            start += take
+            if self._used == self._chunk_items:
+                self._submit()
+        self.length += len(values)
+
+    def _submit(self) -> None:
+        self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
+        self._buffer = np.empty(self._chunk_items, self._codec.dtype)
+        self._used = 0
+        while len(self._pending) > self._in_flight:
+            self._write(self._pending.popleft().result())
+
+    def _write(self, data: bytes) -> None:
+        if self._file is None:
+            folder = self._group / self.name / "c"
+            folder.mkdir(parents=True, exist_ok=True)
+            self._file = open(folder / str(self._n_shards), "wb")
+        self._file.write(data)
+        self._digest.update(data[-CRC_BYTES:])
+        self._sizes.append(len(data))
+        if len(self._sizes) == self._shard_chunks:
+            self._end_shard()
+
+    def _end_shard(self) -> None:
+        if self._file is None:
+            return
+        self._file.write(pack_index(self._sizes, self._shard_chunks))
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._file, self._sizes = None, []
+        self._n_shards += 1
+
+    def close(self) -> bytes:
+        """Write what is left and the metadata; returns the digest of the chunk checksums."""
+        if self._used:
+            self._buffer[self._used :] = self._fill
+            self._submit()
+        while self._pending:
+            self._write(self._pending.popleft().result())
+        self._end_shard()
+        self._write_metadata()
+        return self._digest.digest()
+
+    def _write_metadata(self) -> None:
+        import zarr
+
+        group = zarr.open_group(str(self._group), mode="r+", zarr_format=3)
+        keywords: dict[str, Any] = self._codec.zarr_pipeline()
+        group.create_array(
+            self.name,
+            shape=(self.length,),
+            dtype=self._codec.dtype,
+            chunks=(self._chunk_items,),
+            shards=(self._chunk_items * self._shard_chunks,),
+            fill_value=self._fill,
+            **keywords,
+        )
+
+    def abort(self) -> None:
+        """Drop what is pending and close the file (the folder is removed by the owner)."""
+        for future in self._pending:
+            future.cancel()
+        self._pending.clear()
+        if self._file is not None:
+            self._file.close()
+            self._file = None

@@ -1,0 +1,220 @@
+"""StoreWriter: a new store, written as NAME.partial and renamed when its last record is down.
+
+Degrees and neighbours arrive as two independent append-only streams in vertex order, so that a
+row may be cut anywhere. Whatever happens before `finish` ends, nothing opens under the target's
+name: the record with `complete: true` is written last, fsynced, and the folder renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .array_writer import ArrayWriter
+from .codec import ChunkCodec
+from .layout import CHUNK_IDS, PARTIAL_SUFFIX, SHARD_BYTES, StoreRecord, id_dtype, sentinel
+
+
+def check_target(target: Path, force: bool) -> None:
+    """Raise InputError if `target` exists and may not be replaced, or its folder is missing."""
+    target = Path(target)
+    if target.exists() or target.is_symlink():
+        if not force:
+            raise InputError("the target exists", path=target, remedy="choose another name or use --force")
+        if not (target / "zarr.json").is_file():
+            raise InputError("the target exists and is not a zarr store, so it is not replaced",
+                             path=target, remedy="choose another name")
+    if not target.absolute().parent.is_dir():
+        raise InputError("the folder of the target does not exist", path=target.absolute().parent,
+                         remedy="make it first")
+
+
+def writer_bytes(threads: int, chunk_ids: int) -> int:
+    """Peak working memory of a StoreWriter, bytes: decoded and encoded chunks in flight."""
+    per_array = (threads + 4) * chunk_ids * 8 * 2
+    return 2 * per_array + (2 << 20)
+
+
+class StoreWriter:
+    """Writes one store.
+
+    Parameters
+    ----------
+    target : final folder; NAME.partial beside it is written first (a stale one is removed).
+    n_vertices : number of rows to come; decides the id dtype.
+    force : replace an existing store at the end.
+    codec, chunk_ids : see layout; chunk_ids a power of two.
+    threads : threads that encode chunks.
+    """
+
+    def __init__(
+        self,
+        target: Path,
+        *,
+        n_vertices: int,
+        force: bool = False,
+        codec: str = "lz4",
+        chunk_ids: int = CHUNK_IDS,
+        threads: int = 2,
+    ) -> None:
+        if chunk_ids < 64 or chunk_ids & (chunk_ids - 1):
+            raise InputError("the chunk size must be a power of two, 64 or more", text=str(chunk_ids))
+        self.target, self.force = Path(target), force
+        check_target(self.target, force)
+        self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
+        self._codec_name, self._chunk_ids = codec, chunk_ids
+        self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
+        if self.partial.exists():
+            shutil.rmtree(self.partial)
+        import zarr
+
+        zarr.open_group(str(self.partial), mode="w", zarr_format=3)
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
+        self._threads = threads
+        self._arrays: dict[str, ArrayWriter] = {}
+        self._indptr = self._array("indptr", np.dtype(np.int64), 0)
+        self._indices = self._array("indices", self.id_dtype, sentinel(self.id_dtype))
+        self._indptr.append(np.zeros(1, np.int64))
+        self._offset = 0
+        self._max_degree = 0
+        self._n_isolated = 0
+
+    def _array(self, name: str, dtype: np.dtype[Any], fill: int) -> ArrayWriter:
+        chunk = self._chunk_ids
+        writer = ArrayWriter(
+            self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=chunk,
+            shard_chunks=max(1, SHARD_BYTES // (dtype.itemsize * chunk)), fill_value=fill,
+            pool=self._pool, in_flight=self._threads + 2,
+        )
+        self._arrays[name] = writer
+        return writer
+
+    def append_degrees(self, degrees: np.ndarray) -> None:
+        """Degrees of the next len(degrees) vertices, integers >= 0."""
+        if not len(degrees):
+            return
+        ends = np.cumsum(degrees, dtype=np.int64)
+        ends += self._offset
+        self._offset = int(ends[-1])
+        self._indptr.append(ends)
+        self._max_degree = max(self._max_degree, int(degrees.max()))
+        self._n_isolated += int(np.count_nonzero(degrees == 0))
+
+    def append_neighbours(self, ids: np.ndarray) -> None:
+        """The next entries of `indices`, id_dtype[k]; a row may be cut anywhere."""
+        self._indices.append(ids)
+
+    def append_vertex_ids(self, values: np.ndarray) -> None:
+        """User's ids of the next vertices, int64 or uint64 (id_kind "int")."""
+        if "vertex_id" not in self._arrays:
+            self._array("vertex_id", np.dtype(values.dtype), 0)
+        self._arrays["vertex_id"].append(values)
+
+    def append_vertex_strings(self, values: Any) -> None:
+        """User's ids of the next vertices, a pyarrow string array (id_kind "string")."""
+        if "vertex_id_offsets" not in self._arrays:
+            self._array("vertex_id_offsets", np.dtype(np.int64), 0).append(np.zeros(1, np.int64))
+            self._array("vertex_id_bytes", np.dtype(np.uint8), 0)
+        import pyarrow as pa
+
+        binary = values.cast(pa.large_binary())
+        _, offsets_buffer, data_buffer = binary.buffers()
+        count = len(binary)
+        first = binary.offset
+        offsets = np.frombuffer(offsets_buffer, np.int64, count + 1, first * 8)
+        data = np.empty(0, np.uint8)
+        if data_buffer is not None:
+            data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
+        base = self._arrays["vertex_id_bytes"].length
+        self._arrays["vertex_id_offsets"].append(offsets[1:] - offsets[0] + base)
+        self._arrays["vertex_id_bytes"].append(data)
+
+    def finish(self, record: StoreRecord) -> StoreRecord:
+        """Check counts, fill the record's counts and digests, write it last, rename to target."""
+        n, m = self.n_vertices, self._indices.length
+        if self._indptr.length != n + 1 or self._offset != m or m % 2:
+            raise RuntimeError(
+                f"rows written {self._indptr.length - 1} of {n}, degrees sum to {self._offset}, arcs {m}"
+            )
+        digest = hashlib.blake2b(digest_size=16)
+        for name in sorted(self._arrays):
+            digest.update(name.encode() + self._arrays[name].close())
+        self._pool.shutdown()
+        record.n_vertices, record.n_arcs, record.n_edges = n, m, m // 2
+        record.max_degree, record.n_isolated = self._max_degree, self._n_isolated
+        record.codec, record.chunk_ids = self._codec_name, self._chunk_ids
+        record.shard_chunks = max(1, SHARD_BYTES // (self.id_dtype.itemsize * self._chunk_ids))
+        record.chunk_digest = digest.hexdigest()
+        record.complete = True
+        record.record_digest = record.digest()
+        self._complete(record)
+        return record
+
+    def _complete(self, record: StoreRecord) -> None:
+        import zarr
+
+        group = zarr.open_group(str(self.partial), mode="r+", zarr_format=3)
+        group.create_array(
+            "data", shape=(record.n_arcs,), dtype="uint8", chunks=(max(1, record.n_arcs),), fill_value=1,
+            compressors=None,
+        )
+        for name in (*self._arrays, "data"):
+            _fsync(self.partial / name / "zarr.json")
+            _fsync(self.partial / name)
+        group.attrs.update(_attributes(record, self.id_dtype))
+        _fsync(self.partial / "zarr.json")
+        _fsync(self.partial)
+        if self.target.exists():
+            doomed = self.target.with_name(f"{self.target.name}.{os.getpid()}.deleting")
+            os.rename(self.target, doomed)
+            os.rename(self.partial, self.target)
+            shutil.rmtree(doomed)
+        else:
+            os.rename(self.partial, self.target)
+        _fsync(self.target.absolute().parent)
+
+    def abort(self) -> None:
+        """Stop and remove NAME.partial. Safe to call at any time before finish has returned."""
+        for array in self._arrays.values():
+            array.abort()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        if self.partial.exists():
+            shutil.rmtree(self.partial)
+
+
+def _fsync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:
+    """The group's attributes: AnnData's three, a binsparse description and our record."""
+    n, m = record.n_vertices, record.n_arcs
+    return {
+        "encoding-type": "csr_matrix",
+        "encoding-version": "0.1.0",
+        "shape": [n, n],
+        "binsparse": {
+            "version": "0.1",
+            "format": "CSR",
+            "shape": [n, n],
+            "number_of_stored_values": m,
+            "structure": "symmetric_both",
+            "data_types": {
+                "pointers_to_1": "int64",
+                "indices_1": str(ids),
+                "values": "iso[uint8]",
+            },
+        },
+        "emdiam": record.to_dict(),
+    }
