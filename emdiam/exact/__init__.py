@@ -1,0 +1,1 @@
+"""Exact diameters, one file a method, and the result they return."""

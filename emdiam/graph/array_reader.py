@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,8 +30,8 @@ class ChunkedArray(Protocol):
     chunk_items: int
     n_chunks: int
 
-    def fetch(self, first: int, out: np.ndarray) -> int:
-        """Decode chunks first, first + 1, ... into the rows of out, dtype[k, chunk_items];
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
+        """Decode chunks first, first + 1, ... into rows (each dtype[chunk_items], contiguous);
         returns the bytes read. Thread-safe. Raises StoreError."""
         ...
 
@@ -106,16 +107,16 @@ class LocalArray:
     def _path(self, shard: int) -> Path:
         return self._folder / "c" / str(shard)
 
-    def fetch(self, first: int, out: np.ndarray) -> int:
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         """See ChunkedArray.fetch; the chunks must lie in one shard (see run_length)."""
-        last = first + len(out) - 1
+        last = first + len(rows) - 1
         shard = first // self._shard_chunks
         if last // self._shard_chunks != shard or last >= self.n_chunks:
             raise ValueError(f"chunks {first} to {last} are not in one shard of {self._folder}")
         start = int(self._index[first, 0])
         end = int(self._index[last, 0] + self._index[last, 1])
         data = self._pread(shard, start, end - start)
-        for i, row in enumerate(out):
+        for i, row in enumerate(rows):
             at = int(self._index[first + i, 0]) - start
             try:
                 self._codec.decode(data[at : at + int(self._index[first + i, 1])], row)
@@ -150,17 +151,47 @@ class ZarrArray:
         """At most four chunks (1 MiB of ids): about what a remote read wants."""
         return min(most, 4, self.n_chunks - first)
 
-    def fetch(self, first: int, out: np.ndarray) -> int:
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         """See ChunkedArray.fetch. The bytes returned are decoded bytes."""
         begin = first * self.chunk_items
-        end = min(self.length, begin + len(out) * self.chunk_items)
+        end = min(self.length, begin + len(rows) * self.chunk_items)
         try:
             values = self._array[begin:end]
         except Exception as error:  # zarr and its stores raise many types; none is ours
             raise StoreError(f"chunk {first} cannot be read ({type(error).__name__}: {error})",
                              path=self._place, remedy="check the server and the store") from error
-        out.reshape(-1)[: end - begin] = values
+        for i, row in enumerate(rows):
+            part = values[i * self.chunk_items : (i + 1) * self.chunk_items]
+            row[: len(part)] = part
         return (end - begin) * self.dtype.itemsize
 
     def close(self) -> None:
         """Nothing to close: zarr's stores close themselves."""
+
+
+class MemoryArray:
+    """Chunks of a vector in memory: for graphs too small to be worth a store (kernel warm-up).
+
+    Parameters
+    ----------
+    values : one-dimensional integers. chunk_items : chunk length.
+    """
+
+    def __init__(self, values: np.ndarray, chunk_items: int) -> None:
+        self._values = values
+        self.length, self.dtype, self.chunk_items = len(values), values.dtype, chunk_items
+        self.n_chunks = -(-len(values) // chunk_items)
+
+    def run_length(self, first: int, most: int) -> int:
+        """Any number of chunks at once."""
+        return min(most, self.n_chunks - first)
+
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
+        """See ChunkedArray.fetch."""
+        for i, row in enumerate(rows):
+            part = self._values[(first + i) * self.chunk_items : (first + i + 1) * self.chunk_items]
+            row[: len(part)] = part
+        return sum(row.nbytes for row in rows)
+
+    def close(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,1 @@
+"""How edges reach a kernel: block table, arena, pager, memory plan, counters."""

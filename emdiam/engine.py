@@ -1,0 +1,103 @@
+"""The engine interface: everything that exact/ and approx/ may use of a graph.
+
+Algorithms talk to an Engine, never to files, blocks, chunks or devices. One protocol test file
+(tests/test_engine_protocol.py) runs over every implementation: in RAM, streamed, and the naive
+twin. Vertices are internal numbers 0..n_vertices-1; `user_ids` translates for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from .stream.counters import Counters
+from .traverse.bfs import Traversal
+from .traverse.columns import Column
+from .traverse.components import Components
+
+
+class Engine(Protocol):
+    """A graph opened for traversal."""
+
+    n_vertices: int
+    n_arcs: int
+    n_isolated: int
+
+    def bfs(
+        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+        distances: bool = True, profile: bool = False,
+    ) -> Traversal:
+        """Breadth-first search from `source`. Stopped by `radius` levels, or when all `targets`
+        are reached, it has no eccentricity. With `distances` the result holds a Column."""
+        ...
+
+    def reached(self) -> np.ndarray:
+        """Opaque bitmap (uint64) of what the last bfs reached, for Column.recode(within=...);
+        vertices without an edge count as reached. Valid until the next traversal."""
+        ...
+
+    def new_column(self, largest: int, value: int | None = None) -> Column:
+        """A column for values up to `largest`, filled with `value` (default: unreached)."""
+        ...
+
+    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+        """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
+        above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
+        to the same limit, or be extended to it."""
+        ...
+
+    def extend(self, old: int, new: int, bound: Column) -> int:
+        """The spread whose seeds are all vertices with bound exactly `old`, to the limit `new`."""
+        ...
+
+    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(end, length) of the chains of degree-2 vertices that start at degree-1 `tips`."""
+        ...
+
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """Vertices of exactly this degree, ascending, in pieces of at most `most` (int64)."""
+        ...
+
+    def max_degree_vertex(self) -> tuple[int, int]:
+        """(smallest vertex of the largest degree, that degree); (-1, -1) without vertices."""
+        ...
+
+    def first_with_edge(self) -> int:
+        """Smallest vertex with an edge, or -1."""
+        ...
+
+    def components(self, reached: int) -> Components | None:
+        """Components with an edge beside the one that the last bfs (from or through `reached`)
+        covered; None if there is no other."""
+        ...
+
+    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
+        """Neighbours (ascending, int64) of a few vertices."""
+        ...
+
+    def path_pieces(self, distances: Column, target: int) -> Iterator[np.ndarray]:
+        """A shortest path from `target` to the source of `distances`, target first, in pieces."""
+        ...
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """True if every (tails[i], heads[i]) is an edge, looked up row by row."""
+        ...
+
+    def scan(self, name: str, column: Column) -> int:
+        """One sequential pass over all rows with the named kernel and its reduction:
+        "steep-arcs" (arcs whose ends differ by more than 1 in `column`; sum)."""
+        ...
+
+    def user_ids(self, ids: np.ndarray) -> list[Any]:
+        """The user's ids of internal vertices."""
+        ...
+
+    def stats(self) -> Counters:
+        """A snapshot of the counters; snapshots subtract."""
+        ...
+
+    def tick(self, phase: str, **facts: Any) -> None:
+        """Report progress to the listener (throttled); facts are kept for later events."""
+        ...

@@ -1,0 +1,92 @@
+"""Opening an engine: kernels compiled, memory planned, table built, arena allocated, blocks loaded."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from .errors import BudgetError, InputError
+from .graph.store import Store
+from .progress import Listener
+from .stream.plan import READERS, MemoryPlan, Phase, make_plan
+from .units import default_memory_bytes
+
+if TYPE_CHECKING:
+    from .traverse.cpu_engine import CpuEngine
+
+
+def method_phases(method: str) -> Callable[[Store], tuple[Phase, ...]]:
+    """The function that states the vertex state of `method` by phase. Raises InputError."""
+    if method == "fdiam":
+        from .exact.fdiam_state import memory_phases
+
+        return memory_phases
+    raise InputError("unknown method", text=method, remedy="use fdiam")
+
+
+def plan_run(
+    store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
+    method: str = "fdiam",
+) -> MemoryPlan:
+    """The memory plan of `method` on `store` in this process (see stream/plan.py).
+
+    memory_bytes : peak RSS allowed (default: of the machine or its cgroup). Compiles and loads the
+    kernels first, because they are part of the base. Raises BudgetError, InputError.
+    """
+    from .traverse.warm import ensure_compiled, load_kernels
+
+    if threads < 1:
+        raise InputError("at least one thread is needed", text=str(threads))
+    phases = method_phases(method)(store)
+    ensure_compiled(store.id_dtype)
+    load_kernels(store.id_dtype)
+    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads)
+
+
+@contextmanager
+def open_engine(
+    store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
+    method: str = "fdiam", progress: Listener | None = None, **core_options: Any,
+) -> Iterator[CpuEngine]:
+    """An engine on `store`; leaving the context ends its threads.
+
+    Parameters as plan_run; core_options are fields of traverse.core.Core (direction, dense_arcs).
+    The engine has `plan`, `compile_seconds` and `load_seconds`. If the whole graph fits in the
+    arena it is loaded now. Raises BudgetError, StoreError, InputError.
+    """
+    from .stream.arena import Arena
+    from .stream.blocks import build_block_table
+    from .stream.counters import SharedCounters
+    from .stream.crew import Crew
+    from .stream.pager import Pager
+    from .traverse.core import Core
+    from .traverse.cpu_engine import CpuEngine
+    from .traverse.warm import ensure_compiled
+    from .traverse.workspace import Workspace
+
+    compile_seconds = ensure_compiled(store.id_dtype)
+    begin = time.perf_counter()
+    plan = plan_run(store, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads, method=method)
+    try:
+        table = build_block_table(store)
+        arena = Arena(table.n_blocks, plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
+        work = Workspace(store.n_vertices, store.id_dtype)
+    except MemoryError as error:
+        raise BudgetError(f"the machine refuses the planned memory ({error})",
+                          remedy="give a smaller --memory") from None
+    crew = Crew(threads, READERS)
+    counters = SharedCounters()
+    pager = Pager(store.indices, store.n_vertices, arena, crew, counters, plan.run_blocks)
+    engine = CpuEngine(store, Core(table, pager, crew, counters, work, **core_options), plan, progress)
+    try:
+        if plan.in_ram:
+            engine.tick("load")
+            pager.preload()
+        engine.compile_seconds = compile_seconds
+        engine.load_seconds = time.perf_counter() - begin
+        yield engine
+    finally:
+        crew.close()

@@ -1,0 +1,111 @@
+"""The block table: which vertices have arcs in which block, and every row's offset.
+
+A block is a chunk of `indices`: blocks need not end with a row, so a row may begin in one block
+and end in a later one; kernels clip rows to the block at hand. That keeps blocks what the store
+holds (no copying, no second layout) and makes a hub row nothing special.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import StoreError
+from ..graph.array_reader import ChunkedArray
+from ..graph.store import Store
+from .offsets import GROUP, Offsets, build_offsets, offsets_bytes
+
+_PIECE_CHUNKS = 4
+
+
+@dataclass(frozen=True)
+class BlockTable:
+    """offsets : of all rows. first_vertex : int64[n_blocks + 1], the vertex whose row holds the
+    first arc of the block (last entry: n_vertices). shift : log2 of ids a block. isolated :
+    uint64 bitmap of vertices without an arc (and of the bits beyond the last vertex)."""
+
+    n_vertices: int
+    n_arcs: int
+    shift: int
+    offsets: Offsets
+    first_vertex: np.ndarray
+    isolated: np.ndarray
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return len(self.first_vertex) - 1
+
+
+def table_bytes(n_vertices: int, n_arcs: int, block_ids: int) -> int:
+    """Upper bound of the bytes of a BlockTable and of building it."""
+    pieces = _PIECE_CHUNKS * block_ids * 8 * 4
+    return offsets_bytes(n_vertices, n_arcs) + 8 * (n_arcs // block_ids + 2) + n_vertices // 8 + pieces
+
+
+def build_block_table(store: Store) -> BlockTable:
+    """Read `indptr` once, in pieces. Raises StoreError if it is not a valid offset array."""
+    n, m = store.n_vertices, store.n_arcs
+    block_ids = store.indices.chunk_items
+    shift = block_ids.bit_length() - 1
+    n_blocks = store.indices.n_chunks
+    first_vertex = np.full(n_blocks + 1, n, np.int64)
+    words = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
+    builder = _Pass(first_vertex, words, shift)
+    try:
+        offsets = build_offsets(n, builder.observe(_pieces(store.indptr)))
+    except ValueError as error:
+        raise StoreError(f"indptr is not valid ({error})", path=store.path, remedy="convert again") from None
+    if builder.last != m:
+        raise StoreError(f"indptr ends at {builder.last}, the store has {m} arcs", path=store.path,
+                         remedy="convert again")
+    return BlockTable(n, m, shift, offsets, first_vertex, words)
+
+
+def _pieces(indptr: ChunkedArray) -> Iterator[np.ndarray]:
+    buffer = np.empty((_PIECE_CHUNKS, indptr.chunk_items), np.int64)
+    chunk = 0
+    while chunk < indptr.n_chunks:
+        count = indptr.run_length(chunk, _PIECE_CHUNKS)
+        indptr.fetch(chunk, list(buffer[:count]))
+        begin = chunk * indptr.chunk_items
+        chunk += count
+        end = min(indptr.length, chunk * indptr.chunk_items)
+        yield buffer.reshape(-1)[: end - begin]
+
+
+class _Pass:
+    """Fills first_vertex and the isolated bitmap while the offsets pass by."""
+
+    def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int) -> None:
+        self.last = 0
+        self._first_vertex, self._isolated, self._shift = first_vertex, isolated, shift
+        self._seen = 0
+
+    def observe(self, pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
+        previous = np.empty(0, np.int64)
+        for piece in pieces:
+            ends = np.concatenate((previous, piece))
+            start = self._seen - len(previous)
+            self._blocks(ends, start)
+            self._degrees(ends, start)
+            self._seen += len(piece)
+            self.last = int(piece[-1])
+            previous = piece[-1:].copy()
+            yield piece
+
+    def _blocks(self, ends: np.ndarray, start: int) -> None:
+        """ends[i] is the offset of vertex start + i."""
+        high = min((int(ends[-1]) - 1) >> self._shift, len(self._first_vertex) - 2)
+        blocks = np.arange((int(ends[0]) + (1 << self._shift) - 1) >> self._shift, high + 1)
+        if len(blocks):
+            at = np.searchsorted(ends, blocks << self._shift, side="right") - 1
+            self._first_vertex[blocks] = start + at
+
+    def _degrees(self, ends: np.ndarray, start: int) -> None:
+        vertices = start + np.flatnonzero(ends[1:] != ends[:-1])
+        if len(vertices):
+            masks = ~(np.uint64(1) << (vertices & 63).astype(np.uint64))
+            np.bitwise_and.at(self._isolated, vertices // GROUP, masks)

@@ -1,0 +1,59 @@
+"""Counters of what a run did; snapshots subtract, so that any phase can be told apart."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+
+@dataclass
+class Counters:
+    """traversals : completed or stopped traversals (bfs and spread). passes : dense levels.
+    levels : levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read,
+    bytes_decoded : I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of all threads in
+    reading, checking and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels.
+    wait_seconds : wall seconds in which no kernel could run for want of blocks.
+    """
+
+    traversals: int = 0
+    passes: int = 0
+    levels: int = 0
+    edges_scanned: int = 0
+    blocks_read: int = 0
+    bytes_read: int = 0
+    bytes_decoded: int = 0
+    fetch_seconds: float = 0.0
+    fetch_cpu_seconds: float = 0.0
+    kernel_cpu_seconds: float = 0.0
+    wait_seconds: float = 0.0
+
+    def __sub__(self, other: Counters) -> Counters:
+        return Counters(**{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)})
+
+    def copy(self) -> Counters:
+        """A snapshot."""
+        return Counters(**asdict(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict."""
+        return asdict(self)
+
+
+class SharedCounters:
+    """Counters that several threads add to."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counters = Counters()
+
+    def add(self, **amounts: float) -> None:
+        """Add each amount to the counter of its name."""
+        with self._lock:
+            for name, amount in amounts.items():
+                setattr(self._counters, name, getattr(self._counters, name) + amount)
+
+    def snapshot(self) -> Counters:
+        """The counters now."""
+        with self._lock:
+            return self._counters.copy()

@@ -1,0 +1,180 @@
+"""The pager: brings blocks to kernels, from the arena or from the store.
+
+Two ways, by what a level needs. `load` puts the few blocks of a sparse level into the arena
+(eviction by recency). `sweep` runs a kernel over many blocks: first those in the arena, in
+parallel and without copying; then the rest in storage order through private buffers of the
+fetching threads, each of which reads, checks, decodes and runs the kernel itself, so that both
+cores stay busy whichever of the three is the slowest. A sweep fills free slots but evicts
+nothing: scanning through a cache smaller than the graph would only throw it away.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..errors import StoreError
+from ..graph.array_reader import ChunkedArray
+from .arena import Arena
+from .counters import SharedCounters
+from .crew import Crew
+
+# kernel(chunks, position, turn, grain, ids) -> arcs scanned
+BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
+Tick = Callable[[], None]
+
+
+class Pager:
+    """Blocks of one array of ids.
+
+    Parameters
+    ----------
+    array : the store's `indices`. n_vertices : ids must lie below it.
+    arena : the cache. crew : the threads. counters : where I/O is counted.
+    run_blocks : blocks a fetching thread reads in one go.
+    """
+
+    def __init__(
+        self, array: ChunkedArray, n_vertices: int, arena: Arena, crew: Crew, counters: SharedCounters,
+        run_blocks: int = 8,
+    ) -> None:
+        self.arena, self.crew, self.counters = arena, crew, counters
+        self._array, self._n_vertices, self._run_blocks = array, n_vertices, run_blocks
+        self._local = threading.local()
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return self._array.n_chunks
+
+    @property
+    def everything_resident(self) -> bool:
+        """True if every block is in the arena."""
+        return self.arena.n_slots >= self.n_blocks and bool((self.arena.slot_of >= 0).all())
+
+    def preload(self, tick: Tick | None = None) -> None:
+        """Fill the arena with the first blocks of the store, each in the slot of its number."""
+        count = min(self.arena.n_slots, self.n_blocks)
+        self.load(np.arange(count), tick)
+
+    def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+        """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.
+
+        Blocks that are already there count as used now. Returns those that are resident after it.
+        """
+        blocks = blocks[: self.arena.n_slots]
+        there = self.arena.resident(blocks)
+        self.arena.touch(blocks[there])
+        missing = blocks[~there]
+        if len(missing):
+            begin = time.perf_counter()
+            slots = self.arena.take_slots(len(missing), keep=blocks)
+            slot_of = dict(zip(missing.tolist(), slots.tolist(), strict=True))
+
+            def fetch(run: tuple[int, int]) -> None:
+                rows = [self.arena.row(slot_of[b]) for b in range(run[0], run[0] + run[1])]
+                self._fetch(run[0], rows)
+
+            runs = list(self._runs(missing))
+            if len(runs) == 1:
+                fetch(runs[0])
+            else:
+                self.crew.for_each(runs, fetch, tick)
+            for block, slot in slot_of.items():
+                self.arena.admit(block, slot)
+            self.counters.add(wait_seconds=time.perf_counter() - begin)
+        return blocks
+
+    def sweep(self, blocks: np.ndarray, kernel: BlockKernel, tick: Tick | None = None) -> int:
+        """Run `kernel` over all `blocks` (int64[k], ascending), each once. Returns arcs scanned."""
+        there = self.arena.resident(blocks)
+        resident, missing = blocks[there], blocks[~there]
+        arcs = self._sweep_resident(resident, kernel) if len(resident) else 0
+        if len(missing):
+            arcs += self._sweep_missing(missing, resident, kernel, tick)
+        return arcs
+
+    def _sweep_resident(self, blocks: np.ndarray, kernel: BlockKernel) -> int:
+        self.arena.touch(blocks)
+        position = self.arena.slot_of[blocks].astype(np.int64) * self.arena.block_ids
+        turn = np.zeros(1, np.int64)
+        grain = max(1, min(16, len(blocks) // (8 * self.crew.threads)))
+
+        def work() -> int:
+            begin = time.thread_time()
+            arcs = int(kernel(blocks, position, turn, grain, self.arena.ids))
+            self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+            return arcs
+
+        return sum(self.crew.everywhere(work))
+
+    def _sweep_missing(
+        self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None
+    ) -> int:
+        free = min(self.arena.n_free, len(blocks))
+        slots = self.arena.take_slots(free, keep=resident)
+        to_arena = dict(zip(blocks[: len(slots)].tolist(), slots.tolist(), strict=True))
+        arcs: list[int] = []
+
+        def work(run: tuple[int, int]) -> None:
+            arcs.append(self._stream_run(run, to_arena, kernel))
+
+        self.crew.for_each(self._runs(blocks), work, tick)
+        return sum(arcs)
+
+    def _stream_run(self, run: tuple[int, int], to_arena: dict[int, int], kernel: BlockKernel) -> int:
+        """Fetch one run of blocks into this thread's buffer and run the kernel on it."""
+        first, count = run
+        buffer = self._buffer()
+        rows = [buffer[i] for i in range(count)]
+        self._fetch(first, rows)
+        begin = time.thread_time()
+        chunks = np.arange(first, first + count)
+        position = np.arange(count) * self.arena.block_ids
+        arcs = int(kernel(chunks, position, np.zeros(1, np.int64), count, buffer.reshape(-1)))
+        for i in range(count):
+            slot = to_arena.get(first + i)
+            if slot is not None:
+                self.arena.row(slot)[:] = buffer[i]
+                self.arena.admit(first + i, slot)
+        self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+        return arcs
+
+    def _buffer(self) -> np.ndarray:
+        buffer: np.ndarray | None = getattr(self._local, "buffer", None)
+        if buffer is None:
+            buffer = np.empty((self._run_blocks, self.arena.block_ids), self._array.dtype)
+            self._local.buffer = buffer
+        return buffer
+
+    def _runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
+        """(first, count) of consecutive blocks that one fetch takes."""
+        ends = np.flatnonzero(np.diff(blocks) != 1) + 1
+        for part in np.split(blocks, ends):
+            first, stop = int(part[0]), int(part[-1]) + 1
+            while first < stop:
+                count = self._array.run_length(first, min(self._run_blocks, stop - first))
+                yield first, count
+                first += count
+
+    def _fetch(self, first: int, rows: list[np.ndarray]) -> None:
+        """Decode blocks into rows; an id that is no vertex is an error, never an index."""
+        wall, cpu = time.perf_counter(), time.thread_time()
+        read = self._array.fetch(first, rows)
+        for i, row in enumerate(rows):
+            valid = min(len(row), self._array.length - (first + i) * len(row))
+            if valid and int(row[:valid].max()) >= self._n_vertices:
+                raise StoreError(
+                    f"block {first + i} of indices holds {int(row[:valid].max())}, which is no vertex "
+                    f"(a missing chunk reads so)", remedy="the store is damaged: convert the graph again")
+        self.counters.add(
+            blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
+            fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
+
+
+def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
+    """Bytes of the private buffers: decoded and, at worst as large, encoded, plus slack."""
+    return fetchers * run_blocks * block_bytes * 9 // 4

@@ -1,0 +1,97 @@
+"""The memory plan: what a run will take at its peak, before it starts.
+
+planned RSS = base (measured in this process, kernels loaded) + vertex state of the largest phase
++ buffers + arena. Phases free their state before the next allocates: maximum, not sum. Bytes a
+vertex are worst cases (a column may need 4 bytes where the diameter exceeds 65,534), so that the
+promise holds for every graph. What remains after the vertex state is the arena.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ..errors import BudgetError
+from ..graph.store import Store
+from ..units import current_rss_bytes, format_size
+from .pager import buffer_bytes
+
+READERS = 1
+MIN_BLOCKS = 4
+RUN_BLOCKS = 8
+_MARGIN = 12 << 20
+_ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
+
+
+@dataclass(frozen=True)
+class Phase:
+    """bytes : vertex state while the phase runs; bytes_per_vertex : the same a vertex."""
+
+    name: str
+    bytes_per_vertex: float
+    bytes: int
+
+
+@dataclass(frozen=True)
+class MemoryPlan:
+    """All sizes in bytes. minimum_bytes is the smallest --memory that would be accepted."""
+
+    memory_limit_bytes: int
+    base_bytes: int
+    phases: tuple[Phase, ...]
+    buffer_bytes: int
+    arena_bytes: int
+    planned_rss_bytes: int
+    minimum_bytes: int
+    n_blocks: int
+    arena_blocks: int
+    run_blocks: int
+    in_ram: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict for JSON."""
+        return asdict(self)
+
+
+def make_plan(
+    store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
+    threads: int = 2,
+) -> MemoryPlan:
+    """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.
+
+    arena_bytes caps the cache of blocks (default: all that is left). The base is measured now, so
+    call it in the process that will run. Raises BudgetError with the numbers if it cannot work.
+    """
+    state = max(phase.bytes for phase in phases)
+    block = store.indices.chunk_items * store.id_dtype.itemsize
+    base = current_rss_bytes() + _MARGIN
+    n_blocks = store.indices.n_chunks
+    least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
+    tables = _ARENA_ENTRY * n_blocks
+    fetchers = threads + READERS
+    minimum = base + state + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
+    if memory_bytes < minimum:
+        raise BudgetError(
+            f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(minimum)} = "
+            f"{format_size(base)} program + {format_size(state)} vertex state + "
+            f"{format_size(minimum - base - state)} blocks",
+            remedy=f"give at least --memory {-(-minimum // 2**20)}MiB",
+        )
+    spare = memory_bytes - base - state - tables
+    run = RUN_BLOCKS
+    while run > 1 and (buffer_bytes(fetchers, run, block) + least_blocks * block > spare // 2
+                       or run > max(1, n_blocks // fetchers)):
+        run //= 2
+    buffers = buffer_bytes(fetchers, run, block)
+    blocks = min(max(1, n_blocks), (spare - buffers) // block)
+    if arena_bytes is not None:
+        if arena_bytes < least_blocks * block:
+            raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
+                              f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
+        blocks = min(blocks, arena_bytes // block)
+    return MemoryPlan(
+        memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
+        arena_bytes=blocks * block, planned_rss_bytes=base + state + tables + buffers + blocks * block,
+        minimum_bytes=minimum, n_blocks=n_blocks, arena_blocks=blocks, run_blocks=run,
+        in_ram=blocks >= n_blocks,
+    )

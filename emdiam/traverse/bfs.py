@@ -1,0 +1,228 @@
+"""Level-synchronous breadth-first search: sparse levels on queues, dense ones on bitmaps.
+
+Definition: level k holds the vertices at distance k from the source; the eccentricity is the last
+non-empty level. Work: each row is scanned at most once top-down; bottom-up rows stop at the first
+frontier neighbour. Bytes a vertex: see workspace.py, plus the distance column if wanted (smallest
+unsigned dtype, widened when a level does not fit). I/O: a level reads a block at most once, and
+only if it holds a frontier row (top-down) or an unvisited one (bottom-up).
+Sources: F-Diam, Algorithm 2; Beamer, Asanovic, Patterson 2012.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..stream.pager import Tick
+from .columns import Column, widen
+from .core import Core
+from .level import Front, commit, sweep_level
+from ..stream.offsets import row_starts
+from .sparse import (
+    ARCS, COUNT, CURRENT, DENSE, DONE, FARTHEST, HEAD, LEVEL, LIMIT, MET, MISSED, MISSING, NEXT,
+    NEXT_ARCS, REACHED, SLICE, TARGETS, sparse_bfs,
+)
+from .workspace import clear_bits, list_bits, set_bits
+
+_NO_DIST = np.empty(0, np.uint8)
+_NO_TARGETS = np.empty(0, np.uint64)
+_FOREVER = 1 << 62
+
+
+@dataclass
+class Traversal:
+    """A finished or stopped BFS.
+
+    eccentricity : int, or None if stopped by radius or targets before the last level.
+    levels : largest distance reached. n_reached : vertices reached, source included.
+    farthest : smallest vertex at the largest distance. distances : Column or None.
+    level_counts : vertices per level (only with profile=True).
+    """
+
+    source: int
+    eccentricity: int | None
+    levels: int
+    n_reached: int
+    farthest: int
+    distances: Column | None = None
+    level_counts: list[int] = field(default_factory=list)
+
+
+class BfsRun:
+    """A BFS in slices: call `step` until it returns True, then `result`.
+
+    Parameters
+    ----------
+    core : the engine's core; only one run at a time may use its workspace.
+    source : vertex. radius : stop after this many levels. targets : stop when all are reached.
+    distances : keep a distance column. profile : count vertices per level.
+    """
+
+    def __init__(
+        self, core: Core, source: int, *, radius: int | None = None,
+        targets: Iterable[int] | None = None, distances: bool = True, profile: bool = False,
+    ) -> None:
+        n = core.table.n_vertices
+        if not 0 <= source < n:
+            raise ValueError(f"source {source} is not a vertex (0 to {n - 1})")
+        self._core, self._source = core, source
+        self._radius = _FOREVER if radius is None else radius
+        self._profile, self.level_counts = profile, [1]
+        self._dist = _NO_DIST
+        if distances:
+            self._dist = np.full(n, np.iinfo(np.uint8).max, np.uint8)
+            self._dist[source] = 0
+        work = core.work
+        np.copyto(work.visited, core.table.isolated)
+        state = work.state
+        state[:] = 0
+        self._set_targets(targets)
+        set_bits(work.visited, np.array([source]), 1)
+        work.queues[0, 0] = source
+        state[COUNT] = state[REACHED] = 1
+        state[FARTHEST] = source
+        self._front = Front(1, 0, 0)
+        self._dense = False
+        self._complete: bool | None = None
+        if len(self._targets) and state[TARGETS] <= 0:
+            self._complete = False
+
+    def _set_targets(self, targets: Iterable[int] | None) -> None:
+        self._targets = _NO_TARGETS
+        if targets is None:
+            return
+        wanted = np.unique(np.fromiter(targets, np.int64))
+        self._targets = np.zeros(len(self._core.work.visited), np.uint64)
+        set_bits(self._targets, wanted, len(wanted))
+        self._core.work.state[TARGETS] = len(wanted) - int(np.isin(self._source, wanted))
+
+    def use_distances(self, values: np.ndarray) -> None:
+        """Keep distances in `values` (unsigned[n], all unreached) instead; before the first step."""
+        values[self._source] = 0
+        self._dist = values
+
+    @property
+    def level(self) -> int:
+        """Largest distance reached so far."""
+        return int(self._core.work.state[LEVEL])
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """Run one dense level or one slice of sparse levels; True when finished."""
+        if self._complete is None:
+            if self._dense:
+                self._dense_step(tick)
+            else:
+                self._sparse_step()
+        return self._complete is not None
+
+    def _level_limit(self) -> int:
+        """Levels to run to before the radius, or the dtype of the distances, says stop."""
+        if len(self._dist):
+            return min(self._radius, int(np.iinfo(self._dist.dtype).max) - 1)
+        return self._radius
+
+    def _at_limit(self) -> None:
+        if self.level >= self._radius:
+            self._complete = False
+        else:
+            self._dist = widen(self._dist)
+
+    def _sparse_step(self) -> None:
+        core, work = self._core, self._core.work
+        state = work.state
+        before_arcs, before_level = int(state[ARCS]), self.level
+        limit = min(self._level_limit(), self.level + 1) if self._profile else self._level_limit()
+        limits = np.array([limit, core.slice_arcs, core.dense_arcs], np.int64)
+        ids, slot_of, shift = core.paging
+        reason = sparse_bfs(ids, slot_of, shift, *core.offsets, work.visited, self._dist, self._targets,
+                            work.queues, work.missed_v, work.missed_p, state, limits)
+        arcs = int(state[ARCS]) - before_arcs
+        self._front.visited_arcs += arcs
+        core.counters.add(levels=self.level - before_level + (reason == DONE), edges_scanned=arcs)
+        if self._profile and self.level > before_level:
+            self.level_counts.append(int(state[COUNT]))
+        if reason == DONE:
+            self._complete = True
+        elif reason == MET:
+            self._complete = False
+        elif reason == MISSING:
+            core.load_missed()
+        elif reason == LIMIT:
+            if self.level >= self._level_limit():
+                self._at_limit()
+        elif reason == DENSE:
+            self._to_dense()
+        elif reason != SLICE:
+            raise RuntimeError(f"unknown reason {reason}")
+
+    def _to_dense(self) -> None:
+        """Bitmaps from queues. The queue may be half expanded: its rest is the frontier, and what
+        the level has found so far counts as not visited before it, so that commit sees it."""
+        work, state = self._core.work, self._core.work.state
+        head, count, found = int(state[HEAD]), int(state[COUNT]), int(state[NEXT])
+        current, missed = int(state[CURRENT]), int(state[MISSED])
+        state[FARTHEST] = work.queues[current, :count].min()
+        work.frontier[:] = 0
+        set_bits(work.frontier, work.queues[current, head:], count - head)
+        set_bits(work.frontier, work.missed_v, missed)
+        np.copyto(work.before, work.visited)
+        clear_bits(work.before, work.queues[1 - current], found)
+        if len(self._targets):  # commit counts the targets of this level again
+            again = work.visited & ~work.before & self._targets
+            state[TARGETS] += int(np.bitwise_count(again).sum())
+        self._front.vertices, self._front.arcs = count, self._arcs_of(work.queues[current], count)
+        self._front.visited_arcs += self._front.arcs
+        state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
+        self._dense = True
+
+    def _arcs_of(self, vertices: np.ndarray, count: int) -> int:
+        starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
+        row_starts(*self._core.offsets, vertices[:count], starts)
+        row_starts(*self._core.offsets, vertices[:count].astype(np.int64) + 1, ends)
+        return int((ends - starts).sum())
+
+    def _dense_step(self, tick: Tick | None) -> None:
+        core, work, front = self._core, self._core.work, self._front
+        state = work.state
+        if self.level >= self._level_limit():
+            self._at_limit()
+            if self._complete is not None:
+                return
+        up = front.turn(core.direction, core.table.n_vertices, core.table.n_arcs)
+        state[ARCS] += sweep_level(core, up, tick)
+        level = self.level + 1
+        vertices, arcs, met, smallest = commit(core, self._dist, level, self._targets)
+        if vertices == 0:
+            self._complete = True
+            return
+        if self._profile:
+            self.level_counts.append(vertices)
+        front.vertices, front.arcs = vertices, arcs
+        front.visited_arcs += arcs
+        state[LEVEL], state[FARTHEST] = level, smallest
+        state[REACHED] += vertices
+        state[TARGETS] -= met
+        if len(self._targets) and state[TARGETS] <= 0:
+            self._complete = False
+        elif arcs < core.dense_arcs // 2 and vertices <= work.capacity:
+            state[CURRENT] = state[HEAD] = 0
+            state[COUNT] = list_bits(work.frontier, work.queues[0])
+            front.visited_arcs -= arcs  # counted again when their rows are expanded
+            self._dense = False
+
+    def result(self) -> Traversal:
+        """The traversal; call it after `step` has returned True."""
+        state = self._core.work.state
+        self._core.counters.add(traversals=1)
+        level = self.level
+        farthest = int(state[FARTHEST])
+        if not self._complete and not self._dense:
+            current = self._core.work.queues[int(state[CURRENT]), : int(state[COUNT])]
+            farthest = int(current.min())
+        column = Column(self._dist) if len(self._dist) else None
+        return Traversal(
+            self._source, level if self._complete else None, level, int(state[REACHED]), farthest, column,
+            self.level_counts if self._profile else [],
+        )

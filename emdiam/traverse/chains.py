@@ -1,0 +1,95 @@
+"""Chains: from a vertex of degree 1 along vertices of degree 2 to the first of another degree.
+
+Kernel rows: at most the two arcs of each vertex on the way; blocks are asked for as they come.
+Source: F-Diam, section 4.3 and Algorithm 4.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .core import Core
+from ..stream.offsets import row_start
+
+
+@njit(cache=True, nogil=True)
+def follow(here, previous, length, pending, ids, slot_of, shift, group, row, hub, blocks):  # type: ignore[no-untyped-def]
+    """Walk every chain i with pending[i] on, as far as resident blocks allow.
+
+    here, previous, length : int64[k], state of the walks (previous -1 at the start); pending :
+    uint8[k]. blocks : int64[2k] receives the blocks that are missing. Returns how many.
+    """
+    asked = 0
+    for i in range(len(here)):
+        while pending[i]:
+            v = here[i]
+            start = row_start(group, row, hub, v)
+            degree = row_start(group, row, hub, v + 1) - start
+            if previous[i] >= 0 and degree != 2:
+                pending[i] = 0
+                break
+            first = start >> shift
+            last = (start + degree - 1) >> shift
+            if slot_of[first] < 0 or slot_of[last] < 0:
+                blocks[asked] = first
+                blocks[asked + 1] = last
+                asked += 2
+                break
+            mask = (1 << shift) - 1
+            w = np.int64(ids[(np.int64(slot_of[first]) << shift) + (start & mask)])
+            if w == previous[i]:
+                w = np.int64(ids[(np.int64(slot_of[last]) << shift) + ((start + 1) & mask)])
+            previous[i] = v
+            here[i] = w
+            length[i] += 1
+    return asked
+
+
+def follow_chains(core: Core, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends and lengths of the chains that start at `tips` (vertices of degree 1, int64[k]).
+
+    Returns (end int64[k], length int64[k] in edges, at least 1).
+    """
+    here = tips.astype(np.int64)
+    previous = np.full(len(here), -1, np.int64)
+    length = np.zeros(len(here), np.int64)
+    pending = np.ones(len(here), np.uint8)
+    blocks = np.empty(2 * len(here), np.int64)
+    ids, slot_of, shift = core.paging
+    while True:
+        asked = follow(here, previous, length, pending, ids, slot_of, shift, *core.offsets, blocks)
+        if asked == 0:
+            return here, length
+        core.pager.load(np.unique(blocks[:asked]))
+
+
+@njit(cache=True, nogil=True)
+def list_degree(group, row, hub, degree, start, n_vertices, out):  # type: ignore[no-untyped-def]
+    """Vertices >= start of this degree into out, as many as fit; returns (count, where to go on)."""
+    count = 0
+    end = row_start(group, row, hub, start)
+    for v in range(start, n_vertices):
+        begin = end
+        end = row_start(group, row, hub, v + 1)
+        if end - begin == degree:
+            if count == len(out):
+                return count, v
+            out[count] = v
+            count += 1
+    return count, n_vertices
+
+
+@njit(cache=True, nogil=True)
+def max_degree_vertex(group, row, hub, n_vertices):  # type: ignore[no-untyped-def]
+    """Smallest vertex of the largest degree, and that degree."""
+    best = np.int64(-1)
+    best_degree = np.int64(-1)
+    end = row_start(group, row, hub, 0)
+    for v in range(n_vertices):
+        begin = end
+        end = row_start(group, row, hub, v + 1)
+        if end - begin > best_degree:
+            best_degree = end - begin
+            best = v
+    return best, best_degree

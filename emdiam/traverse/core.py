@@ -1,0 +1,65 @@
+"""What the traversals of one engine share: table, pager, threads, workspace, counters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..stream.blocks import BlockTable
+from ..stream.counters import SharedCounters
+from ..stream.crew import Crew
+from ..stream.pager import Pager
+from .sparse import MISSED
+from .workspace import Workspace
+
+DIRECTIONS = ("arcs", "paper")
+_SLICE_ARCS = 1 << 25
+_DENSE_ARCS = 1 << 15
+
+
+@dataclass
+class Core:
+    """One graph, opened for traversal.
+
+    direction : rule of level.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
+    one thread on a queue (0: always dense; default measured on R-MAT and grids).
+    """
+
+    table: BlockTable
+    pager: Pager
+    crew: Crew
+    counters: SharedCounters
+    work: Workspace
+    direction: str = "arcs"
+    dense_arcs: int = -1
+
+    def __post_init__(self) -> None:
+        if self.direction not in DIRECTIONS:
+            raise InputError("unknown direction rule", text=self.direction,
+                             remedy=f"use one of {', '.join(DIRECTIONS)}")
+        if self.dense_arcs < 0:
+            self.dense_arcs = _DENSE_ARCS + self.table.n_vertices // 64
+
+    @property
+    def offsets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The arrays of Offsets, as the kernels take them."""
+        offsets = self.table.offsets
+        return offsets.group, offsets.row, offsets.hub
+
+    @property
+    def paging(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """Resident ids, slot of each block, shift."""
+        return self.pager.arena.ids, self.pager.arena.slot_of, self.table.shift
+
+    @property
+    def slice_arcs(self) -> int:
+        """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""
+        return _SLICE_ARCS
+
+    def load_missed(self) -> None:
+        """Bring the blocks of the rows that the sparse kernel put aside (as many as fit)."""
+        count = int(self.work.state[MISSED])
+        blocks = np.unique(self.work.missed_p[:count] >> self.table.shift)
+        self.pager.load(blocks)

@@ -1,0 +1,158 @@
+"""The CPU engine: the Engine interface on numba kernels, in RAM and streamed alike.
+
+Whether the arena holds all blocks or a few is the only difference between the two.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..graph.store import Store
+from ..progress import Event, Listener, silent
+from ..stream.counters import Counters
+from ..stream.plan import MemoryPlan
+from .bfs import BfsRun, Traversal
+from .chains import follow_chains, list_degree, max_degree_vertex
+from .columns import Column, smallest_dtype
+from .components import Components, find_components
+from .core import Core
+from .paths import all_edges_exist, count_steep, path_pieces, read_rows
+from .spread import SpreadRun
+
+_EVENT_SECONDS = 0.2
+
+
+class CpuEngine:
+    """Engine over a Core; see emdiam.engine.Engine for the verbs. Not thread-safe."""
+
+    def __init__(
+        self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None
+    ) -> None:
+        self.store, self._core, self.plan = store, core, plan
+        self.compile_seconds = self.load_seconds = 0.0
+        self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
+        self.n_isolated = store.record.n_isolated
+        self._progress = progress or silent
+        self._facts: dict[str, Any] = {}
+        self._phase, self._last_event = "", 0.0
+
+    # -- traversals -----------------------------------------------------------------------------
+    def bfs(
+        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+        distances: bool = True, profile: bool = False,
+    ) -> Traversal:
+        """See Engine.bfs."""
+        run = BfsRun(self._core, int(source), radius=radius, targets=targets, distances=distances,
+                     profile=profile)
+        while not run.step(self._heartbeat):
+            self._facts["level"] = run.level
+            self._heartbeat()
+        return run.result()
+
+    def reached(self) -> np.ndarray:
+        """See Engine.reached."""
+        return self._core.work.visited
+
+    def new_column(self, largest: int, value: int | None = None) -> Column:
+        """See Engine.new_column."""
+        dtype = smallest_dtype(largest)
+        fill = int(np.iinfo(dtype).max) if value is None else value
+        return Column(np.full(self.n_vertices, fill, dtype))
+
+    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+        """See Engine.spread."""
+        return self._run_spread(SpreadRun(self._core, seeds, values, limit, bound))
+
+    def extend(self, old: int, new: int, bound: Column) -> int:
+        """See Engine.extend."""
+        run = SpreadRun(self._core, np.empty(0, np.int64), np.empty(0, np.int64), new, bound)
+        run.seed_level(old)
+        return self._run_spread(run)
+
+    def _run_spread(self, run: SpreadRun) -> int:
+        while not run.step(self._heartbeat):
+            self._heartbeat()
+        self._core.counters.add(traversals=1)
+        return run.lowered
+
+    def components(self, reached: int) -> Components | None:
+        """See Engine.components."""
+        return find_components(self._core, reached, self._heartbeat)
+
+    # -- rows -----------------------------------------------------------------------------------
+    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See Engine.follow_chains."""
+        return follow_chains(self._core, tips)
+
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """See Engine.vertices_of_degree."""
+        out = np.empty(most, np.int64)
+        start = 0
+        while start < self.n_vertices:
+            count, start = list_degree(*self._core.offsets, degree, start, self.n_vertices, out)
+            if count:
+                yield out[:count].copy()
+
+    def max_degree_vertex(self) -> tuple[int, int]:
+        """See Engine.max_degree_vertex."""
+        vertex, degree = max_degree_vertex(*self._core.offsets, self.n_vertices)
+        return int(vertex), int(degree)
+
+    def first_with_edge(self) -> int:
+        """See Engine.first_with_edge."""
+        words = self._core.table.isolated
+        for start in range(0, len(words), 1 << 16):
+            open_words = np.flatnonzero(words[start : start + (1 << 16)] != 0xFFFFFFFFFFFFFFFF)
+            if len(open_words):
+                word = start + int(open_words[0])
+                free = ~int(words[word]) & 0xFFFFFFFFFFFFFFFF
+                return word * 64 + (free & -free).bit_length() - 1
+        return -1
+
+    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
+        """See Engine.rows."""
+        return read_rows(self._core, np.asarray(ids, np.int64))
+
+    def path_pieces(self, distances: Column, target: int) -> Iterator[np.ndarray]:
+        """See Engine.path_pieces."""
+        return path_pieces(self._core, distances.raw(), target)
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """See Engine.all_edges_exist."""
+        return all_edges_exist(self._core, tails, heads)
+
+    def scan(self, name: str, column: Column) -> int:
+        """See Engine.scan."""
+        if name != "steep-arcs":
+            raise ValueError(f"unknown scan kernel {name!r}")
+        return count_steep(self._core, column.raw(), self._heartbeat)
+
+    # -- people ---------------------------------------------------------------------------------
+    def user_ids(self, ids: np.ndarray) -> list[Any]:
+        """See Engine.user_ids."""
+        return self.store.user_ids(ids)
+
+    def stats(self) -> Counters:
+        """See Engine.stats."""
+        return self._core.counters.snapshot()
+
+    def tick(self, phase: str, **facts: Any) -> None:
+        """See Engine.tick."""
+        changed = phase != self._phase
+        self._phase = phase
+        self._facts.update(facts)
+        self._heartbeat(force=changed)
+
+    def _heartbeat(self, force: bool = False) -> None:
+        now = time.monotonic()
+        if not force and now - self._last_event < _EVENT_SECONDS:
+            return
+        self._last_event = now
+        counters = self._core.counters.snapshot()
+        facts = {**self._facts, "bytes_read": counters.bytes_read, "levels": counters.levels,
+                 "traversals": counters.traversals}
+        self._progress(Event(self._phase, counters.edges_scanned, None, "arcs", facts))

@@ -1,0 +1,82 @@
+"""One dense level: sweep the blocks that matter, then commit.
+
+Direction rules (which way a dense level goes):
+- "arcs" (default; Beamer, Asanovic, Patterson 2012): bottom-up once the frontier's arcs exceed
+  1/14 of the arcs of unvisited rows, top-down again below n/24 frontier vertices;
+- "paper" (F-Diam, section 4.6): bottom-up while the frontier has more than n/10 vertices.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .dense import bottom_up, commit_level, mark_blocks, top_down
+
+if TYPE_CHECKING:
+    from ..stream.pager import Tick
+    from .core import Core
+
+ALPHA, BETA = 14, 24
+PAPER_SHARE = 0.1
+
+
+@dataclass
+class Front:
+    """What the direction rule looks at: frontier vertices and arcs, arcs of visited rows."""
+
+    vertices: int
+    arcs: int
+    visited_arcs: int
+    bottom_up: bool = False
+
+    def turn(self, rule: str, n_vertices: int, n_arcs: int) -> bool:
+        """Decide (and remember) whether this level goes bottom-up."""
+        if rule == "paper":
+            self.bottom_up = self.vertices > PAPER_SHARE * n_vertices
+        elif not self.bottom_up:
+            self.bottom_up = self.arcs * ALPHA > n_arcs - self.visited_arcs
+        elif self.vertices * BETA < n_vertices:
+            self.bottom_up = False
+        return self.bottom_up
+
+
+def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
+    """Mark in work.visited what the frontier reaches; reads only blocks with a row to look at.
+
+    Returns arcs scanned.
+    """
+    work, table = core.work, core.table
+    needed = np.empty(table.n_blocks, np.uint8)
+    mark_blocks(table.first_vertex, work.visited if up else work.frontier, up, needed)
+    blocks = np.flatnonzero(needed)
+    kernel = bottom_up if up else top_down
+
+    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+        arcs: int = kernel(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
+                           table.n_arcs, *core.offsets, work.frontier, work.visited)
+        return arcs
+
+    arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
+    core.counters.add(passes=1, levels=1, edges_scanned=arcs)
+    return arcs
+
+
+def commit(core: Core, dist: np.ndarray, level: int, targets: np.ndarray) -> tuple[int, int, int, int]:
+    """Turn newly visited vertices into the next frontier (see commit_level).
+
+    Returns (vertices, arcs of their rows, targets met, smallest vertex).
+    """
+    work = core.work
+    turn, out = np.zeros(1, np.int64), np.zeros(3, np.int64)
+    grain = max(64, len(work.visited) // (16 * core.crew.threads))
+
+    def run() -> int:
+        smallest: int = commit_level(turn, grain, work.visited, work.before, work.frontier, dist, level,
+                                     targets, *core.offsets, out)
+        return smallest
+
+    smallest = min(core.crew.everywhere(run))
+    return int(out[0]), int(out[1]), int(out[2]), int(smallest)

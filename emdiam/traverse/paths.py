@@ -1,0 +1,177 @@
+"""Witness paths: walking down a distance column, and the two independent checks of a witness.
+
+That d(s, t) = D is proved without trusting any traversal: a label that is 0 at s, D at t and
+differs by at most 1 across every arc shows d >= D (one scan); a path of D edges, each found in
+the store, shows d <= D.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numba import njit
+
+from ..stream.pager import Tick
+from .core import Core
+from .atomics import atomic_add
+from ..stream.offsets import row_start
+
+_PIECE = 1 << 16
+
+
+@njit(cache=True, nogil=True)
+def walk_down(dist, ids, slot_of, shift, group, row, hub, path, state):  # type: ignore[no-untyped-def]
+    """From vertex state[0], always to the smallest neighbour one nearer, until distance 0.
+
+    path : int64[k] receives the vertices walked to; state : int64[3] = vertex, arc to look at next
+    (-1: first of the row), entries written. Returns -1 when done or `path` is full, -2 if no
+    neighbour is nearer (the column is no distance column), or the block that is missing.
+    """
+    state[2] = 0
+    while dist[state[0]] > 0 and state[2] < len(path):
+        v = state[0]
+        p = state[1] if state[1] >= 0 else row_start(group, row, hub, v)
+        end = row_start(group, row, hub, v + 1)
+        found = False
+        while p < end:
+            block = p >> shift
+            slot = np.int64(slot_of[block])
+            if slot < 0:
+                state[1] = p
+                return block
+            w = np.int64(ids[(slot << shift) + p - (block << shift)])
+            if np.int64(dist[w]) + 1 == np.int64(dist[v]):
+                path[state[2]] = w
+                state[0] = w
+                state[1] = -1
+                state[2] += 1
+                found = True
+                break
+            p += 1
+        if not found:
+            return -2
+    return -1
+
+
+def path_pieces(core: Core, dist: np.ndarray, target: int) -> Iterator[np.ndarray]:
+    """The vertices of a shortest path from `target` down to the source of `dist`, target first,
+    in pieces of at most 65,536 (int64). Raises RuntimeError if dist is no distance column."""
+    ids, slot_of, shift = core.paging
+    path = np.empty(_PIECE, np.int64)
+    state = np.array([target, -1, 0], np.int64)
+    yield np.array([target], np.int64)
+    while dist[state[0]] > 0:
+        block = walk_down(dist, ids, slot_of, shift, *core.offsets, path, state)
+        if block == -2:
+            raise RuntimeError(f"no neighbour of vertex {int(state[0])} is nearer to the source")
+        if state[2]:
+            yield path[: state[2]].copy()
+        if block >= 0:
+            core.pager.load(np.array([block]))
+
+
+@njit(cache=True, nogil=True)
+def find_edges(tails, heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[no-untyped-def]
+    """Binary search for heads[i] in [low[i], high[i]) of the row of tails[i].
+
+    low, high : int64[k], narrowed; low = -1 - p once found at p. blocks : int64[k] receives the
+    missing blocks. Returns how many.
+    """
+    asked = 0
+    for i in range(len(tails)):
+        while 0 <= low[i] < high[i]:
+            middle = (low[i] + high[i]) >> 1
+            block = middle >> shift
+            slot = np.int64(slot_of[block])
+            if slot < 0:
+                blocks[asked] = block
+                asked += 1
+                break
+            w = np.int64(ids[(slot << shift) + middle - (block << shift)])
+            if w == heads[i]:
+                low[i] = -1 - middle
+            elif w < heads[i]:
+                low[i] = middle + 1
+            else:
+                high[i] = middle
+    return asked
+
+
+@njit(cache=True, nogil=True)
+def row_bounds(group, row, hub, vertices, low, high):  # type: ignore[no-untyped-def]
+    """low, high = first arc and end of the rows of `vertices`, int64[k] each."""
+    for i in range(len(vertices)):
+        low[i] = row_start(group, row, hub, np.int64(vertices[i]))
+        high[i] = row_start(group, row, hub, np.int64(vertices[i]) + 1)
+
+
+def read_rows(core: Core, vertices: np.ndarray) -> list[np.ndarray]:
+    """Neighbours of each of `vertices` (int64[k]), int64 ascending. For a few vertices: each row
+    is copied block by block."""
+    low, high = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
+    row_bounds(*core.offsets, vertices, low, high)
+    shift, arena = core.table.shift, core.pager.arena
+    rows = []
+    for start, end in zip(low.tolist(), high.tolist(), strict=True):
+        row = np.empty(end - start, np.int64)
+        at = start
+        while at < end:
+            block = at >> shift
+            core.pager.load(np.array([block]))
+            stop = min(end, (block + 1) << shift)
+            first = at - (block << shift)
+            row[at - start : stop - start] = arena.row(int(arena.slot_of[block]))[first : first + stop - at]
+            at = stop
+        rows.append(row)
+    return rows
+
+
+def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
+    """True if every (tails[i], heads[i]) is an arc of the store."""
+    low, high = np.empty(len(tails), np.int64), np.empty(len(tails), np.int64)
+    row_bounds(*core.offsets, tails, low, high)
+    ids, slot_of, shift = core.paging
+    blocks = np.empty(len(tails), np.int64)
+    while True:
+        asked = find_edges(tails, heads, low, high, ids, slot_of, shift, blocks)
+        if asked == 0:
+            return bool((low < 0).all())
+        core.pager.load(np.unique(blocks[:asked]))
+
+
+@njit(cache=True, nogil=True)
+def count_steep_arcs(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub,
+                     label):  # type: ignore[no-untyped-def]
+    """Arcs whose ends differ by more than 1 in `label` (both unreached is level). A block kernel."""
+    steep = 0
+    n_last = first_vertex[len(first_vertex) - 1]
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= len(chunks):
+            return steep
+        for k in range(begin, min(begin + grain, len(chunks))):
+            low = chunks[k] << shift
+            high = min(low + (1 << shift), n_arcs)
+            base = position[k] - low
+            for v in range(first_vertex[chunks[k]], min(first_vertex[chunks[k] + 1], n_last - 1) + 1):
+                mine = np.int64(label[v])
+                start = max(row_start(group, row, hub, v), low)
+                end = min(row_start(group, row, hub, v + 1), high)
+                for p in range(base + start, base + end):
+                    if abs(np.int64(label[ids[p]]) - mine) > 1:
+                        steep += 1
+
+
+def count_steep(core: Core, label: np.ndarray, tick: Tick | None = None) -> int:
+    """Arcs of the graph that span more than one step of `label` (one scan of all blocks)."""
+    table = core.table
+
+    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+        steep: int = count_steep_arcs(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
+                                      table.n_arcs, *core.offsets, label)
+        return steep
+
+    steep = core.pager.sweep(np.arange(table.n_blocks), run, tick) if table.n_blocks else 0
+    core.counters.add(passes=1, edges_scanned=table.n_arcs)
+    return steep

@@ -1,0 +1,220 @@
+"""Sparse levels: many levels in one call, on one thread, over the blocks that are resident.
+
+A graph with Θ(n) levels has millions of them, so a level must cost nanoseconds, not a Python
+call. The kernels run level after level on queues and return only when they must: blocks are
+missing, the next queue is full (the frontier turned dense), a limit is reached, the slice is
+over, or nothing is left. `state` (int64[STATE]) makes a call resumable where it stopped.
+
+Rows on missing blocks are put aside as (vertex, arc position) and finished after Python has
+brought the blocks, in the same level, so a level reads a block once. Rows may span blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..stream.offsets import row_start
+
+# Slots of `state`.
+LEVEL = 0  # level of the vertices in the current queue
+CURRENT = 1  # 0 or 1: which of the two queues is current
+HEAD = 2  # first entry of the current queue that was not expanded yet
+COUNT = 3  # entries of the current queue
+NEXT = 4  # entries of the next queue
+MISSED = 5  # rows put aside
+ARCS = 6  # arcs scanned so far
+REACHED = 7  # vertices reached so far, seeds included
+TARGETS = 8  # targets still unreached
+FARTHEST = 9  # smallest vertex of the last non-empty level
+NEXT_ARCS = 10  # arcs of the rows in the next queue
+STATE = 11
+
+# Why a call returned.
+DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
+
+
+@njit(cache=True, nogil=True)
+def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, queues, missed_v,
+               missed_p, state, limits):  # type: ignore[no-untyped-def]
+    """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
+
+    queues : id[2, capacity]; missed_v id[k], missed_p int64[k] with k >= capacity; limits :
+    int64[3] = radius (levels to run to), arcs of this slice, arcs of a queue that count as dense.
+    dist : unsigned[n] or length 0; targets : bitmap or length 0.
+    """
+    capacity = queues.shape[1]
+    stop_arcs = state[ARCS] + limits[1]
+    while True:
+        level = state[LEVEL]
+        if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
+            if level >= limits[0]:
+                return LIMIT
+            if state[ARCS] >= stop_arcs:
+                return SLICE
+        here = queues[state[CURRENT]]
+        there = queues[1 - state[CURRENT]]
+        tail = state[NEXT]
+        arcs = 0
+        next_arcs = state[NEXT_ARCS]
+        pending = state[MISSED]
+        put_aside = 0
+        resumed = 0
+        head = state[HEAD]
+        count = state[COUNT]
+        full = False
+        while resumed < pending or head < count:
+            if resumed < pending:
+                v = np.int64(missed_v[resumed])
+                p = missed_p[resumed]
+            else:
+                v = np.int64(here[head])
+                p = row_start(group, row, hub, v)
+            end = row_start(group, row, hub, v + 1)
+            if tail + (end - p) > capacity:
+                full = True
+                break
+            if resumed < pending:
+                resumed += 1
+            else:
+                head += 1
+            while p < end:
+                block = p >> shift
+                slot = np.int64(slot_of[block])
+                if slot < 0:
+                    missed_v[put_aside] = v
+                    missed_p[put_aside] = p
+                    put_aside += 1
+                    break
+                low = block << shift
+                stop = min(end, low + (1 << shift))
+                base = (slot << shift) - low
+                for q in range(base + p, base + stop):
+                    w = np.int64(ids[q])
+                    bit = np.uint64(1) << np.uint64(w & 63)
+                    if not visited[w >> 6] & bit:
+                        visited[w >> 6] |= bit
+                        if len(dist):
+                            dist[w] = level + 1
+                        if len(targets) and targets[w >> 6] & bit:
+                            state[TARGETS] -= 1
+                        there[tail] = w
+                        tail += 1
+                        next_arcs += row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+                arcs += stop - p
+                p = stop
+        while full and resumed < pending:  # keep what was not resumed
+            missed_v[put_aside] = missed_v[resumed]
+            missed_p[put_aside] = missed_p[resumed]
+            put_aside += 1
+            resumed += 1
+        state[ARCS] += arcs
+        state[HEAD] = head
+        state[NEXT] = tail
+        state[NEXT_ARCS] = next_arcs
+        state[MISSED] = put_aside
+        if full:
+            return DENSE
+        if put_aside:
+            return MISSING
+        state[REACHED] += tail
+        state[HEAD] = 0
+        state[NEXT] = 0
+        state[NEXT_ARCS] = 0
+        if tail == 0:
+            smallest = np.int64(here[0])
+            for i in range(1, count):
+                smallest = min(smallest, np.int64(here[i]))
+            state[FARTHEST] = smallest
+            return DONE
+        state[LEVEL] = level + 1
+        state[CURRENT] = 1 - state[CURRENT]
+        state[COUNT] = tail
+        if len(targets) and state[TARGETS] <= 0:
+            return MET
+        if next_arcs > limits[2]:
+            return DENSE
+
+
+@njit(cache=True, nogil=True)
+def sparse_spread(ids, slot_of, shift, group, row, hub, bound, queues, missed_v, missed_p, state,
+                  limits):  # type: ignore[no-untyped-def]
+    """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
+
+    As sparse_bfs, with `bound` (unsigned[n]) in place of a visited set and state[LEVEL] the
+    bound of the current queue. REACHED counts lowered vertices, seeds excluded.
+    """
+    capacity = queues.shape[1]
+    stop_arcs = state[ARCS] + limits[1]
+    while True:
+        value = state[LEVEL]
+        if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
+            if value >= limits[0]:
+                return LIMIT
+            if state[ARCS] >= stop_arcs:
+                return SLICE
+        here = queues[state[CURRENT]]
+        there = queues[1 - state[CURRENT]]
+        tail = state[NEXT]
+        pending = state[MISSED]
+        put_aside = 0
+        resumed = 0
+        head = state[HEAD]
+        count = state[COUNT]
+        arcs = 0
+        full = False
+        while resumed < pending or head < count:
+            if resumed < pending:
+                v = np.int64(missed_v[resumed])
+                p = missed_p[resumed]
+            else:
+                v = np.int64(here[head])
+                p = row_start(group, row, hub, v)
+            end = row_start(group, row, hub, v + 1)
+            if tail + (end - p) > capacity:
+                full = True
+                break
+            if resumed < pending:
+                resumed += 1
+            else:
+                head += 1
+            while p < end:
+                block = p >> shift
+                slot = np.int64(slot_of[block])
+                if slot < 0:
+                    missed_v[put_aside] = v
+                    missed_p[put_aside] = p
+                    put_aside += 1
+                    break
+                low = block << shift
+                stop = min(end, low + (1 << shift))
+                base = (slot << shift) - low
+                for q in range(base + p, base + stop):
+                    w = np.int64(ids[q])
+                    if np.int64(bound[w]) > value + 1:
+                        bound[w] = value + 1
+                        there[tail] = w
+                        tail += 1
+                arcs += stop - p
+                p = stop
+        while full and resumed < pending:
+            missed_v[put_aside] = missed_v[resumed]
+            missed_p[put_aside] = missed_p[resumed]
+            put_aside += 1
+            resumed += 1
+        state[ARCS] += arcs
+        state[HEAD] = head
+        state[NEXT] = tail
+        state[MISSED] = put_aside
+        if full:
+            return DENSE
+        if put_aside:
+            return MISSING
+        state[REACHED] += tail
+        state[HEAD] = 0
+        state[NEXT] = 0
+        state[LEVEL] = value + 1
+        state[CURRENT] = 1 - state[CURRENT]
+        state[COUNT] = tail
+        if tail == 0:
+            return DONE

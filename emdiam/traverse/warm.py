@@ -1,0 +1,83 @@
+"""Compiling the kernels once, in a child process, and loading them from numba's cache here.
+
+Compiling takes seconds and over 200 MB; loading takes a fraction of a second and a few MB. So a
+child compiles (`python -m emdiam.traverse.warm uint32`) and leaves a stamp beside numba's cache
+files; this process only loads, and a memory plan can count what it then holds as its base.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import numba
+import numpy as np
+
+from ..errors import EmdiamError
+
+_KERNEL_FILES = ("atomics", "chains", "columns", "components", "dense", "paths", "sparse", "spread",
+                 "warm", "workspace")
+_COLUMN_DTYPES = (np.uint8, np.uint16, np.uint32)
+
+
+def _cache_folder() -> Path:
+    """Where numba keeps the cache of this package."""
+    configured = numba.config.CACHE_DIR
+    if configured:
+        return Path(configured)
+    beside = Path(__file__).parent / "__pycache__"
+    try:
+        beside.mkdir(exist_ok=True)
+    except OSError:
+        return Path.home() / ".cache" / "numba"
+    return beside if os.access(beside, os.W_OK) else Path.home() / ".cache" / "numba"
+
+
+def _stamp(dtype: np.dtype[Any]) -> Path:
+    digest = hashlib.blake2b(digest_size=8)
+    here = Path(__file__).parent
+    for name in _KERNEL_FILES:
+        digest.update((here / f"{name}.py").read_bytes())
+    digest.update((here.parent / "stream" / "offsets.py").read_bytes())
+    digest.update(f"{numba.__version__} {np.__version__} {sys.version} {here}".encode())
+    from llvmlite import binding
+
+    digest.update(binding.get_host_cpu_name().encode())
+    return _cache_folder() / f"emdiam-kernels-{dtype}-{digest.hexdigest()}.stamp"
+
+
+def ensure_compiled(dtype: np.dtype[Any] | str = "uint32") -> float:
+    """Compile all kernels for this id dtype in a child process unless that was done before.
+
+    Returns the seconds it took (0.0 if there was nothing to do). Raises EmdiamError if the child
+    fails.
+    """
+    dtype = np.dtype(dtype)
+    stamp = _stamp(dtype)
+    if stamp.exists():
+        return 0.0
+    begin = time.perf_counter()
+    child = subprocess.run(
+        [sys.executable, "-m", "emdiam.traverse.warm", str(dtype)], capture_output=True, text=True, check=False
+    )
+    if child.returncode != 0:
+        raise EmdiamError(f"compiling the kernels failed: {child.stderr.strip()[-400:]}")
+    stamp.parent.mkdir(parents=True, exist_ok=True)
+    stamp.touch()
+    return time.perf_counter() - begin
+
+
+def load_kernels(dtype: np.dtype[Any] | str = "uint32") -> None:
+    """Run every kernel once on a graph of 200 vertices, so that all are loaded (or compiled)."""
+    from .warm_graph import exercise
+
+    exercise(np.dtype(dtype), _COLUMN_DTYPES)
+
+
+if __name__ == "__main__":
+    load_kernels(sys.argv[1])

@@ -1,0 +1,101 @@
+"""A tiny graph that drives every kernel in every dtype that a run may meet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from ..graph.array_reader import MemoryArray
+from ..stream.arena import Arena
+from ..stream.blocks import build_block_table
+from ..stream.counters import SharedCounters
+from ..stream.crew import Crew
+from ..stream.pager import Pager
+from .bfs import BfsRun
+from .chains import follow_chains, list_degree, max_degree_vertex
+from .columns import Column
+from .components import find_components
+from .core import Core
+from .paths import all_edges_exist, count_steep, path_pieces
+from .spread import SpreadRun
+from .workspace import Workspace
+
+_BLOCK = 64
+
+
+def _arcs() -> tuple[np.ndarray, np.ndarray]:
+    """indptr and indices of a wheel with a tail, and a path of three beside it."""
+    spokes = [(0, v) for v in range(1, 100)] + [(v, v + 1) for v in range(1, 100)]
+    tail = [(v, v + 1) for v in range(100, 120)] + [(130, 131), (131, 132)]
+    edges = np.array(spokes + tail, np.int64)
+    arcs = np.concatenate((edges, edges[:, ::-1]))
+    arcs = arcs[np.lexsort((arcs[:, 1], arcs[:, 0]))]
+    indptr = np.zeros(201, np.int64)
+    np.cumsum(np.bincount(arcs[:, 0], minlength=200), out=indptr[1:])
+    return indptr, arcs[:, 1]
+
+
+def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
+    """A core over the tiny graph, with an arena of a few blocks."""
+    indptr, indices = _arcs()
+    ids = MemoryArray(indices.astype(dtype), _BLOCK)
+    fake: Any = SimpleNamespace(n_vertices=200, n_arcs=len(indices), indices=ids, path="warm-up",
+                                indptr=MemoryArray(indptr, _BLOCK))
+    table = build_block_table(fake)
+    counters = SharedCounters()
+    pager = Pager(ids, 200, Arena(table.n_blocks, 3, _BLOCK, dtype), crew, counters, 2)
+    return Core(table, pager, crew, counters, Workspace(200, dtype), "arcs", dense_arcs)
+
+
+def exercise(dtype: np.dtype[Any], column_dtypes: Sequence[Any]) -> None:
+    """Run all kernels, sparse and dense, with ids of `dtype` and columns of `column_dtypes`."""
+    crew = Crew(1, 0)
+    try:
+        for dense_arcs in (0, 1 << 40):
+            core = small_core(dtype, crew, dense_arcs)
+            for column_dtype in column_dtypes:
+                _exercise_columns(core, np.dtype(column_dtype))
+            _exercise_rest(core)
+    finally:
+        crew.close()
+
+
+def _finish(run: Any) -> Any:
+    while not run.step():
+        pass
+    return run
+
+
+def _exercise_columns(core: Core, dtype: np.dtype[Any]) -> None:
+    run = BfsRun(core, 120, targets=[0, 100], distances=True)
+    run.use_distances(np.full(200, np.iinfo(dtype).max, dtype))
+    _finish(run)
+    run = BfsRun(core, 120)
+    run.use_distances(np.full(200, np.iinfo(dtype).max, dtype))
+    distances = _finish(run).result().distances
+    bound = Column(np.full(200, np.iinfo(dtype).max, dtype))
+    _finish(SpreadRun(core, np.array([0, 120]), np.array([0, 1]), 9, bound))
+    run = SpreadRun(core, np.empty(0, np.int64), np.empty(0, np.int64), 12, bound)
+    run.seed_level(9)
+    _finish(run)
+    bound.recode([3], 4, within=core.work.visited)
+    bound.first([4])
+    bound.first([4], labels=np.zeros(200, core.work.queues.dtype))
+    bound.first([4], labels=np.zeros(200, core.work.queues.dtype), label=1)
+    for _ in path_pieces(core, distances.raw(), 0):
+        pass
+    count_steep(core, distances.raw())
+
+
+def _exercise_rest(core: Core) -> None:
+    run = _finish(BfsRun(core, 0, distances=False))
+    run.result()
+    find_components(core, 0).larger_than(1)
+    tips = np.empty(8, np.int64)
+    count, _ = list_degree(*core.offsets, 1, 0, 200, tips)
+    follow_chains(core, tips[:count])
+    max_degree_vertex(*core.offsets, 200)
+    all_edges_exist(core, np.array([0]), np.array([1]))
