@@ -5,14 +5,15 @@ eccentricity may have to be computed. `bound` is the largest eccentricity seen.
 - 2-sweep: BFS from u (highest degree), BFS from a farthest vertex w; bound = ecc(w).
 - Winnow: every vertex within floor(bound/2) of u, one centre per component, is dropped: two such
   vertices are at most `bound` apart, so a longer pair has an end outside. Again when it grows.
-- Chain Processing: from a degree-1 vertex x along degree-2 vertices to w at distance s, everything
+- Chain Processing: from an active degree-1 vertex x along degree-2 vertices to w at distance s, everything
   within s of w is dropped: no eccentricity there exceeds ecc(x); x stays active (a *tip*).
 - Eliminate: after BFS(v), ecc(y) <= ecc(v) + d(v, y): all y with that <= bound are dropped and
   keep it as recorded bound; when bound grows, vertices recorded at the old bound seed one
   multi-source partial BFS over the new levels.
 Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5. Differences:
 - Algorithm 3 loops to `bound`, Algorithm 5 tests ecc: the text's floor(bound/2) and a visit
-  counter are what is right. A tip is never winnowed later, since other vertices lean on it.
+  counter are what is right. A tip is never winnowed later, since other vertices lean on it; a
+  degree-1 vertex that is already winnowed starts no chain (Algorithm 4 would re-activate it).
 - All chains go into one spread (seed w, value S - s), which equals taking them one after another
   in order of increasing length: work O(arcs) instead of one ball per chain, and two tips cannot
   eliminate each other. Chain marks live in a column of their own and never seed an extension.

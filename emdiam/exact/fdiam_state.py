@@ -81,11 +81,16 @@ class State:
     def chains(self, tips: np.ndarray) -> int:
         """Chain Processing for these vertices of degree 1 (section 4.3); returns vertices dropped.
 
+        Only tips that are still active count: a dropped tip need not come back to drop others.
+
         Seeds are chain ends w with value S - s (S: the longest chain here, the longest chain of
         each end only), so that the spread gives S - s + d(w, v) <= S exactly on the union of the
         balls. A tip whose end another chain reaches with more left than its own length is
         dominated by that chain's tip; the other tips stay active.
         """
+        tips = tips[self._bounds.gather(tips) < 0]
+        if len(tips) == 0:
+            return 0
         ends, lengths = self._engine.follow_chains(tips)
         order = np.lexsort((tips, -lengths, ends))
         tips, ends, lengths = tips[order], ends[order], lengths[order]
@@ -95,8 +100,6 @@ class State:
         covered = self._engine.new_column(top)
         self._engine.spread(ends, top - lengths, top, covered)
         survivors = tips[covered.gather(ends) == top - lengths]
-        known = self._bounds.gather(survivors)
-        survivors = survivors[(known < 0) | (known >= self.chained)]
         self._recount()
         self._bounds.recode_where_reached(covered, (self.active, self.tip), self.chained)
         self._bounds.put(survivors, self.tip)

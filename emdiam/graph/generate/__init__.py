@@ -1,0 +1,11 @@
+"""Seeded graph generators: sources of edges with known facts, and `generate` into a store.
+
+`CLASSES` describes every class and its parameters without importing numba.
+"""
+
+from __future__ import annotations
+
+from .make import GenerateReport, generate, make_source
+from .registry import CLASSES, GraphClass, Parameter
+
+__all__ = ["CLASSES", "GenerateReport", "GraphClass", "Parameter", "generate", "make_source"]
