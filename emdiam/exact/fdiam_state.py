@@ -63,6 +63,7 @@ class State:
 
     def winnow(self, reached: np.ndarray) -> int:
         """Drop the active vertices of the bitmap (tips stay); returns how many."""
+        self._recount()
         self._bounds.recode((self.active,), self.winnowed, within=reached)
         return self._recount()
 

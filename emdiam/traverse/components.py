@@ -81,7 +81,7 @@ def find_components(core: Core, reached: int, tick: Tick | None = None) -> Compo
     if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
         return None
     needed = np.empty(table.n_blocks, np.uint8)
-    mark_blocks(table.first_vertex, visited, True, needed)
+    mark_blocks(table.first_vertex, table.shift, *core.offsets, visited, True, needed)
     parent = np.arange(table.n_vertices, dtype=work.queues.dtype)
     lock = threading.Lock()
 

@@ -144,17 +144,21 @@ def commit_level(turn, grain, visited, before, frontier, dist, level, targets, g
 
 
 @njit(cache=True, nogil=True)
-def mark_blocks(first_vertex, frontier, invert, needed):  # type: ignore[no-untyped-def]
-    """needed[c] = 1 if block c has a row of a set bit (of a clear one if invert). uint8[n_blocks]."""
+def mark_blocks(first_vertex, shift, group, row, hub, bitmap, invert, needed):  # type: ignore[no-untyped-def]
+    """needed[c] = 1 if block c has an arc of a set bit's row (of a clear one's if invert).
+
+    needed : uint8[n_blocks]. Vertices without arcs count as having one where they lie."""
     n_blocks = len(first_vertex) - 1
     n_last = first_vertex[n_blocks]
     flip = _ALL if invert else np.uint64(0)
     for c in range(n_blocks):
         first = first_vertex[c]
-        last = min(first_vertex[c + 1], n_last - 1)
+        last = first_vertex[c + 1]
+        if last == n_last or row_start(group, row, hub, last) == (c + 1) << shift:
+            last -= 1  # its row begins with the next block
         hit = 0
         for word in range(first >> 6, (last >> 6) + 1):
-            if (frontier[word] ^ flip) & _range_mask(word, first, last):
+            if (bitmap[word] ^ flip) & _range_mask(word, first, last):
                 hit = 1
                 break
         needed[c] = hit

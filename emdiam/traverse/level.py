@@ -50,7 +50,7 @@ def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
     """
     work, table = core.work, core.table
     needed = np.empty(table.n_blocks, np.uint8)
-    mark_blocks(table.first_vertex, work.visited if up else work.frontier, up, needed)
+    mark_blocks(table.first_vertex, table.shift, *core.offsets, work.visited if up else work.frontier, up, needed)
     blocks = np.flatnonzero(needed)
     kernel = bottom_up if up else top_down
 
