@@ -24,6 +24,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "in-ram": {},
     "in-ram-dense": {"dense_arcs": 0},
     "in-ram-dense-paper": {"dense_arcs": 0, "direction": "paper"},
+    "in-ram-dense-beamer": {"dense_arcs": 0, "direction": "beamer"},
     "in-ram-one-thread": {"threads": 1},
     "streamed": {"arena_bytes": 4 * CHUNK * 4, "threads": 2},
     "streamed-dense": {"arena_bytes": 4 * CHUNK * 4, "dense_arcs": 0},

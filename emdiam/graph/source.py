@@ -25,6 +25,9 @@ class SourceInfo:
     id_kind : "int" (batches hold int64/uint64 arrays) or "string" (pyarrow string arrays).
     size_bytes : bytes to read (compressed size for compressed input), if known.
     format : name of the format, e.g. "matrix-market".
+    both_directions : True if every edge is listed in both directions, so that the second listing
+        is no duplicate. Formats that do not promise it know it only after a complete pass of
+        `batches`; ask `info()` again then (`directed` is settled with it).
     """
 
     n_vertices: int | None = None
@@ -34,6 +37,7 @@ class SourceInfo:
     id_kind: str = "int"
     size_bytes: int | None = None
     format: str = ""
+    both_directions: bool = False
 
 
 @dataclass(frozen=True)

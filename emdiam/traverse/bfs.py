@@ -190,7 +190,7 @@ class BfsRun:
             self._at_limit()
             if self._complete is not None:
                 return
-        up = front.turn(core.direction, core.table.n_vertices, core.table.n_arcs)
+        up = front.turn(core, int(state[REACHED]))
         state[ARCS] += sweep_level(core, up, tick)
         level = self.level + 1
         vertices, arcs, met, smallest = commit(core, self._dist, level, self._targets)

@@ -14,7 +14,7 @@ from ..stream.pager import Pager
 from .sparse import MISSED
 from .workspace import Workspace
 
-DIRECTIONS = ("arcs", "paper")
+DIRECTIONS = ("work", "beamer", "paper")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 
@@ -32,13 +32,14 @@ class Core:
     crew: Crew
     counters: SharedCounters
     work: Workspace
-    direction: str = "arcs"
+    direction: str = "work"
     dense_arcs: int = -1
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
             raise InputError("unknown direction rule", text=self.direction,
                              remedy=f"use one of {', '.join(DIRECTIONS)}")
+        self.n_isolated = int(np.bitwise_count(self.table.isolated).sum()) - (-self.table.n_vertices % 64)
         if self.dense_arcs < 0:
             self.dense_arcs = _DENSE_ARCS + self.table.n_vertices // 64
 

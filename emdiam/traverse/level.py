@@ -1,9 +1,13 @@
 """One dense level: sweep the blocks that matter, then commit.
 
 Direction rules (which way a dense level goes):
-- "arcs" (default; Beamer, Asanovic, Patterson 2012): bottom-up once the frontier's arcs exceed
-  1/14 of the arcs of unvisited rows, top-down again below n/24 frontier vertices;
-- "paper" (F-Diam, section 4.6): bottom-up while the frontier has more than n/10 vertices.
+- "work" (default): the direction with less expected work. Top-down looks at the frontier's arcs
+  f. Bottom-up looks, for each of the u unvisited vertices, at arcs until one leads into the
+  frontier: of all m arcs a share f/m does, so at min(m_u / u, m / f) arcs each, m_u being the arcs
+  of unvisited rows. An arc costs TOP_DOWN_COST times as much top-down (it writes);
+- "beamer" (Beamer, Asanovic, Patterson 2012): bottom-up once f > m_u / 14, top-down again below
+  n / 24 frontier vertices;
+- "paper" (F-Diam, section 4.6): bottom-up while the frontier has more than n / 10 vertices.
 """
 
 from __future__ import annotations
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
 
 ALPHA, BETA = 14, 24
 PAPER_SHARE = 0.1
+TOP_DOWN_COST = 2
 
 
 @dataclass
@@ -32,14 +37,20 @@ class Front:
     visited_arcs: int
     bottom_up: bool = False
 
-    def turn(self, rule: str, n_vertices: int, n_arcs: int) -> bool:
-        """Decide (and remember) whether this level goes bottom-up."""
-        if rule == "paper":
-            self.bottom_up = self.vertices > PAPER_SHARE * n_vertices
-        elif not self.bottom_up:
-            self.bottom_up = self.arcs * ALPHA > n_arcs - self.visited_arcs
-        elif self.vertices * BETA < n_vertices:
-            self.bottom_up = False
+    def turn(self, core: Core, reached: int) -> bool:
+        """Decide (and remember) whether this level goes bottom-up. reached : visited vertices."""
+        n, m = core.table.n_vertices, core.table.n_arcs
+        hidden = max(0, m - self.visited_arcs)
+        if core.direction == "paper":
+            self.bottom_up = self.vertices > PAPER_SHARE * n
+        elif core.direction == "beamer":
+            if not self.bottom_up:
+                self.bottom_up = self.arcs * ALPHA > hidden
+            elif self.vertices * BETA < n:
+                self.bottom_up = False
+        else:
+            per_vertex = max(0, n - core.n_isolated - reached) * m / max(1, self.arcs)
+            self.bottom_up = min(hidden, per_vertex) < TOP_DOWN_COST * self.arcs
         return self.bottom_up
 
 

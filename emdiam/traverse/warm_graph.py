@@ -47,7 +47,7 @@ def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
     table = build_block_table(fake)
     counters = SharedCounters()
     pager = Pager(ids, 200, Arena(table.n_blocks, 3, _BLOCK, dtype), crew, counters, 2)
-    return Core(table, pager, crew, counters, Workspace(200, dtype), "arcs", dense_arcs)
+    return Core(table, pager, crew, counters, Workspace(200, dtype), "work", dense_arcs)
 
 
 def exercise(dtype: np.dtype[Any], column_dtypes: Sequence[Any]) -> None:

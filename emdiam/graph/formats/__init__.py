@@ -1,0 +1,12 @@
+"""Input formats: one streaming reader per format behind the `EdgeSource` protocol.
+
+`open_source` is the only door. The readers are imported when they are needed, so that listing
+the names of the formats (for `--help`) loads neither numba nor pyarrow.
+"""
+
+from __future__ import annotations
+
+from .names import FORMATS
+from .opening import open_source
+
+__all__ = ["FORMATS", "open_source"]

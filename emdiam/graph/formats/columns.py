@@ -1,0 +1,32 @@
+"""Which two columns of a table are the edge: by name, else the first two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+PAIRS = (
+    ("src", "dst"),
+    ("source", "target"),
+    ("from", "to"),
+    ("id_1", "id_2"),
+    ("id1", "id2"),
+    ("node_1", "node_2"),
+    ("node1", "node2"),
+    ("node_id_1", "node_id_2"),
+    ("src_id", "dst_id"),
+    ("source_id", "target_id"),
+    ("from_id", "to_id"),
+    ("fromnodeid", "tonodeid"),
+    ("from_node", "to_node"),
+    ("source_node", "target_node"),
+)
+"""Names of the two ends that are recognised, in lower case."""
+
+
+def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
+    """Positions of the first pair of PAIRS among `names`, whatever their case, or None."""
+    lower = [name.strip().lower() for name in names]
+    for first, second in PAIRS:
+        if lower.count(first) == 1 and lower.count(second) == 1:
+            return lower.index(first), lower.index(second)
+    return None
