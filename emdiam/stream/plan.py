@@ -19,7 +19,10 @@ from .pager import buffer_bytes
 READERS = 1
 MIN_BLOCKS = 4
 RUN_BLOCKS = 8
-_MARGIN = 12 << 20
+_MARGIN = 10 << 20
+# The base differs a little from process to process (malloc, imports): the stated minimum has this
+# much more than what is refused, so that a budget that one process names is accepted by the next.
+_BASE_JITTER = 4 << 20
 _ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
 
 
@@ -69,12 +72,13 @@ def make_plan(
     least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
     tables = _ARENA_ENTRY * n_blocks
     fetchers = threads + READERS
-    minimum = base + state + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
-    if memory_bytes < minimum:
+    need = base + state + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
+    minimum = need + _BASE_JITTER
+    if memory_bytes < need:
         raise BudgetError(
             f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(minimum)} = "
-            f"{format_size(base)} program + {format_size(state)} vertex state + "
-            f"{format_size(minimum - base - state)} blocks",
+            f"{format_size(base + _BASE_JITTER)} program + {format_size(state)} vertex state + "
+            f"{format_size(need - base - state)} blocks",
             remedy=f"give at least --memory {-(-minimum // 2**20)}MiB",
         )
     spare = memory_bytes - base - state - tables
