@@ -84,6 +84,7 @@ class BfsRun:
         state[COUNT] = state[REACHED] = 1
         state[FARTHEST] = source
         self._front = Front(1, 0, 0)
+        core.bias = 1.0 + (core.bias - 1.0) * 0.9
         self._dense = False
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
@@ -191,7 +192,9 @@ class BfsRun:
             if self._complete is not None:
                 return
         up = front.turn(core, int(state[REACHED]))
-        state[ARCS] += sweep_level(core, up, tick)
+        scanned = sweep_level(core, up, tick)
+        front.learn(core, scanned)
+        state[ARCS] += scanned
         level = self.level + 1
         vertices, arcs, met, smallest = commit(core, self._dist, level, self._targets)
         if vertices == 0:

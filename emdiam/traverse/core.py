@@ -24,7 +24,8 @@ class Core:
     """One graph, opened for traversal.
 
     direction : rule of level.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
-    one thread on a queue (0: always dense; default measured on R-MAT and grids).
+    one thread on a queue (0: always dense; default measured on R-MAT and grids). bias : see
+    level.py; it fades, so that a graph is given another chance.
     """
 
     table: BlockTable
@@ -34,6 +35,7 @@ class Core:
     work: Workspace
     direction: str = "work"
     dense_arcs: int = -1
+    bias: float = 1.0
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:

@@ -4,7 +4,9 @@ Direction rules (which way a dense level goes):
 - "work" (default): the direction with less expected work. Top-down looks at the frontier's arcs
   f. Bottom-up looks, for each of the u unvisited vertices, at arcs until one leads into the
   frontier: of all m arcs a share f/m does, so at min(m_u / u, m / f) arcs each, m_u being the arcs
-  of unvisited rows. An arc costs TOP_DOWN_COST times as much top-down (it writes);
+  of unvisited rows. Where neighbours share their level (local ids, hubs) it looks at many more:
+  `Core.bias` is what earlier bottom-up levels of this graph measured against that estimate. An
+  arc costs TOP_DOWN_COST times as much top-down (it writes);
 - "beamer" (Beamer, Asanovic, Patterson 2012): bottom-up once f > m_u / 14, top-down again below
   n / 24 frontier vertices;
 - "paper" (F-Diam, section 4.6): bottom-up while the frontier has more than n / 10 vertices.
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 ALPHA, BETA = 14, 24
 PAPER_SHARE = 0.1
-TOP_DOWN_COST = 2
+TOP_DOWN_COST, LEARNING, MOST_BIAS = 2, 0.5, 64.0
 
 
 @dataclass
@@ -36,6 +38,7 @@ class Front:
     arcs: int
     visited_arcs: int
     bottom_up: bool = False
+    expected: float = 1.0
 
     def turn(self, core: Core, reached: int) -> bool:
         """Decide (and remember) whether this level goes bottom-up. reached : visited vertices."""
@@ -49,9 +52,15 @@ class Front:
             elif self.vertices * BETA < n:
                 self.bottom_up = False
         else:
-            per_vertex = max(0, n - core.n_isolated - reached) * m / max(1, self.arcs)
-            self.bottom_up = min(hidden, per_vertex) < TOP_DOWN_COST * self.arcs
+            self.expected = max(1.0, (n - core.n_isolated - reached) * m / max(1, self.arcs))
+            self.bottom_up = min(hidden, core.bias * self.expected) < TOP_DOWN_COST * self.arcs
         return self.bottom_up
+
+    def learn(self, core: Core, scanned: int) -> None:
+        """After a bottom-up level: correct the estimate by what was scanned."""
+        if self.bottom_up and core.direction == "work":
+            measured = min(MOST_BIAS, max(1.0, scanned / self.expected))
+            core.bias += (measured - core.bias) * LEARNING
 
 
 def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
