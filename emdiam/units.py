@@ -64,7 +64,7 @@ def _status_bytes(key: str) -> int:
     for line in Path("/proc/self/status").read_text().splitlines():
         if line.startswith(key + ":"):
             return int(line.split()[1]) * 1024
-    raise EnvironmentError(f"{key} is not in /proc/self/status")
+    raise OSError(f"{key} is not in /proc/self/status")
 
 
 def current_rss_bytes() -> int:

@@ -65,11 +65,11 @@ def odd_graphs() -> dict[str, naive.Graph]:
         "pairs": nx.from_edgelist([(2 * i, 2 * i + 1) for i in range(40)]),
         "lollipop": nx.lollipop_graph(12, 30), "barbell": nx.barbell_graph(10, 9),
         "caterpillar": nx.from_edgelist([(i, i + 1) for i in range(20)] + [(i, 100 + i) for i in range(20)]),
-        "tree": nx.balanced_tree(3, 4), "isolated-first": nx.disjoint_union(nx.empty_graph(70), nx.path_graph(9)),
+        "tree": nx.balanced_tree(3, 4),
+        "isolated-first": nx.disjoint_union(nx.empty_graph(70), nx.path_graph(9)),
     }
-    return {
-        name: naive.graph_of(len(g), nx.convert_node_labels_to_integers(g).edges) for name, g in shapes.items()
-    }
+    numbered = {name: nx.convert_node_labels_to_integers(g) for name, g in shapes.items()}
+    return {name: naive.graph_of(len(g), g.edges) for name, g in numbered.items()}
 
 
 @st.composite

@@ -60,7 +60,8 @@ def levels(tmp_path: Path, graph: naive.Graph, dense_arcs: int) -> Any:
     with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
         recorder = Recorder(store.indices)
         store.indices = recorder  # type: ignore[assignment]
-        with open_engine(store, memory_bytes=2 << 30, arena_bytes=4 * CHUNK * 4, dense_arcs=dense_arcs) as engine:
+        options = {"memory_bytes": 2 << 30, "arena_bytes": 4 * CHUNK * 4, "dense_arcs": dense_arcs}
+        with open_engine(store, **options) as engine:
             recorder.blocks()
             run = BfsRun(engine._core, 0, profile=True)
             per_level: dict[int, list[int]] = {}

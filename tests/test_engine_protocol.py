@@ -15,7 +15,9 @@ from tests import naive
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
 ODD = odd_graphs()
-SETTINGS = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+SETTINGS = settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 
 
 def check_bfs(engine: Engine, graph: naive.Graph, source: int, radius: int | None) -> None:

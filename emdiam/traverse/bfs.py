@@ -15,14 +15,30 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..stream.offsets import row_starts
 from ..stream.pager import Tick
 from .columns import Column, widen
 from .core import Core
 from .level import Front, commit, sweep_level
-from ..stream.offsets import row_starts
 from .sparse import (
-    ARCS, COUNT, CURRENT, DENSE, DONE, FARTHEST, HEAD, LEVEL, LIMIT, MET, MISSED, MISSING, NEXT,
-    NEXT_ARCS, REACHED, SLICE, TARGETS, sparse_bfs,
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    FARTHEST,
+    HEAD,
+    LEVEL,
+    LIMIT,
+    MET,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    REACHED,
+    SLICE,
+    TARGETS,
+    sparse_bfs,
 )
 from .workspace import clear_bits, list_bits, set_bits
 

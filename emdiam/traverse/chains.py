@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .core import Core
 from ..stream.offsets import row_start
+from .core import Core
 
 
 @njit(cache=True, nogil=True)

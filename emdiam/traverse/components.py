@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
 from .dense import _range_mask, mark_blocks
-from ..stream.offsets import row_start
 
 
 @dataclass(frozen=True)

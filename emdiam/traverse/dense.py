@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 from ..stream.offsets import row_start
+from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 

@@ -70,7 +70,8 @@ def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
     """
     work, table = core.work, core.table
     needed = np.empty(table.n_blocks, np.uint8)
-    mark_blocks(table.first_vertex, table.shift, *core.offsets, work.visited if up else work.frontier, up, needed)
+    looked_at = work.visited if up else work.frontier
+    mark_blocks(table.first_vertex, table.shift, *core.offsets, looked_at, up, needed)
     blocks = np.flatnonzero(needed)
     kernel = bottom_up if up else top_down
 

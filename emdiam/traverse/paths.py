@@ -12,10 +12,10 @@ from collections.abc import Iterator
 import numpy as np
 from numba import njit
 
-from ..stream.pager import Tick
-from .core import Core
-from .atomics import atomic_add
 from ..stream.offsets import row_start
+from ..stream.pager import Tick
+from .atomics import atomic_add
+from .core import Core
 
 _PIECE = 1 << 16
 

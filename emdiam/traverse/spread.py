@@ -18,7 +18,19 @@ from .columns import Column
 from .core import Core
 from .level import Front, sweep_level
 from .sparse import (
-    ARCS, COUNT, CURRENT, DENSE, DONE, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, REACHED, SLICE,
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DONE,
+    HEAD,
+    LEVEL,
+    LIMIT,
+    MISSED,
+    MISSING,
+    NEXT,
+    REACHED,
+    SLICE,
     sparse_spread,
 )
 from .workspace import list_bits, set_bits

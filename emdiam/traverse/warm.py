@@ -27,7 +27,7 @@ _COLUMN_DTYPES = (np.uint8, np.uint16, np.uint32)
 
 def _cache_folder() -> Path:
     """Where numba keeps the cache of this package."""
-    configured = numba.config.CACHE_DIR
+    configured = str(getattr(numba.config, "CACHE_DIR", ""))
     if configured:
         return Path(configured)
     beside = Path(__file__).parent / "__pycache__"
@@ -63,7 +63,8 @@ def ensure_compiled(dtype: np.dtype[Any] | str = "uint32") -> float:
         return 0.0
     begin = time.perf_counter()
     child = subprocess.run(
-        [sys.executable, "-m", "emdiam.traverse.warm", str(dtype)], capture_output=True, text=True, check=False
+        [sys.executable, "-m", "emdiam.traverse.warm", str(dtype)],
+        capture_output=True, text=True, check=False,
     )
     if child.returncode != 0:
         raise EmdiamError(f"compiling the kernels failed: {child.stderr.strip()[-400:]}")
