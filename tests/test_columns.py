@@ -1,0 +1,116 @@
+"""Every verb of a Column equals numpy on the whole vector."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import InputError
+from emdiam.traverse import columns
+from emdiam.traverse.columns import Column, smallest_dtype, widen
+
+VALUES = st.lists(st.one_of(st.integers(0, 20), st.just(255)), min_size=1, max_size=200)
+FAST = settings(max_examples=60, deadline=None)
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a vector of 200 has several pieces."""
+    monkeypatch.setattr(columns, "_PIECE", 64)
+
+
+def column(values: list[int]) -> Column:
+    return Column(np.array(values, np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("largest", "dtype"), [(0, "u1"), (254, "u1"), (255, "u2"), (65534, "u2"), (65535, "u4"), (2**32 - 2, "u4")]
+)
+def test_smallest_dtype(largest: int, dtype: str) -> None:
+    assert smallest_dtype(largest) == np.dtype(dtype)
+
+
+def test_overflow_raises() -> None:
+    with pytest.raises(OverflowError):
+        smallest_dtype(2**32 - 1)
+
+
+@FAST
+@given(VALUES)
+def test_widen_keeps_values_and_sentinels(values: list[int]) -> None:
+    wide = widen(np.array(values, np.uint8))
+    assert wide.dtype == np.uint16
+    assert wide.tolist() == [65535 if v == 255 else v for v in values]
+
+
+@FAST
+@given(VALUES, st.sampled_from(["==", "!=", "<", "<=", ">", ">="]), st.integers(0, 20), st.integers(1, 9))
+def test_select_count_gather(values: list[int], predicate: str, value: int, most: int) -> None:
+    one = column(values)
+    want = [i for i, v in enumerate(values) if eval(f"{v} {predicate} {value}")]
+    assert one.select(predicate, value).tolist() == want
+    assert one.select(predicate, value, most).tolist() == want[:most]
+    assert one.count(value) == values.count(value)
+    assert one.gather(range(len(values))).tolist() == [-1 if v == 255 else v for v in values]
+    assert len(one) == len(values)
+
+
+@FAST
+@given(VALUES, st.lists(st.integers(0, 20), min_size=1, max_size=3), st.data())
+def test_first_and_recode(values: list[int], old: list[int], data: st.DataObject) -> None:
+    labels = np.array(data.draw(st.lists(st.integers(0, 2), min_size=len(values), max_size=len(values))), np.uint32)
+    start = data.draw(st.integers(0, len(values)))
+    hits = [i for i in range(start, len(values)) if values[i] in old]
+    assert column(values).first(old, start) == (hits[0] if hits else -1)
+    mine = [i for i in hits if labels[i] == 1]
+    assert column(values).first(old, start, None, labels, 1) == (mine[0] if mine else -1)
+    bits = data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values)))
+    words = np.packbits(np.pad(np.array(bits), (0, -len(bits) % 64)), bitorder="little").view(np.uint64)
+    one = column(values)
+    want = [77 if v in old and b else v for v, b in zip(values, bits, strict=True)]
+    assert one.recode(old, 77, within=words) == sum(a != b for a, b in zip(values, want, strict=True))
+    assert one.raw().tolist() == want
+    two, other = column(values), column([5 if b else 255 for b in bits])
+    assert two.recode_where_reached(other, old, 77) == one.count(77)
+    assert two.raw().tolist() == want
+
+
+@FAST
+@given(VALUES, st.data(), st.integers(0, 300))
+def test_fold_bounds(values: list[int], data: st.DataObject, shift: int) -> None:
+    other = data.draw(st.lists(st.integers(0, 255), min_size=len(values), max_size=len(values)))
+    one = column(values)
+    one.fold_bounds(column(other), shift)
+    assert one.raw().tolist() == [
+        min(v, 255 if o == 255 else min(o + shift, 255)) for v, o in zip(values, other, strict=True)]
+
+
+@FAST
+@given(VALUES, st.data())
+def test_argbest_block_max_histogram(values: list[int], data: st.DataObject) -> None:
+    one = column(values)
+    start = data.draw(st.integers(0, len(values)))
+    part = [(v, i) for i, v in enumerate(values) if v != 255 and i >= start]
+    assert one.argbest(True, start) == (min(part, key=lambda x: (-x[0], x[1]))[1] if part else -1)
+    assert one.argbest(False, start) == (min(part)[1] if part else -1)
+    cuts = np.array([0, start, len(values)])
+    ranges = [values[:start], values[start:]]
+    assert one.block_max(cuts).tolist() == [max([v for v in r if v != 255], default=-1) for r in ranges]
+    reached = [v for v in values if v != 255]
+    counts = one.histogram().tolist()
+    assert counts == [reached.count(k) for k in range(len(counts))] and sum(counts) == len(reached)
+
+
+def test_save_and_load(tmp_path: Path) -> None:
+    column([1, 2, 255]).save(tmp_path / "c.npy")
+    assert Column.load(tmp_path / "c.npy").gather([0, 1, 2]).tolist() == [1, 2, -1]
+    (tmp_path / "bad.npy").write_bytes(b"not numpy")
+    with pytest.raises(InputError, match="not a saved column"):
+        Column.load(tmp_path / "bad.npy")
+    np.save(tmp_path / "float.npy", np.zeros(3))
+    with pytest.raises(InputError, match="float64"):
+        Column.load(tmp_path / "float.npy")

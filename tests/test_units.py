@@ -1,0 +1,70 @@
+"""Sizes and counts as people write them; the default memory respects cgroups."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from emdiam import units
+from emdiam.errors import InputError
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GiB", 4 << 30), ("512MB", 512_000_000), ("768mib", 768 << 20), ("1.5k", 1500), ("100", 100), (7, 7),
+     ("2 TiB", 2 << 40), ("3b", 3)],
+)
+def test_parse_size(text: str | int, size: int) -> None:
+    assert units.parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "GiB", "4 iB", "-4MiB", "0", "4XB", "1e9", 0])
+def test_bad_sizes(text: str | int) -> None:
+    with pytest.raises(InputError):
+        units.parse_size(text)
+
+
+@pytest.mark.parametrize(("text", "count"), [("2^20", 1 << 20), ("2**3", 8), ("1e6", 10**6), ("12", 12), (5, 5)])
+def test_parse_count(text: str | int, count: int) -> None:
+    assert units.parse_count(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "x", "1.5", "2^999", "inf", "nan"])
+def test_bad_counts(text: str) -> None:
+    with pytest.raises(InputError):
+        units.parse_count(text)
+
+
+def test_format_size() -> None:
+    assert [units.format_size(x) for x in (0, 1536, 5 << 20, 3 << 30, 1 << 40)] == [
+        "0 B", "1.5 KiB", "5.0 MiB", "3.0 GiB", "1.0 TiB"]
+
+
+def test_peak_is_at_least_current() -> None:
+    assert units.peak_rss_bytes() >= units.current_rss_bytes() > 1 << 20
+
+
+@pytest.mark.parametrize("layout", ["v2", "v1"])
+def test_default_memory_respects_the_cgroup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, layout: str
+) -> None:
+    """The smallest limit on the way to the root counts."""
+    root = tmp_path / "cgroup"
+    folder = root / ("memory/" if layout == "v1" else "") / "outer" / "inner"
+    folder.mkdir(parents=True)
+    name = "memory.limit_in_bytes" if layout == "v1" else "memory.max"
+    (folder / name).write_text("max\n" if layout == "v2" else "9223372036854771712\n")
+    (folder.parent / name).write_text("1000000000\n")
+    line = "5:memory:/outer/inner\n" if layout == "v1" else "0::/outer/inner\n"
+    (tmp_path / "self").write_text("3:cpu:/x\n" + line)
+    real = Path
+
+    def redirected(path: str | Path) -> Path:
+        text = str(path)
+        if text == "/proc/self/cgroup":
+            return real(tmp_path / "self")
+        return real(text.replace("/sys/fs/cgroup", str(root)))
+
+    monkeypatch.setattr(units, "Path", redirected)
+    assert units.default_memory_bytes() == 900_000_000
