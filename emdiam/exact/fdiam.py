@@ -33,8 +33,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from .._version import __version__
 from ..engine import Engine
 from ..errors import InputError, StoppedEarly

@@ -23,7 +23,7 @@ from ..stream.plan import Phase
 from ..traverse.components import Component, Components
 from ..traverse.workspace import column_bytes, workspace_bytes
 
-# Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most eight spreads.
+# Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixteen spreads.
 TIPS_PER_PIECE = 4096
 TIPS_SHARE = 16
 _TIP_BYTES = 96

@@ -10,6 +10,7 @@ Sources: F-Diam, Algorithm 2; Beamer, Asanovic, Patterson 2012.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -153,11 +154,13 @@ class BfsRun:
         limit = min(self._level_limit(), self.level + 1) if self._profile else self._level_limit()
         limits = np.array([limit, core.slice_arcs, core.dense_arcs], np.int64)
         ids, slot_of, shift = core.paging
+        begin = time.thread_time()
         reason = sparse_bfs(ids, slot_of, shift, *core.offsets, work.visited, self._dist, self._targets,
                             work.queues, work.missed_v, work.missed_p, state, limits)
         arcs = int(state[ARCS]) - before_arcs
         self._front.visited_arcs += arcs
-        core.counters.add(levels=self.level - before_level + (reason == DONE), edges_scanned=arcs)
+        core.counters.add(levels=self.level - before_level + (reason == DONE), edges_scanned=arcs,
+                          kernel_cpu_seconds=time.thread_time() - begin)
         if self._profile and self.level > before_level:
             self.level_counts.append(int(state[COUNT]))
         if reason == DONE:

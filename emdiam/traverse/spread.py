@@ -10,6 +10,8 @@ the column ran to the same limit, or was extended to it. Source: F-Diam, Algorit
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from numba import njit
 
@@ -120,9 +122,11 @@ class SpreadRun:
         arcs, level, reached = int(state[ARCS]), int(state[LEVEL]), int(state[REACHED])
         limits = np.array([min(self._limit, self._next_seed_value()), core.slice_arcs, 0], np.int64)
         ids, slot_of, shift = core.paging
+        begin = time.thread_time()
         reason = sparse_spread(ids, slot_of, shift, *core.offsets, self._bound, work.queues, work.missed_v,
                                work.missed_p, state, limits)
-        core.counters.add(levels=int(state[LEVEL]) - level, edges_scanned=int(state[ARCS]) - arcs)
+        core.counters.add(levels=int(state[LEVEL]) - level, edges_scanned=int(state[ARCS]) - arcs,
+                          kernel_cpu_seconds=time.thread_time() - begin)
         self.lowered += int(state[REACHED]) - reached
         if reason == MISSING:
             core.load_missed()

@@ -1,0 +1,97 @@
+"""The graphs that are measured: real files, and generated ones with their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Graph:
+    """One graph.
+
+    file : name in the folder of real graphs, or "" for a generated one. graph_class, vertices,
+    parameters, seed : what `generate` takes. chunk_ids : ids a block, 0 for the default.
+    diameters : known (of the largest component, over all), checked in every run; () if unknown.
+    published : traversals of the F-Diam authors' program (0: not known).
+    """
+
+    name: str
+    file: str = ""
+    graph_class: str = ""
+    vertices: int | None = None
+    parameters: Mapping[str, float | int | str] = field(default_factory=dict)
+    seed: int = 1
+    chunk_ids: int = 0
+    diameters: tuple[int, ...] = ()
+    published: int = 0
+
+
+def _real(name: str, file: str, diameters: tuple[int, int], published: int = 0) -> Graph:
+    return Graph(name, file=file, diameters=diameters, published=published)
+
+
+_MILD = {"a": 0.45, "b": 0.22, "c": 0.22}
+
+REAL = (
+    _real("git-objects-git", "git-objects-git.parquet", (173, 173), 6),
+    _real("cnr-2000", "cnr-2000.parquet", (34, 34), 366),
+    _real("travelmapping", "travelmapping-highways.parquet", (2872, 2996), 699),
+    _real("USA-road-d.NY", "USA-road-d.NY.gr.gz", (720, 720), 17),
+    _real("luxembourg_osm", "luxembourg_osm.mtx.gz", (1337, 1337)),
+    _real("wave", "wave.graph.bz2", (56, 56), 103),
+    _real("wing", "wing.graph", (92, 92)),
+    _real("delaunay_n16", "delaunay_n16.mtx.gz", (119, 119)),
+    _real("internet", "internet.egr", (30, 30), 3),
+    _real("p2p-Gnutella31", "p2p-Gnutella31.e", (11, 11), 1257),
+    _real("cit-HepPh", "cit-HepPh.csv.gz", (14, 14)),
+    _real("email-Enron", "email-Enron.csv.gz", (13, 13)),
+    _real("git_edges", "git_edges.csv", (11, 11)),
+    _real("facebook_combined", "facebook_combined.txt", (8, 8)),
+    _real("wiki-Vote", "wiki-Vote.txt", (7, 7)),
+    _real("MIT8", "MIT8.edgelist", (8, 8)),
+    _real("PGPgiantcompo", "PGPgiantcompo.graph", (24, 24)),
+    _real("USPowerGrid", "USPowerGrid.txt", (46, 46)),
+)
+
+GENERATED = (
+    Graph("rmat-21-ef8", "", "rmat", 2**21, {"edge_factor": 8}),
+    Graph("rmat-21-ef8-mild", "", "rmat", 2**21, {"edge_factor": 8, **_MILD}),
+    Graph("kronecker-20-ef16", "", "kronecker", 2**20, {"edge_factor": 16}),
+    Graph("path-2^22", "", "path", 2**22, diameters=(2**22 - 1, 2**22 - 1)),
+    Graph("delaunay-2^18", "", "delaunay", 2**18),
+    Graph("geometric-2^18", "", "geometric", 2**18),
+    Graph("percolated-1000^2", "", "percolated", None, {"sides": "1000x1000", "p": 0.65}),
+    Graph("percolated-3000^2", "", "percolated", None, {"sides": "3000x3000", "p": 0.65}),
+    Graph("grid-80^3", "", "grid", None, {"sides": "80x80x80"}, diameters=(237, 237)),
+    Graph("watts-strogatz-2^19", "", "watts-strogatz", 2**19, {"k": 6, "p": 0.01}),
+    Graph("torus-512^2", "", "torus", None, {"sides": "512x512"}, diameters=(512, 512)),
+    Graph("erdos-renyi-2^17", "", "erdos-renyi", 2**17, {"average_degree": 4}),
+)
+
+QUICK = (
+    Graph("quick-rmat-12", "", "rmat", 2**12, {"edge_factor": 8}, chunk_ids=2**10),
+    Graph("quick-path-2^13", "", "path", 2**13, diameters=(2**13 - 1, 2**13 - 1)),
+    Graph("quick-grid-40x50", "", "grid", None, {"sides": "40x50"}, chunk_ids=2**8, diameters=(88, 88)),
+)
+
+# What each section measures, by name; "quick" in its place with --quick.
+SECTIONS: Mapping[str, tuple[str, ...]] = {
+    "bfs": ("rmat-21-ef8", "rmat-21-ef8-mild", "kronecker-20-ef16", "path-2^22", "git-objects-git",
+            "cnr-2000", "travelmapping", "USA-road-d.NY", "wave", "p2p-Gnutella31"),
+    "exact": (*(g.name for g in REAL), "rmat-21-ef8", "kronecker-20-ef16", "delaunay-2^18", "geometric-2^18",
+              "percolated-1000^2", "grid-80^3", "watts-strogatz-2^19", "torus-512^2", "erdos-renyi-2^17"),
+    "streamed": ("git-objects-git", "rmat-21-ef8", "kronecker-20-ef16", "percolated-3000^2"),
+    "convert": ("git-objects-git", "cnr-2000", "travelmapping", "p2p-Gnutella31", "kronecker-20-ef16"),
+}
+
+
+def known() -> dict[str, Graph]:
+    """All graphs by name."""
+    return {graph.name: graph for graph in (*REAL, *GENERATED, *QUICK)}
+
+
+def graphs_of(section: str, quick: bool, names: tuple[str, ...] = ()) -> list[Graph]:
+    """What `section` measures, in order; of these only `names`, if any are given."""
+    chosen = [known()[name] for name in SECTIONS[section]] if not quick else list(QUICK)
+    return [graph for graph in chosen if not names or graph.name in names]

@@ -1,0 +1,42 @@
+"""Running a peer in a child process, with a time limit."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from ..setting import Setting
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def installed(library: str) -> bool:
+    """Whether the library can be imported here."""
+    return importlib.util.find_spec(library) is not None
+
+
+def run_peer(
+    library: str, task: str, store: Path, setting: Setting, sources: Sequence[int] = ()
+) -> dict[str, Any]:
+    """The timing of a peer as a dict (rounds.Timing, with load_seconds and, for a diameter,
+    value), or {"failure": why} if it hit the time limit or failed."""
+    command = [sys.executable, "-m", "bench.peers", library, task, str(store.resolve()),
+               "--sources", json.dumps(list(sources)), "--effort", json.dumps(asdict(setting.effort))]
+    threads = {"OMP_NUM_THREADS": str(setting.threads)}
+    try:
+        done = subprocess.run(command, cwd=_ROOT, env={**os.environ, **threads}, text=True,
+                              capture_output=True, timeout=setting.peer_seconds, check=False)
+    except subprocess.TimeoutExpired:
+        return {"failure": f"> {setting.peer_seconds:.0f} s"}
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        return {"failure": f"failed ({done.returncode})", "message": last[-200:]}
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found

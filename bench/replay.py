@@ -1,0 +1,83 @@
+"""What the disk alone takes: the reads of a run, recorded and repeated without decoding."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emdiam.graph.array_reader import ChunkedArray, LocalArray
+from emdiam.graph.store import Store
+
+from .cache import evict
+
+
+class Recorder:
+    """A ChunkedArray that notes which chunks are fetched. reads : (first chunk, how many)."""
+
+    def __init__(self, array: ChunkedArray) -> None:
+        self._array, self._lock = array, threading.Lock()
+        self.length, self.dtype = array.length, array.dtype
+        self.chunk_items, self.n_chunks = array.chunk_items, array.n_chunks
+        self.reads: list[tuple[int, int]] = []
+
+    def run_length(self, first: int, most: int) -> int:
+        """See ChunkedArray.run_length."""
+        return self._array.run_length(first, most)
+
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
+        """See ChunkedArray.fetch."""
+        with self._lock:
+            self.reads.append((first, len(rows)))
+        return self._array.fetch(first, rows)
+
+    def close(self) -> None:
+        """See ChunkedArray.close."""
+        self._array.close()
+
+
+class _NoCodec:
+    """Leaves the bytes alone: what remains of a fetch is the read."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self.dtype = dtype
+
+    def decode(self, data: object, row: np.ndarray) -> None:
+        """Nothing."""
+
+
+def cold_seconds(store: Store, reads: list[tuple[int, int]], threads: int) -> tuple[float, int]:
+    """(wall seconds, bytes) of the same reads in the same order, from a page cache that has none of
+    them, each dropped again behind itself, by `threads` threads that only read."""
+    folder = Path(store.path)
+    array = LocalArray(
+        folder / "indices", length=store.indices.length, chunk_items=store.indices.chunk_items,
+        shard_chunks=store.record.shard_chunks, codec=_NoCodec(store.id_dtype),  # type: ignore[arg-type]
+        evict=True,
+    )
+    row = np.empty(1, store.id_dtype)
+    queue, lock = iter(reads), threading.Lock()
+
+    def work() -> int:
+        total = 0
+        while True:
+            with lock:
+                read = next(queue, None)
+            if read is None:
+                return total
+            total += array.fetch(read[0], [row] * read[1])
+
+    evict(folder)
+    try:
+        with ThreadPoolExecutor(threads) as pool:
+            begin = time.perf_counter()
+            futures = [pool.submit(work) for _ in range(threads)]
+            n_bytes = sum(future.result() for future in futures)
+            return time.perf_counter() - begin, n_bytes
+    finally:
+        array.close()
