@@ -5,10 +5,10 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from test_generate_protocol import edge_set, pairs
 
 from emdiam.graph.generate import make_source
 from emdiam.graph.generate.elementary import clique_pair
+from tests.test_generate_protocol import edge_set, pairs
 
 
 def as_networkx(source):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull, Delaunay
-from test_generate_protocol import edge_set, pairs
 
 from emdiam.graph.generate import make_source
 from emdiam.graph.generate.hilbert import hilbert_cell, hilbert_position
+from tests.test_generate_protocol import edge_set, pairs
 
 
 @pytest.mark.parametrize("order", range(6))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_generate_protocol import SMALL, build, case_name, edge_set, pairs
 
 from emdiam.errors import BudgetError, InputError
 from emdiam.graph.convert import ConvertOptions
 from emdiam.graph.generate import CLASSES, generate, make_source
 from emdiam.graph.store import open_store
+from tests.test_generate_protocol import SMALL, build, case_name, edge_set, pairs
 
 
 def test_registry_entries_are_complete():

@@ -11,7 +11,6 @@ import networkx as nx
 import numpy as np
 import pytest
 from scipy import stats
-from test_generate_protocol import edge_set, pairs
 
 from emdiam.graph.generate import make_source
 from emdiam.graph.generate.alias import alias_table
@@ -19,6 +18,7 @@ from emdiam.graph.generate.hashing import below, draw, unit
 from emdiam.graph.generate.permutation import permutation_bits, permute, round_keys, unpermute
 from emdiam.graph.generate.regular_factors import factor_edges
 from emdiam.graph.generate.source import Request
+from tests.test_generate_protocol import edge_set, pairs
 
 
 def assert_distributed(observed, expected):

@@ -16,8 +16,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from .codec import CRC_BYTES, ChunkCodec
+from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
 from .shards import pack_index
+
+IN_FLIGHT = 4
 
 
 class ArrayWriter:
@@ -30,7 +32,7 @@ class ArrayWriter:
     codec : chunk codec; its dtype is the array's.
     chunk_items, shard_chunks : items a chunk, chunks a shard.
     fill_value : pads the last chunk and marks missing chunks for other readers.
-    pool : executor that encodes; at most `in_flight` chunks wait at a time.
+    pool : executor that encodes; at most IN_FLIGHT chunks wait at a time.
     """
 
     def __init__(
@@ -43,12 +45,10 @@ class ArrayWriter:
         shard_chunks: int,
         fill_value: int,
         pool: ThreadPoolExecutor,
-        in_flight: int = 4,
     ) -> None:
         self.name, self.length = name, 0
         self._group, self._codec, self._pool = group, codec, pool
         self._chunk_items, self._shard_chunks, self._fill = chunk_items, shard_chunks, fill_value
-        self._in_flight = in_flight
         self._buffer = np.empty(chunk_items, codec.dtype)
         self._used = 0
         self._pending: deque[Future[bytes]] = deque()
@@ -58,10 +58,11 @@ class ArrayWriter:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def append(self, values: np.ndarray) -> None:
-        """Append values (any length; safely castable to the array's dtype)."""
+        """Append integers (any length). Raises OverflowError for one that the array's dtype
+        cannot hold."""
         values = np.ascontiguousarray(values)
         if values.dtype != self._codec.dtype:
-            values = values.astype(self._codec.dtype, casting="same_kind")
+            values = self._converted(values)
         start = 0
         while start < len(values):
             take = min(self._chunk_items - self._used, len(values) - start)
@@ -72,11 +73,19 @@ class ArrayWriter:
                 self._submit()
         self.length += len(values)
 
+    def _converted(self, values: np.ndarray) -> np.ndarray:
+        """`values` in the array's dtype, which need not be one that all their dtype fits."""
+        limits = np.iinfo(self._codec.dtype)
+        if len(values) and (int(values.min()) < limits.min or int(values.max()) > limits.max):
+            raise OverflowError(f"{self.name} holds {self._codec.dtype}, which {int(values.min())} to "
+                                f"{int(values.max())} exceed")
+        return values.astype(self._codec.dtype)
+
     def _submit(self) -> None:
         self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
         self._buffer = np.empty(self._chunk_items, self._codec.dtype)
         self._used = 0
-        while len(self._pending) > self._in_flight:
+        while len(self._pending) > IN_FLIGHT:
             self._write(self._pending.popleft().result())
 
     def _write(self, data: bytes) -> None:
@@ -116,15 +125,16 @@ class ArrayWriter:
 
         group = zarr.open_group(str(self._group), mode="r+", zarr_format=3)
         keywords: dict[str, Any] = self._codec.zarr_pipeline()
-        group.create_array(
-            self.name,
-            shape=(self.length,),
-            dtype=self._codec.dtype,
-            chunks=(self._chunk_items,),
-            shards=(self._chunk_items * self._shard_chunks,),
-            fill_value=self._fill,
-            **keywords,
-        )
+        with quiet_about_numcodecs():
+            group.create_array(
+                self.name,
+                shape=(self.length,),
+                dtype=self._codec.dtype,
+                chunks=(self._chunk_items,),
+                shards=(self._chunk_items * self._shard_chunks,),
+                fill_value=self._fill,
+                **keywords,
+            )
 
     def abort(self) -> None:
         """Drop what is pending and close the file (the folder is removed by the owner)."""

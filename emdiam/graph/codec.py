@@ -7,10 +7,13 @@ its arena. Each chunk ends in the 4-byte crc32c of what precedes it.
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
-from crc32c import crc32c
 import numpy as np
+from crc32c import crc32c
 from numcodecs import blosc
 
 from ..errors import InputError, StoreError
@@ -23,14 +26,36 @@ _PCODEC_LEVEL = 8
 blosc.use_threads = False
 
 
-def _pcodec() -> Any:
-    try:
-        from numcodecs.pcodec import PCodec
-    except ImportError:
-        raise InputError(
-            "the codec pcodec needs the package pcodec", remedy="pip install 'emdiam[pcodec]'"
-        ) from None
-    return PCodec(level=_PCODEC_LEVEL)
+_BLOSC_HEADER = 16
+
+
+@contextmanager
+def quiet_about_numcodecs() -> Iterator[None]:
+    """No warning from zarr that pcodec is not in the Zarr v3 specification: docs say so, once."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Numcodecs codecs are not in the Zarr version 3")
+        yield
+
+
+class _Pcodec:
+    """The bytes of numcodecs' PCodec, decoded with a count of what was decoded."""
+
+    def __init__(self) -> None:
+        try:
+            from numcodecs.pcodec import PCodec
+            from pcodec import standalone
+        except ImportError:
+            raise InputError(
+                "the codec pcodec needs the package pcodec", remedy="pip install 'emdiam[pcodec]'"
+            ) from None
+        self.encode = PCodec(level=_PCODEC_LEVEL).encode
+        self._decompress_into = standalone.simple_decompress_into
+
+    def decode(self, body: memoryview, out: np.ndarray) -> None:
+        """Decode `body` into all of `out`; StoreError if it holds fewer or more numbers."""
+        progress = self._decompress_into(bytes(body), out)
+        if progress.n_processed != len(out) or not progress.finished:
+            raise StoreError("chunk of a wrong length")
 
 
 class ChunkCodec:
@@ -48,7 +73,7 @@ class ChunkCodec:
             raise InputError("unknown codec", text=name, remedy="use lz4, pcodec or none")
         # pcodec has no 8-bit numbers: byte arrays stay uncompressed under it.
         self._plain = name == "none" or (name == "pcodec" and self.dtype.itemsize == 1)
-        self._pc = _pcodec() if name == "pcodec" and not self._plain else None
+        self._pc = _Pcodec() if name == "pcodec" and not self._plain else None
 
     def encode(self, chunk: np.ndarray) -> bytes:
         """Bytes of a full chunk (contiguous, dtype as given), checksum included."""
@@ -63,7 +88,8 @@ class ChunkCodec:
     def decode(self, data: memoryview, out: np.ndarray) -> None:
         """Verify the checksum of `data` and decode it into `out` (a full chunk).
 
-        Raises StoreError without a place: the caller knows file and chunk.
+        Raises StoreError without a place, since the caller knows file and chunk, or RuntimeError
+        from a decoder for bytes that carry the right checksum and are no chunk all the same.
         """
         body, stored = data[:-CRC_BYTES], bytes(data[-CRC_BYTES:])
         if len(data) <= CRC_BYTES or crc32c(body) != int.from_bytes(stored, "little"):
@@ -73,8 +99,12 @@ class ChunkCodec:
                 raise StoreError("chunk of a wrong length")
             out.view(np.uint8)[:] = np.frombuffer(body, np.uint8)
         elif self._pc is not None:
-            self._pc.decode(bytes(body), out)
+            self._pc.decode(body, out)
         else:
+            # blosc trusts its header, and leaves the rest of `out` as it was when that says less.
+            decoded_bytes, body_bytes = (int.from_bytes(body[at : at + 4], "little") for at in (4, 12))
+            if len(body) < _BLOSC_HEADER or decoded_bytes != out.nbytes or body_bytes != len(body):
+                raise StoreError("chunk of a wrong length")
             blosc.decompress(body, out)
 
     def zarr_pipeline(self) -> dict[str, Any]:
@@ -85,9 +115,10 @@ class ChunkCodec:
         if self._plain:
             return {"compressors": [crc]}
         if self._pc is not None:
-            from numcodecs.zarr3 import PCodec
+            from zarr.codecs.numcodecs import PCodec
 
-            return {"serializer": PCodec(level=_PCODEC_LEVEL), "compressors": [crc]}
+            with quiet_about_numcodecs():
+                return {"serializer": PCodec(level=_PCODEC_LEVEL), "compressors": [crc]}
         lz4 = zc.BloscCodec(
             cname="lz4", clevel=_BLOSC_LEVEL, shuffle="shuffle", typesize=self.dtype.itemsize
         )

@@ -9,8 +9,9 @@ A store is a Zarr v3 group that AnnData (`csr_matrix`) and binsparse readers ope
     vertex_id    optional: int64/uint64[n], the user's ids, or for string ids
     vertex_id_offsets int64[n+1] and vertex_id_bytes uint8[...] (UTF-8)
 
-Every array is sharded (index at the end, crc32c on index and chunks); the fill value of indices
-is the largest id, which is never a vertex, so that a missing chunk cannot pass as data.
+Every array is sharded (index at the end, crc32c on index and chunks). The fill values of indices
+(the largest id, never a vertex) and of offsets (-1) are no valid data, so that a missing chunk,
+which other readers fill in silently, cannot pass as such.
 """
 
 from __future__ import annotations
@@ -25,6 +26,9 @@ import numpy as np
 FORMAT_VERSION = 1
 CHUNK_IDS = 1 << 16
 SHARD_BYTES = 64 << 20
+# Keeps the index of a shard at 64 KiB when chunks are small; the default has 256 or 128.
+MOST_SHARD_CHUNKS = 1 << 12
+MISSING_OFFSET = -1
 CODECS = ("lz4", "pcodec", "none")
 PARTIAL_SUFFIX = ".partial"
 
@@ -32,6 +36,12 @@ PARTIAL_SUFFIX = ".partial"
 def id_dtype(n_vertices: int) -> np.dtype[Any]:
     """dtype of vertex ids: uint32 while the top value stays free for the sentinel."""
     return np.dtype(np.uint32 if n_vertices < 2**32 - 1 else np.uint64)
+
+
+def shard_chunks(dtype: np.dtype[Any], chunk_ids: int) -> int:
+    """Chunks of `chunk_ids` items of dtype in a shard: as many as SHARD_BYTES decoded hold, at
+    most MOST_SHARD_CHUNKS."""
+    return max(1, min(MOST_SHARD_CHUNKS, SHARD_BYTES // (dtype.itemsize * chunk_ids)))
 
 
 def sentinel(dtype: np.dtype[Any]) -> int:

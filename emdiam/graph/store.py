@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from .array_reader import ChunkedArray, LocalArray, ZarrArray
-from .codec import ChunkCodec
-from .layout import FORMAT_VERSION, PARTIAL_SUFFIX, StoreRecord, id_dtype
+from .array_meta import ArrayMeta, ExpectedArray, expected_arrays
+from .array_reader import LocalArray, ShardedArray
+from .codec import ChunkCodec, quiet_about_numcodecs
+from .layout import FORMAT_VERSION, PARTIAL_SUFFIX, StoreRecord
+from .zarr_array import ZarrArray
 
 _CONVERT = "make one with: emdiam convert INPUT STORE"
 
@@ -19,11 +21,11 @@ _CONVERT = "make one with: emdiam convert INPUT STORE"
 class Store:
     """An opened store; made by open_store.
 
-    path : str as given. record : StoreRecord. indptr : int64 ChunkedArray of n_vertices + 1.
-    indices : id ChunkedArray of n_arcs. Close it, or use it as a context manager.
+    path : str as given. record : StoreRecord. indptr : int64 ShardedArray of n_vertices + 1.
+    indices : id ShardedArray of n_arcs. Close it, or use it as a context manager.
     """
 
-    def __init__(self, path: str, record: StoreRecord, arrays: dict[str, ChunkedArray]) -> None:
+    def __init__(self, path: str, record: StoreRecord, arrays: dict[str, ShardedArray]) -> None:
         self.path, self.record, self._arrays = path, record, arrays
         self.indptr, self.indices = arrays["indptr"], arrays["indices"]
 
@@ -56,7 +58,7 @@ class Store:
         """Names of the stored arrays (without the virtual `data`)."""
         return sorted(self._arrays)
 
-    def array(self, name: str) -> ChunkedArray:
+    def array(self, name: str) -> ShardedArray:
         """The stored array `name`."""
         return self._arrays[name]
 
@@ -86,13 +88,13 @@ class Store:
         self.close()
 
 
-def _gather(array: ChunkedArray, positions: np.ndarray) -> np.ndarray:
+def _gather(array: ShardedArray, positions: np.ndarray) -> np.ndarray:
     """Items at `positions`, reading each chunk that holds one once."""
     out = np.empty(len(positions), array.dtype)
     chunks = positions // array.chunk_items
     buffer = np.empty((1, array.chunk_items), array.dtype)
     for chunk in np.unique(chunks):
-        array.fetch(int(chunk), buffer)
+        array.fetch(int(chunk), list(buffer))
         here = chunks == chunk
         out[here] = buffer[0, positions[here] - chunk * array.chunk_items]
     return out
@@ -113,12 +115,11 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
         raise StoreError("there is no such store", path=text, remedy=hint)
     if not local.is_dir():
         raise StoreError("this is a file, not a store", path=text, remedy=_CONVERT)
-    attributes = _read_json(local / "zarr.json").get("attributes", {})
-    record = _check_record(attributes, text)
-    arrays: dict[str, ChunkedArray] = {}
+    record = _check_record(_read_json(local / "zarr.json").get("attributes"), text)
+    arrays: dict[str, ShardedArray] = {}
     try:
-        for name, dtype, length in _expected_arrays(record):
-            arrays[name] = _open_array(local, name, dtype, length, record, evict_page_cache)
+        for expected in expected_arrays(record):
+            arrays[expected.name] = _open_array(local, expected, record, evict_page_cache)
     except BaseException:
         for array in arrays.values():
             array.close()
@@ -130,28 +131,34 @@ def _read_json(path: Path) -> dict[str, Any]:
     try:
         data = json.loads(path.read_text())
     except FileNotFoundError:
-        raise StoreError("not a zarr group (zarr.json is missing)", path=path.parent, remedy=_CONVERT) from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise StoreError("not a zarr group (zarr.json is missing)", path=path.parent,
+                         remedy=_CONVERT) from None
+    except (json.JSONDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
         raise StoreError(f"the metadata is damaged ({error})", path=path, remedy="convert again") from None
     if not isinstance(data, dict):
         raise StoreError("the metadata is damaged (not an object)", path=path, remedy="convert again")
     return data
 
 
-def _check_record(attributes: dict[str, Any], place: str) -> StoreRecord:
-    data = attributes.get("emdiam")
+def _check_record(attributes: Any, place: str) -> StoreRecord:
+    """The record in the group's attributes, if it is that of a finished store."""
+    if place.rstrip("/").endswith(PARTIAL_SUFFIX):
+        raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
+    data = attributes.get("emdiam") if isinstance(attributes, dict) else None
     if not isinstance(data, dict):
-        if place.rstrip("/").endswith(PARTIAL_SUFFIX):
-            raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
         raise StoreError("a zarr group, but not an emdiam store", path=place, remedy=_CONVERT)
     version = data.get("format_version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
+    if isinstance(version, int) and version > FORMAT_VERSION:
         raise StoreError(f"the store has format version {version}, this program reads up to {FORMAT_VERSION}",
                          path=place, remedy="upgrade emdiam")
+    if version != FORMAT_VERSION:
+        raise StoreError(f"the store record is damaged (format version {version!r})", path=place,
+                         remedy="convert again")
     try:
         record = StoreRecord.from_dict(data)
     except (KeyError, TypeError) as error:
-        raise StoreError(f"the store record is damaged ({error})", path=place, remedy="convert again") from None
+        raise StoreError(f"the store record is damaged ({error})", path=place,
+                         remedy="convert again") from None
     if not record.complete:
         raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
     if record.digest() != record.record_digest:
@@ -159,62 +166,36 @@ def _check_record(attributes: dict[str, Any], place: str) -> StoreRecord:
     return record
 
 
-def _expected_arrays(record: StoreRecord) -> list[tuple[str, np.dtype[Any] | None, int | None]]:
-    arrays: list[tuple[str, np.dtype[Any] | None, int | None]] = [
-        ("indptr", np.dtype(np.int64), record.n_vertices + 1),
-        ("indices", id_dtype(record.n_vertices), record.n_arcs),
-    ]
-    if record.id_kind == "int":
-        arrays.append(("vertex_id", None, record.n_vertices))
-    elif record.id_kind == "string":
-        arrays += [("vertex_id_offsets", np.dtype(np.int64), record.n_vertices + 1),
-                   ("vertex_id_bytes", np.dtype(np.uint8), None)]
-    return arrays
-
-
-def _open_array(
-    root: Path, name: str, dtype: np.dtype[Any] | None, length: int | None, record: StoreRecord, evict: bool
-) -> ChunkedArray:
-    folder = root / name
+def _open_array(root: Path, expected: ExpectedArray, record: StoreRecord, evict: bool) -> LocalArray:
+    folder = root / expected.name
     if not (folder / "zarr.json").is_file():
-        raise StoreError(f"the array {name} is missing", path=root, remedy="convert again")
-    meta = _read_json(folder / "zarr.json")
-    try:
-        found = np.dtype(meta["data_type"])
-        shape = meta["shape"]
-        shard_items = meta["chunk_grid"]["configuration"]["chunk_shape"][0]
-        sharding = meta["codecs"][0]
-        chunk_items = sharding["configuration"]["chunk_shape"][0]
-    except (KeyError, IndexError, TypeError) as error:
-        raise StoreError(f"the metadata of {name} is not as written ({error!r})", path=folder,
-                         remedy="convert again") from None
-    if (dtype is not None and found != dtype) or (length is not None and shape != [length]):
-        raise StoreError(f"the array {name} has {found}{shape}, the store record says {dtype}[{length}]",
-                         path=folder, remedy="convert again")
-    return LocalArray(folder, length=shape[0], chunk_items=chunk_items,
-                      shard_chunks=shard_items // chunk_items, codec=ChunkCodec(record.codec, found),
-                      evict=evict)
+        raise StoreError(f"the array {expected.name} is missing", path=root, remedy="convert again")
+    meta = expected.check(ArrayMeta.from_json(_read_json(folder / "zarr.json"), folder), folder)
+    return LocalArray(folder, length=meta.length, chunk_items=meta.chunk_items, evict=evict,
+                      shard_chunks=meta.shard_chunks, codec=ChunkCodec(record.codec, meta.dtype))
 
 
 def _open_remote(url: str) -> Store:
     try:
         import zarr
 
-        group = zarr.open_group(url, mode="r", zarr_format=3)
+        group = zarr.open_group(url, mode="r", zarr_format=3, use_consolidated=False)
     except ImportError as error:
         raise StoreError(f"reading {url} needs a package that is missing ({error})",
                          remedy="pip install 'emdiam[remote]'") from None
     except Exception as error:  # network and zarr raise many types; all mean the same to a user
         raise StoreError(f"the store cannot be opened ({type(error).__name__}: {error})", path=url,
-                         remedy="check the address and the server") from None
+                         remedy="check the address and the server") from error
     record = _check_record(dict(group.attrs), url)
-    arrays: dict[str, ChunkedArray] = {}
-    for name, dtype, length in _expected_arrays(record):
+    arrays: dict[str, ShardedArray] = {}
+    for expected in expected_arrays(record):
+        place = f"{url.rstrip('/')}/{expected.name}"
         try:
-            array = group[name]
+            with quiet_about_numcodecs():
+                array = group[expected.name]
         except Exception as error:  # as above
-            raise StoreError(f"the array {name} cannot be opened ({error})", path=url) from None
-        if (dtype is not None and array.dtype != dtype) or (length is not None and array.shape != (length,)):
-            raise StoreError(f"the array {name} is not as the store record says", path=url)
-        arrays[name] = ZarrArray(array, record.chunk_ids, f"{url}/{name}")
+            raise StoreError(f"the array cannot be opened ({type(error).__name__}: {error})", path=place,
+                             remedy="check the server and its copy of the store") from error
+        meta = expected.check(ArrayMeta.from_zarr(array, place), place)
+        arrays[expected.name] = ZarrArray(array, ChunkCodec(record.codec, meta.dtype), place)
     return Store(url, record, arrays)

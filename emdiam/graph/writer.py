@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,12 +20,25 @@ import numpy as np
 from ..errors import InputError
 from .array_writer import ArrayWriter
 from .codec import ChunkCodec
-from .layout import CHUNK_IDS, PARTIAL_SUFFIX, SHARD_BYTES, StoreRecord, id_dtype, sentinel
+from .layout import (
+    CHUNK_IDS,
+    MISSING_OFFSET,
+    PARTIAL_SUFFIX,
+    StoreRecord,
+    id_dtype,
+    sentinel,
+    shard_chunks,
+)
+
+_DELETING = ".deleting"
 
 
 def check_target(target: Path, force: bool) -> None:
     """Raise InputError if `target` exists and may not be replaced, or its folder is missing."""
     target = Path(target)
+    if target.name.endswith(PARTIAL_SUFFIX):
+        raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
+                         remedy="choose another name")
     if target.exists() or target.is_symlink():
         if not force:
             raise InputError("the target exists", path=target, remedy="choose another name or use --force")
@@ -70,16 +84,15 @@ class StoreWriter:
         check_target(self.target, force)
         self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
         self._codec_name, self._chunk_ids = codec, chunk_ids
+        ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
         self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
-        if self.partial.exists():
-            shutil.rmtree(self.partial)
+        _remove_stale(self.partial)
         import zarr
 
         zarr.open_group(str(self.partial), mode="w", zarr_format=3)
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
-        self._threads = threads
         self._arrays: dict[str, ArrayWriter] = {}
-        self._indptr = self._array("indptr", np.dtype(np.int64), 0)
+        self._indptr = self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
         self._indices = self._array("indices", self.id_dtype, sentinel(self.id_dtype))
         self._indptr.append(np.zeros(1, np.int64))
         self._offset = 0
@@ -90,8 +103,8 @@ class StoreWriter:
         chunk = self._chunk_ids
         writer = ArrayWriter(
             self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=chunk,
-            shard_chunks=max(1, SHARD_BYTES // (dtype.itemsize * chunk)), fill_value=fill,
-            pool=self._pool, in_flight=self._threads + 2,
+            shard_chunks=shard_chunks(dtype, chunk), fill_value=fill,
+            pool=self._pool,
         )
         self._arrays[name] = writer
         return writer
@@ -100,6 +113,8 @@ class StoreWriter:
         """Degrees of the next len(degrees) vertices, integers >= 0."""
         if not len(degrees):
             return
+        if degrees.min() < 0:
+            raise ValueError("a degree is negative")
         ends = np.cumsum(degrees, dtype=np.int64)
         ends += self._offset
         self._offset = int(ends[-1])
@@ -120,7 +135,8 @@ class StoreWriter:
     def append_vertex_strings(self, values: Any) -> None:
         """User's ids of the next vertices, a pyarrow string array (id_kind "string")."""
         if "vertex_id_offsets" not in self._arrays:
-            self._array("vertex_id_offsets", np.dtype(np.int64), 0).append(np.zeros(1, np.int64))
+            ends = self._array("vertex_id_offsets", np.dtype(np.int64), MISSING_OFFSET)
+            ends.append(np.zeros(1, np.int64))
             self._array("vertex_id_bytes", np.dtype(np.uint8), 0)
         import pyarrow as pa
 
@@ -128,6 +144,8 @@ class StoreWriter:
         _, offsets_buffer, data_buffer = binary.buffers()
         count = len(binary)
         first = binary.offset
+        if not count:
+            return
         offsets = np.frombuffer(offsets_buffer, np.int64, count + 1, first * 8)
         data = np.empty(0, np.uint8)
         if data_buffer is not None:
@@ -150,7 +168,7 @@ class StoreWriter:
         record.n_vertices, record.n_arcs, record.n_edges = n, m, m // 2
         record.max_degree, record.n_isolated = self._max_degree, self._n_isolated
         record.codec, record.chunk_ids = self._codec_name, self._chunk_ids
-        record.shard_chunks = max(1, SHARD_BYTES // (self.id_dtype.itemsize * self._chunk_ids))
+        record.shard_chunks = shard_chunks(self.id_dtype, self._chunk_ids)
         record.chunk_digest = digest.hexdigest()
         record.complete = True
         record.record_digest = record.digest()
@@ -171,14 +189,24 @@ class StoreWriter:
         group.attrs.update(_attributes(record, self.id_dtype))
         _fsync(self.partial / "zarr.json")
         _fsync(self.partial)
+        # It may have come into being meanwhile, and then only `force` allows to replace it.
+        check_target(self.target, self.force)
         if self.target.exists():
-            doomed = self.target.with_name(f"{self.target.name}.{os.getpid()}.deleting")
-            os.rename(self.target, doomed)
-            os.rename(self.partial, self.target)
-            shutil.rmtree(doomed)
-        else:
-            os.rename(self.partial, self.target)
+            self._remove_replaced()  # one of a process that had the number of this one
+            os.rename(self.target, self.target.with_name(f"{self.target.name}.{os.getpid()}{_DELETING}"))
+        os.rename(self.partial, self.target)
         _fsync(self.target.absolute().parent)
+        self._remove_replaced()
+
+    def _remove_replaced(self) -> None:
+        """Remove the stores that this one and killed predecessors have replaced."""
+        replaced = re.compile(re.escape(self.target.name) + r"\.\d+" + re.escape(_DELETING))
+        for path in self.target.absolute().parent.iterdir():
+            if replaced.fullmatch(path.name):
+                if path.is_symlink():
+                    path.unlink()
+                else:
+                    shutil.rmtree(path)
 
     def abort(self) -> None:
         """Stop and remove NAME.partial. Safe to call at any time before finish has returned."""
@@ -187,6 +215,17 @@ class StoreWriter:
         self._pool.shutdown(wait=True, cancel_futures=True)
         if self.partial.exists():
             shutil.rmtree(self.partial)
+
+
+def _remove_stale(partial: Path) -> None:
+    """Remove what a killed conversion has left under this name, and nothing else."""
+    if not partial.exists() and not partial.is_symlink():
+        return
+    ours = partial.is_dir() and not partial.is_symlink()
+    if not ours or not ((partial / "zarr.json").is_file() or not any(partial.iterdir())):
+        raise InputError("this is in the way and is not an unfinished store", path=partial,
+                         remedy="move it away or choose another name for the store")
+    shutil.rmtree(partial)
 
 
 def _fsync(path: Path) -> None:

@@ -1,0 +1,96 @@
+"""The metadata of a store's arrays: what it must be, and a check of what is found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import StoreError
+from .layout import StoreRecord, id_dtype
+
+_REMEDY = "convert the graph again"
+_IDS = (np.dtype(np.int64), np.dtype(np.uint64))
+
+
+@dataclass(frozen=True)
+class ArrayMeta:
+    """dtype, length (items), chunk_items, shard_items of a one-dimensional sharded array."""
+
+    dtype: np.dtype[Any]
+    length: int
+    chunk_items: int
+    shard_items: int
+
+    @property
+    def shard_chunks(self) -> int:
+        """Chunks a shard."""
+        return self.shard_items // self.chunk_items
+
+    @classmethod
+    def from_json(cls, meta: dict[str, Any], place: str | Path) -> ArrayMeta:
+        """From the content of a zarr.json. Raises StoreError."""
+        try:
+            (length,), (shard_items,) = meta["shape"], meta["chunk_grid"]["configuration"]["chunk_shape"]
+            (sharding,) = meta["codecs"]
+            (chunk_items,) = sharding["configuration"]["chunk_shape"]
+            found = cls(np.dtype(meta["data_type"]), length, chunk_items, shard_items)
+            places = (sharding["name"], sharding["configuration"]["index_location"],
+                      meta["chunk_key_encoding"]["name"])
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            raise _not_as_written(place, repr(error)) from None
+        if places != ("sharding_indexed", "end", "default"):
+            raise _not_as_written(place, f"{places}")
+        if meta["chunk_key_encoding"].get("configuration", {}).get("separator", "/") != "/":
+            raise _not_as_written(place, "another separator")
+        return found
+
+    @classmethod
+    def from_zarr(cls, array: Any, place: str) -> ArrayMeta:
+        """From an opened zarr array. Raises StoreError."""
+        return cls.from_json(array.metadata.to_dict(), place)
+
+
+@dataclass(frozen=True)
+class ExpectedArray:
+    """name, chunk_items and length (None: any) of an array of one of `dtypes`."""
+
+    name: str
+    dtypes: tuple[np.dtype[Any], ...]
+    length: int | None
+    chunk_items: int
+
+    def check(self, meta: ArrayMeta, place: str | Path) -> ArrayMeta:
+        """`meta`, if it is as expected. Raises StoreError."""
+        sizes = (meta.length, meta.chunk_items, meta.shard_items)
+        if not all(type(size) is int for size in sizes):
+            raise _not_as_written(place, f"sizes {sizes}")
+        if meta.dtype not in self.dtypes or meta.length < 0 or self.length not in (None, meta.length):
+            raise StoreError(f"the array holds {meta.length} of {meta.dtype}, the store record says "
+                             f"{self.length} of {self.dtypes[0]}", path=place, remedy=_REMEDY)
+        whole = meta.shard_items >= 1 and meta.chunk_items >= 1 and meta.shard_items % meta.chunk_items == 0
+        if not whole or meta.chunk_items != self.chunk_items:
+            raise StoreError(f"the array has chunks of {meta.chunk_items} items in shards of "
+                             f"{meta.shard_items}, the store record says chunks of {self.chunk_items}",
+                             path=place, remedy=_REMEDY)
+        return meta
+
+
+def expected_arrays(record: StoreRecord) -> list[ExpectedArray]:
+    """The arrays that a store with this record has."""
+    n, chunk = record.n_vertices, record.chunk_ids
+    offsets = (np.dtype(np.int64),)
+    arrays = [ExpectedArray("indptr", offsets, n + 1, chunk),
+              ExpectedArray("indices", (id_dtype(n),), record.n_arcs, chunk)]
+    if record.id_kind == "int":
+        arrays.append(ExpectedArray("vertex_id", _IDS, n, chunk))
+    elif record.id_kind == "string":
+        arrays += [ExpectedArray("vertex_id_offsets", offsets, n + 1, chunk),
+                   ExpectedArray("vertex_id_bytes", (np.dtype(np.uint8),), None, chunk)]
+    return arrays
+
+
+def _not_as_written(place: str | Path, why: str) -> StoreError:
+    return StoreError(f"the metadata of the array is not as written ({why})", path=place, remedy=_REMEDY)

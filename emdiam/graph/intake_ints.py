@@ -1,0 +1,202 @@
+"""Taking in integer ids where the vertices are exactly the ids that occur (a loop counts).
+
+As long as all ids are below the size of a bitmap, arcs are sorted by raw ids and relabelled by
+rank while they are merged (_Compact). At the first larger id everything taken so far moves to the
+path for any 64-bit ids: pairs wait in a spool, their endpoints are sorted to a table, and a join
+puts vertices for ids (Wide). The source is never read twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from .arcs import ArcSplitter, RowStream
+from .intake import Numbering, Tally, id_blocks, refuse_negative, without_loops
+from .layout import id_dtype
+from .merge import fewer_runs, merged
+from .pack import ArcSorter, put_both_directions
+from .presence import Presence, Ranks
+from .relabel import IdTable, PairSpool, join, sorted_table
+from .runs import DiskRun, Keys
+from .sort import KeySorter, RunSet, SortContext
+from .source import EdgeBatch
+from .writer import StoreWriter
+
+
+class IntIntake:
+    """Ids are any integers in [0, 2^64). name : of the source, for errors."""
+
+    def __init__(self, name: str, context: SortContext) -> None:
+        self._name, self._context = name, context
+        self.tally = Tally()
+        self._compact: _Compact | None = _Compact(context)
+        self._wide: _Wide | None = None
+
+    def add(self, batch: EdgeBatch) -> None:
+        """Take in a batch. Raises InputError for a negative id."""
+        for block in id_blocks(batch):
+            largest = block.largest
+            if largest >= 1 << 63:
+                refuse_negative(block, self._name)
+            if self._compact is not None and largest >= self._compact.n_ids:
+                self._widen(self._compact)
+            src, dst, loops = without_loops(block.src, block.dst, self.tally)
+            way = self._compact or self._wide
+            assert way is not None
+            way.add(src, dst, loops)
+
+    def _widen(self, compact: _Compact) -> None:
+        """Move all that was taken in to the path for wide ids."""
+        self._wide = _Wide(self._context)
+        compact.move_to(self._wide)
+        self._compact = None
+
+    def finish(self) -> Numbering:
+        """Sort what is left and number the vertices."""
+        way = self._compact or self._wide
+        assert way is not None
+        return way.finish()
+
+    def write(self, writer: StoreWriter) -> int:
+        """Append the map of ids, if there is one, and all rows; returns the number of arcs."""
+        way = self._compact or self._wide
+        assert way is not None
+        return way.write(writer)
+
+    def abort(self) -> None:
+        """Stop all threads."""
+        for way in (self._compact, self._wide):
+            if way is not None:
+                way.abort()
+
+
+def _numbering(n: int, first: int, last: int) -> Numbering:
+    """Numbering of n integers from `first` to `last`; without a map where there are no gaps."""
+    if not n:
+        return Numbering(0, "identity")
+    gaps = last - first + 1 - n
+    kind = "int" if gaps else "offset" if first else "identity"
+    return Numbering(n, kind, first if kind == "offset" else 0, first, last, gaps)
+
+
+class _Compact:
+    """Ids below n_ids: arcs by raw ids, and a bitmap of the ids that occur."""
+
+    def __init__(self, context: SortContext) -> None:
+        self._context = context
+        self._shift = context.plan.key_bits // 2
+        self.n_ids = min(context.plan.presence_ids, 1 << self._shift)
+        self._presence = Presence(self.n_ids)
+        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift))
+        self._runs = RunSet()
+        self._ranks: Ranks | None = None
+
+    def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
+        put_both_directions(self._sorter, src, dst, self._shift)
+        if loops is not None:
+            self._presence.add(np.unique(loops))
+
+    def move_to(self, wide: _Wide) -> None:
+        """Give everything to `wide`, each edge once, and stop."""
+        runs = self._sorter.finish(on_disk=True)
+        mask = np.uint64((1 << self._shift) - 1)
+        for run in runs.runs:
+            assert isinstance(run, DiskRun)
+            for keys in run.blocks(0, len(run.firsts)):
+                src, dst = keys >> np.uint64(self._shift), keys & mask
+                forward = src < dst
+                wide.add_pairs(src[forward], dst[forward])
+        runs.close()
+        for ids in self._presence.ids():
+            wide.add_ids(ids)
+
+    def finish(self) -> Numbering:
+        self._runs = fewer_runs(self._sorter.finish(), self._context)
+        self._ranks = Ranks(self._presence)
+        return _numbering(self._ranks.n, self._ranks.first, self._ranks.last)
+
+    def write(self, writer: StoreWriter) -> int:
+        assert self._ranks is not None
+        ranks, dtype = self._ranks, id_dtype(self._ranks.n)
+        if ranks.contiguous:
+            splitter = ArcSplitter(self._shift, dtype, first=ranks.first)
+        else:
+            splitter = ArcSplitter(self._shift, dtype, rank=ranks.rank)
+            for ids in self._presence.ids():
+                writer.append_vertex_ids(ids.view(np.int64))
+        stream = RowStream(writer, ranks.n)
+        for piece in merged(self._runs, self._context, splitter):
+            stream.append(piece)
+        stream.finish()
+        self._runs.close()
+        return stream.n_arcs
+
+    def abort(self) -> None:
+        self._sorter.abort()
+
+
+class _Wide:
+    """Any 64-bit ids: pairs in a spool, endpoints sorted to a table, then a join."""
+
+    def __init__(self, context: SortContext) -> None:
+        self._context = context
+        self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
+        self._endpoints = KeySorter(context)
+        self._arcs: ArcSorter | None = None
+        self._table: IdTable | None = None
+        self._largest = 0
+
+    def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
+        self.add_pairs(src, dst)
+        for ids in (src, dst, loops):
+            if ids is not None:
+                self.add_ids(ids)
+
+    def add_pairs(self, src: Keys, dst: Keys) -> None:
+        """Keep pairs whose ids are added apart."""
+        self._spool.add(src, dst)
+
+    def add_ids(self, ids: Keys) -> None:
+        """These ids occur."""
+        self._endpoints.add(ids)
+
+    def finish(self) -> Numbering:
+        context = self._context
+        self._spool.flush()
+        table = sorted_table(self._endpoints.finish(), context)
+        context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
+        first, last = table.ends()
+        numbering = _numbering(table.n, first, last)
+        self._arcs = ArcSorter(table.n, replace(context, plan=context.plan.for_relabelling()))
+        if numbering.gaps:
+            join(self._spool, table, context, self._arcs.add)
+            self._table = table
+        else:
+            self._subtract(first)
+        self._spool.close()
+        self._largest = last
+        context.meter.begin("sort", None, "keys")
+        self._arcs.finish()
+        return numbering
+
+    def _subtract(self, first: int) -> None:
+        """Ids without gaps need no table."""
+        assert self._arcs is not None
+        for offset, n_pairs in self._spool.offsets():
+            block = self._spool.read(offset, n_pairs) - np.uint64(first)
+            self._arcs.add(block[:n_pairs], block[n_pairs:])
+
+    def write(self, writer: StoreWriter) -> int:
+        assert self._arcs is not None
+        if self._table is not None:
+            for ids in self._table.blocks():
+                writer.append_vertex_ids(ids.view(np.int64) if self._largest < 1 << 63 else ids)
+            self._table.file.close()
+        return self._arcs.write_rows(writer)
+
+    def abort(self) -> None:
+        self._endpoints.abort()
+        if self._arcs is not None:
+            self._arcs.abort()

@@ -1,0 +1,159 @@
+"""From pairs of vertices to sort keys: both directions of every edge as row << shift | neighbour.
+
+Where two ids do not fit one key (2^32 vertices and more), arcs are first dealt into partitions by
+the high bits of their row, each a chain of segments in a scratch file, and the partitions are
+sorted one after another with all the memory there is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..errors import InputError
+from .arcs import ArcSplitter, RowStream
+from .layout import id_dtype
+from .merge import fewer_runs, merged
+from .runs import Keys
+from .sort import KeySorter, RunSet, SortContext
+from .writer import StoreWriter
+
+BLOCK = 1 << 15
+_MOST_PARTITION_BITS = 12
+_SEGMENT_KEYS = 1 << 13
+
+
+def id_bits(n_ids: int) -> int:
+    """Bits of the ids 0..n_ids-1, at least 1."""
+    return max(1, (n_ids - 1).bit_length())
+
+
+def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int) -> None:
+    """Add src << shift | dst and dst << shift | src. src, dst : uint64[k], below 2^shift, no loops."""
+    step = min(BLOCK, sorter.most_keys // 2)
+    for start in range(0, len(src), step):
+        a, b = src[start : start + step], dst[start : start + step]
+        k = len(a)
+        room = sorter.room(2 * k)
+        for part, high, low in ((room[:k], a, b), (room[k : 2 * k], b, a)):
+            np.left_shift(high, shift, out=part)
+            np.bitwise_or(part, low, out=part)
+        sorter.took(2 * k)
+
+
+class ArcSorter:
+    """Takes the edges among n_vertices vertices, and later writes their rows to a store.
+
+    n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. Raises
+    InputError where the ids are too wide even for partitions.
+    """
+
+    def __init__(self, n_vertices: int, context: SortContext) -> None:
+        self._context, self._n_vertices = context, n_vertices
+        self._bits = id_bits(n_vertices)
+        self._high_bits = max(0, 2 * self._bits - context.plan.key_bits)
+        if self._high_bits > min(_MOST_PARTITION_BITS, self._bits):
+            raise InputError(
+                f"{n_vertices} vertices are too many for sort keys of {context.plan.key_bits} bits",
+                remedy=f"at most 2^{(context.plan.key_bits + _MOST_PARTITION_BITS) // 2} can be done",
+            )
+        self._low_bits = self._bits - self._high_bits
+        self._partitions = _Partitions(1 << self._high_bits, context) if self._high_bits else None
+        self._sorter: KeySorter | None = None if self._high_bits else KeySorter(context)
+        self._runs = RunSet()
+        context.stats.partitions = 1 << self._high_bits
+
+    def add(self, src: Keys, dst: Keys) -> None:
+        """Add edges. src, dst : uint64[k], no loops; duplicates allowed."""
+        if self._partitions is None:
+            assert self._sorter is not None
+            put_both_directions(self._sorter, src, dst, self._bits)
+            return
+        for start in range(0, len(src), BLOCK):
+            a, b = src[start : start + BLOCK], dst[start : start + BLOCK]
+            rows, others = np.concatenate([a, b]), np.concatenate([b, a])
+            mask = np.uint64((1 << self._low_bits) - 1)
+            keys = ((rows & mask) << np.uint64(self._bits)) | others
+            self._partitions.add(rows >> np.uint64(self._low_bits), keys)
+
+    def finish(self) -> None:
+        """No more edges: wait until the runs are sorted (with partitions, `write_rows` does that)."""
+        if self._partitions is None:
+            assert self._sorter is not None
+            self._runs = fewer_runs(self._sorter.finish(), self._context)
+
+    def _sorted_partitions(self) -> Iterator[tuple[int, RunSet]]:
+        """(first row, sorted runs) of every partition in order."""
+        if self._partitions is None:
+            yield 0, self._runs
+            return
+        for number in range(1 << self._high_bits):
+            self._sorter = KeySorter(self._context)
+            for keys in self._partitions.read(number):
+                self._sorter.add(keys)
+            yield number << self._low_bits, fewer_runs(self._sorter.finish(), self._context)
+        self._partitions.close()
+
+    def write_rows(self, writer: StoreWriter) -> int:
+        """Merge, and append all rows to `writer`; returns the number of arcs. Once, after
+        `finish`."""
+        stream = RowStream(writer, self._n_vertices)
+        dtype = id_dtype(self._n_vertices)
+        for base_row, runs in self._sorted_partitions():
+            splitter = ArcSplitter(self._bits, dtype, base_row=base_row)
+            for piece in merged(runs, self._context, splitter):
+                stream.append(piece)
+            runs.close()
+        stream.finish()
+        return stream.n_arcs
+
+    def abort(self) -> None:
+        """Stop the sorting threads."""
+        if self._sorter is not None:
+            self._sorter.abort()
+
+
+class _Partitions:
+    """Keys dealt into numbered partitions on disk; RAM: one segment each."""
+
+    def __init__(self, n_partitions: int, context: SortContext) -> None:
+        segment = min(_SEGMENT_KEYS, max(16, context.plan.run_keys // n_partitions))
+        self._buffers = np.empty((n_partitions, segment), np.uint64)
+        self._used = np.zeros(n_partitions, np.int64)
+        self._segments: list[list[int]] = [[] for _ in range(n_partitions)]
+        self._file = context.scratch.file()
+
+    def add(self, numbers: Keys, keys: Keys) -> None:
+        """Add keys to the partitions `numbers`, both uint64[k]."""
+        order = np.argsort(numbers)
+        keys = keys[order]
+        ends = np.cumsum(np.bincount(numbers.astype(np.int64), minlength=len(self._used)))
+        start = 0
+        for number in np.flatnonzero(np.diff(ends, prepend=0)):
+            self._deal(int(number), keys[start : ends[number]])
+            start = int(ends[number])
+
+    def _deal(self, number: int, keys: Keys) -> None:
+        buffer = self._buffers[number]
+        while len(keys):
+            used = int(self._used[number])
+            take = min(len(keys), len(buffer) - used)
+            buffer[used : used + take] = keys[:take]
+            self._used[number] += take
+            keys = keys[take:]
+            if self._used[number] == len(buffer):
+                self._segments[number].append(self._file.append(buffer))
+                self._used[number] = 0
+
+    def read(self, number: int) -> Iterator[Keys]:
+        """The keys of one partition, a segment at a time."""
+        for offset in self._segments[number]:
+            segment = np.empty(self._buffers.shape[1], np.uint64)
+            self._file.read_array(offset, segment)
+            yield segment
+        yield self._buffers[number, : self._used[number]]
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()

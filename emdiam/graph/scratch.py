@@ -1,0 +1,204 @@
+"""Scratch files of a conversion: nameless, append-only, never larger than the disk has room for.
+
+A scratch file has no name (O_TMPFILE, or unlinked as soon as it is open), so whatever ends the
+process, `kill -9` included, leaves nothing behind, and two conversions never meet. The folder is
+the target's own unless the user names one. Memory file systems are refused unless named, since
+what lies there is RAM outside the budget.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from threading import Lock
+from typing import IO
+
+import numpy as np
+
+from ..errors import BudgetError, InputError
+from ..units import format_size
+
+MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
+_DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def file_system(folder: Path) -> str:
+    """Type of the file system that holds `folder`, e.g. "ext4"; "" where the kernel does not say."""
+    device = os.stat(folder).st_dev
+    wanted = f"{os.major(device)}:{os.minor(device)}"
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        mount, _, rest = line.partition(" - ")
+        if mount.split()[2] == wanted:
+            return rest.split()[0]
+    return ""
+
+
+@contextmanager
+def disk_full_is_said(folder: Path, what: str) -> Iterator[None]:
+    """Turn "disk full", "quota exceeded" and "file too large" into a BudgetError about `folder`."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _DISK_FULL:
+            raise
+        free = free_bytes(folder)
+        raise BudgetError(
+            f"no room left for {what} ({os.strerror(error.errno)}; {format_size(free)} free)",
+            path=folder, remedy="make room there or name another folder",
+        ) from error
+
+
+def free_bytes(folder: Path) -> int:
+    """Bytes that an ordinary user may still write in `folder`."""
+    figures = os.statvfs(folder)
+    return figures.f_bavail * figures.f_frsize
+
+
+class Scratch:
+    """The scratch space of one conversion.
+
+    Parameters
+    ----------
+    folder : where files go, as named by the user; None: the folder of the target.
+    target : the store to be written.
+
+    Raises InputError where the folder is missing or not writable. `bytes_written` counts all
+    files since the start; `peak_bytes` is the most that lay on disk at a time.
+    """
+
+    def __init__(self, folder: Path | None, target: Path) -> None:
+        self.named = folder is not None
+        self.folder = Path(target).absolute().parent if folder is None else Path(folder)
+        if not self.folder.is_dir():
+            raise InputError("the scratch folder does not exist", path=self.folder, remedy="make it first")
+        if not os.access(self.folder, os.W_OK | os.X_OK):
+            raise InputError("the scratch folder cannot be written", path=self.folder,
+                             remedy="choose another with --scratch")
+        self.in_memory = file_system(self.folder) in MEMORY_FILE_SYSTEMS
+        self._lock = Lock()
+        self._files: set[ScratchFile] = set()
+        self._bytes = 0
+        self.bytes_written = 0
+        self.peak_bytes = 0
+
+    def file(self) -> ScratchFile:
+        """A new empty file. Raises InputError on a memory file system that nobody named."""
+        if self.in_memory and not self.named:
+            raise InputError(
+                "scratch files would lie on a memory file system, that is in RAM outside --memory",
+                path=self.folder,
+                remedy="name a folder on disk with --scratch DIR, or this one if you mean it",
+            )
+        with disk_full_is_said(self.folder, "scratch files"):
+            handle = tempfile.TemporaryFile(dir=self.folder, prefix="emdiam-scratch-", buffering=0)
+        made = ScratchFile(self, handle)
+        with self._lock:
+            self._files.add(made)
+        return made
+
+    def check_room(self, need_bytes: int, store_bytes: int, target: Path) -> None:
+        """Raise BudgetError if the planned scratch does not fit, together with the store where
+        both lie on the same file system."""
+        place = Path(target).absolute().parent
+        same = os.stat(place).st_dev == os.stat(self.folder).st_dev
+        for folder, need, what in ((self.folder, need_bytes + (store_bytes if same else 0), "scratch files"),
+                                   (place, store_bytes, "the store")):
+            free = free_bytes(folder)
+            if need > free:
+                detail = " and the store" if same and what == "scratch files" and need_bytes else ""
+                raise BudgetError(
+                    f"about {format_size(need)} are needed for {what}{detail}, {format_size(free)} are free",
+                    path=folder, remedy="make room there or name another folder",
+                )
+
+    def grew(self, size: int) -> None:
+        """Account for `size` bytes more (negative: fewer) on disk."""
+        with self._lock:
+            self._bytes += size
+            self.bytes_written += max(0, size)
+            self.peak_bytes = max(self.peak_bytes, self._bytes)
+
+    def closed(self, file: ScratchFile) -> None:
+        """Forget `file`, which has been closed."""
+        with self._lock:
+            self._files.discard(file)
+
+    def close(self) -> None:
+        """Close, and so remove, all files. Threads that use them must have ended."""
+        for file in list(self._files):
+            file.close()
+
+
+class ScratchFile:
+    """One nameless file. One thread appends at a time; any number read."""
+
+    def __init__(self, scratch: Scratch, handle: IO[bytes]) -> None:
+        self._scratch, self._handle = scratch, handle
+        self.size = 0
+
+    def append(self, data: bytes | np.ndarray) -> int:
+        """Write `data` (bytes, or a contiguous array) at the end; returns its offset in bytes.
+
+        Raises BudgetError if the disk, the quota or the file size limit is exhausted.
+        """
+        offset = self.size
+        view = _bytes_of(data) if isinstance(data, np.ndarray) else memoryview(data)
+        if len(view) > free_bytes(self._scratch.folder):
+            raise BudgetError(
+                f"no room left for scratch files: {format_size(self._scratch.peak_bytes)} were written,"
+                f" {format_size(free_bytes(self._scratch.folder))} are free",
+                path=self._scratch.folder, remedy="make room there or choose another folder with --scratch",
+            )
+        self._write(view, offset)
+        self.size = offset + len(view)
+        self._scratch.grew(len(view))
+        return offset
+
+    def overwrite(self, data: np.ndarray, offset: int) -> None:
+        """Write a contiguous array over bytes already written."""
+        view = _bytes_of(data)
+        if offset + len(view) > self.size:
+            raise ValueError(f"{offset}+{len(view)} lies beyond the end {self.size} of a scratch file")
+        self._write(view, offset)
+
+    def _write(self, view: memoryview, offset: int) -> None:
+        with disk_full_is_said(self._scratch.folder, "scratch files"):
+            while view:
+                written = os.pwrite(self._handle.fileno(), view, offset)
+                view, offset = view[written:], offset + written
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Exactly `size` bytes from `offset`."""
+        parts, left = [], size
+        while left:
+            part = os.pread(self._handle.fileno(), left, offset + size - left)
+            if not part:
+                raise OSError(f"scratch file ends at {offset + size - left}, {left} bytes are missing")
+            parts.append(part)
+            left -= len(part)
+        return parts[0] if len(parts) == 1 else b"".join(parts)
+
+    def read_array(self, offset: int, out: np.ndarray) -> None:
+        """Fill the contiguous array `out` from `offset`."""
+        view = _bytes_of(out)
+        while view:
+            got = os.preadv(self._handle.fileno(), [view], offset)
+            if not got:
+                raise OSError(f"scratch file ends at {offset}, {len(view)} bytes are missing")
+            view, offset = view[got:], offset + got
+
+    def close(self) -> None:
+        """Close the file, which removes it. May be called again."""
+        if not self._handle.closed:
+            self._handle.close()
+            self._scratch.grew(-self.size)
+            self._scratch.closed(self)
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of a contiguous array as bytes (empty ones cannot be cast)."""
+    return array.data.cast("B") if array.size else memoryview(b"")
