@@ -19,6 +19,7 @@ import numpy as np
 
 from ..errors import InputError
 from .array_writer import ArrayWriter
+from .claim import claim, remove_stale
 from .codec import ChunkCodec
 from .layout import (
     CHUNK_IDS,
@@ -86,10 +87,11 @@ class StoreWriter:
         self._codec_name, self._chunk_ids = codec, chunk_ids
         ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
         self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
-        _remove_stale(self.partial)
+        remove_stale(self.partial)
         import zarr
 
         zarr.open_group(str(self.partial), mode="w", zarr_format=3)
+        self._claim: int | None = claim(self.partial)
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
         self._arrays: dict[str, ArrayWriter] = {}
         self._indptr = self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
@@ -196,7 +198,13 @@ class StoreWriter:
             os.rename(self.target, self.target.with_name(f"{self.target.name}.{os.getpid()}{_DELETING}"))
         os.rename(self.partial, self.target)
         _fsync(self.target.absolute().parent)
+        self._let_go()
         self._remove_replaced()
+
+    def _let_go(self) -> None:
+        if self._claim is not None:
+            os.close(self._claim)
+            self._claim = None
 
     def _remove_replaced(self) -> None:
         """Remove the stores that this one and killed predecessors have replaced."""
@@ -213,19 +221,9 @@ class StoreWriter:
         for array in self._arrays.values():
             array.abort()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        if self.partial.exists():
+        if self._claim is not None and self.partial.exists():
             shutil.rmtree(self.partial)
-
-
-def _remove_stale(partial: Path) -> None:
-    """Remove what a killed conversion has left under this name, and nothing else."""
-    if not partial.exists() and not partial.is_symlink():
-        return
-    ours = partial.is_dir() and not partial.is_symlink()
-    if not ours or not ((partial / "zarr.json").is_file() or not any(partial.iterdir())):
-        raise InputError("this is in the way and is not an unfinished store", path=partial,
-                         remedy="move it away or choose another name for the store")
-    shutil.rmtree(partial)
+        self._let_go()
 
 
 def _fsync(path: Path) -> None:
