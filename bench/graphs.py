@@ -81,7 +81,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
             "cnr-2000", "travelmapping", "USA-road-d.NY", "wave", "p2p-Gnutella31"),
     "exact": (*(g.name for g in REAL), "rmat-21-ef8", "kronecker-20-ef16", "delaunay-2^18", "geometric-2^18",
               "percolated-1000^2", "grid-80^3", "watts-strogatz-2^19", "torus-512^2", "erdos-renyi-2^17"),
-    "streamed": ("git-objects-git", "rmat-21-ef8", "kronecker-20-ef16", "percolated-3000^2"),
+    "streamed": ("git-objects-git", "rmat-21-ef8", "kronecker-20-ef16"),
     "convert": ("git-objects-git", "cnr-2000", "travelmapping", "p2p-Gnutella31", "kronecker-20-ef16"),
 }
 

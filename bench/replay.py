@@ -30,6 +30,10 @@ class Recorder:
         """See ChunkedArray.run_length."""
         return self._array.run_length(first, most)
 
+    def prefetch(self, first: int, count: int) -> None:
+        """See ChunkedArray.prefetch."""
+        self._array.prefetch(first, count)
+
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         """See ChunkedArray.fetch."""
         with self._lock:
@@ -49,6 +53,10 @@ class _NoCodec:
 
     def decode(self, data: object, row: np.ndarray) -> None:
         """Nothing."""
+
+    def decode_run(self, pieces: object, rows: object) -> bool:
+        """Nothing, and done."""
+        return True
 
 
 def cold_seconds(store: Store, reads: list[tuple[int, int]], threads: int) -> tuple[float, int]:

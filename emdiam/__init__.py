@@ -1,5 +1,40 @@
-"""emdiam: exact and approximate diameters of graphs that fit neither in RAM nor in VRAM."""
+"""emdiam: exact and approximate diameters of graphs that fit neither in RAM nor in VRAM.
+
+>>> import emdiam
+>>> emdiam.convert("edges.txt.gz", "graph.zarr", memory="1GiB")
+>>> emdiam.diameter("graph.zarr", memory="4GiB").diameter
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 
-__all__ = ["__version__"]
+if TYPE_CHECKING:
+    from .api import convert, diameter, open
+    from .errors import BudgetError, EmdiamError, InputError, StoppedEarly, StoreError
+    from .progress import Event
+
+__all__ = [
+    "BudgetError", "EmdiamError", "Event", "InputError", "StoppedEarly", "StoreError", "__version__",
+    "convert", "diameter", "open",
+]
+
+_HOMES = {
+    "convert": ".api", "diameter": ".api", "open": ".api",
+    "BudgetError": ".errors", "EmdiamError": ".errors", "InputError": ".errors",
+    "StoppedEarly": ".errors", "StoreError": ".errors", "Event": ".progress",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first used: `import emdiam` and `emdiam --help` stay quick."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name], __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -76,5 +76,8 @@ class ZarrArray(ShardedArray):
     def shard_name(self, shard: int) -> str:
         return f"{self._place}/c/{shard}"
 
+    def prefetch(self, first: int, count: int) -> None:
+        """Nothing: several threads keep requests in flight."""
+
     def close(self) -> None:
         """Nothing to close: the store closes its connections."""

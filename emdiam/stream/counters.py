@@ -49,9 +49,10 @@ class SharedCounters:
 
     def add(self, **amounts: float) -> None:
         """Add each amount to the counter of its name."""
+        values = vars(self._counters)
         with self._lock:
             for name, amount in amounts.items():
-                setattr(self._counters, name, getattr(self._counters, name) + amount)
+                values[name] += amount
 
     def snapshot(self) -> Counters:
         """The counters now."""

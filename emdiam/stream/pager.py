@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -44,6 +45,7 @@ class Pager:
         self.arena, self.crew, self.counters = arena, crew, counters
         self._array, self._n_vertices, self._run_blocks = array, n_vertices, run_blocks
         self._local = threading.local()
+        self._vetted = np.zeros(array.n_chunks, bool)
 
     @property
     def n_blocks(self) -> int:
@@ -122,8 +124,18 @@ class Pager:
         def work(run: tuple[int, int]) -> None:
             arcs.append(self._stream_run(run, to_arena, kernel))
 
-        self.crew.for_each(self._runs(blocks), work, tick)
+        self.crew.for_each(self._ahead(blocks), work, tick)
         return sum(arcs)
+
+    def _ahead(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
+        """The runs of blocks, each announced to the disk a few runs before it is taken."""
+        window: deque[tuple[int, int]] = deque()
+        for run in self._runs(blocks):
+            self._array.prefetch(*run)
+            window.append(run)
+            if len(window) > 2 * self.crew.fetchers:
+                yield window.popleft()
+        yield from window
 
     def _stream_run(self, run: tuple[int, int], to_arena: dict[int, int], kernel: BlockKernel) -> int:
         """Fetch one run of blocks into this thread's buffer and run the kernel on it."""
@@ -161,18 +173,26 @@ class Pager:
                 first += count
 
     def _fetch(self, first: int, rows: list[np.ndarray]) -> None:
-        """Decode blocks into rows; an id that is no vertex is an error, never an index."""
+        """Decode blocks into rows; an id that is no vertex is an error, never an index.
+
+        That is looked at when a block is first read: later its checksum vouches for it.
+        """
         wall, cpu = time.perf_counter(), time.thread_time()
         read = self._array.fetch(first, rows)
+        if not self._vetted[first : first + len(rows)].all():
+            self._vet(first, rows)
+        self.counters.add(
+            blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
+            fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
+
+    def _vet(self, first: int, rows: list[np.ndarray]) -> None:
         for i, row in enumerate(rows):
             valid = min(len(row), self._array.length - (first + i) * len(row))
             if valid and int(row[:valid].max()) >= self._n_vertices:
                 raise StoreError(
                     f"block {first + i} of indices holds {int(row[:valid].max())}, which is no vertex "
                     f"(a missing chunk reads so)", remedy="the store is damaged: convert the graph again")
-        self.counters.add(
-            blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
-            fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
+        self._vetted[first : first + len(rows)] = True
 
 
 def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:

@@ -16,7 +16,7 @@ from ..graph.store import Store
 from ..units import current_rss_bytes, format_size
 from .pager import buffer_bytes
 
-READERS = 1
+READERS = 3
 MIN_BLOCKS = 4
 RUN_BLOCKS = 8
 _MARGIN = 10 << 20

@@ -168,7 +168,8 @@ class BfsRun:
         elif reason == MET:
             self._complete = False
         elif reason == MISSING:
-            core.load_missed()
+            if not core.load_missed():
+                self._to_dense()
         elif reason == LIMIT:
             if self.level >= self._level_limit():
                 self._at_limit()

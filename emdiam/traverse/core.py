@@ -15,6 +15,7 @@ from .sparse import MISSED
 from .workspace import Workspace
 
 DIRECTIONS = ("work", "beamer", "paper")
+MOST_LOADED = 16
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 
@@ -61,8 +62,15 @@ class Core:
         """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""
         return _SLICE_ARCS
 
-    def load_missed(self) -> None:
-        """Bring the blocks of the rows that the sparse kernel put aside (as many as fit)."""
+    def load_missed(self) -> bool:
+        """Bring the blocks of the rows that the sparse kernel put aside.
+
+        False, and nothing is loaded, if they would throw most of the arena out: such a level, few
+        rows in many blocks, is one for a sweep.
+        """
         count = int(self.work.state[MISSED])
         blocks = np.unique(self.work.missed_p[:count] >> self.table.shift)
+        if len(blocks) > max(MOST_LOADED, self.pager.arena.n_slots // 4):
+            return False
         self.pager.load(blocks)
+        return True

@@ -43,7 +43,8 @@ def _stamp(dtype: np.dtype[Any]) -> Path:
     here = Path(__file__).parent
     for name in _KERNEL_FILES:
         digest.update((here / f"{name}.py").read_bytes())
-    digest.update((here.parent / "stream" / "offsets.py").read_bytes())
+    for other in ("stream/offsets.py", "graph/native_blosc.py"):
+        digest.update((here.parent / other).read_bytes())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version} {here}".encode())
     from llvmlite import binding
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array_reader import MemoryArray
+from ..graph.native_blosc import decode_run_at
 from ..stream.arena import Arena
 from ..stream.blocks import build_block_table
 from ..stream.counters import SharedCounters
@@ -52,6 +53,8 @@ def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
 
 def exercise(dtype: np.dtype[Any], column_dtypes: Sequence[Any]) -> None:
     """Run all kernels, sparse and dense, with ids of `dtype` and columns of `column_dtypes`."""
+    nothing = np.empty(0, np.int64)
+    decode_run_at(0, nothing, nothing, nothing, 1)
     crew = Crew(1, 0)
     try:
         for dense_arcs in (0, 1 << 40):

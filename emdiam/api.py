@@ -1,0 +1,168 @@
+"""The Python interface: open a store, convert edge lists, ask for a diameter.
+
+Everything here is also reachable as emdiam.open, emdiam.convert and emdiam.diameter. Sizes are
+bytes as int or texts like "4GiB". Distances are hop counts of the undirected simple graph:
+directions, weights, loops and multiple edges are dropped whatever the graph came as.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+
+from .api_exact import ExactRun, exact
+from .errors import StoppedEarly
+from .graph.convert import ConvertOptions, ConvertReport, write_graph
+from .graph.convert import convert as convert_files
+from .graph.store import Store, open_store
+from .progress import Listener
+from .units import parse_size
+
+if TYPE_CHECKING:
+    from .exact.result import Result
+
+
+def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
+    """Open the store at `path` (a folder, or a URL that zarr can read).
+
+    Raises StoreError for a store that is missing, foreign, unfinished, damaged or too new.
+    """
+    return open_store(path)
+
+
+class ConvertKeywords(TypedDict, total=False):
+    """What `convert` takes by name; see there."""
+
+    memory: int | str | None
+    scratch: str | Path | None
+    force: bool
+    format: str | None
+    ids: str
+    codec: str
+    chunk: int
+    threads: int | None
+    progress: Listener | None
+
+
+def convert(
+    inputs: str | Path | Sequence[str | Path], target: str | Path, **options: Unpack[ConvertKeywords]
+) -> ConvertReport:
+    """Convert edge lists into a store.
+
+    inputs : a file, a glob, "-" for standard input, or several of them (together one graph).
+    target : the store to write. Options, all by name:
+    memory : peak resident memory of this process; default: what machine and cgroup leave.
+    scratch : folder for temporary files, default beside the target. force : replace the target.
+    format : name of the input format, default from suffix and content.
+    ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none". chunk : ids per chunk.
+    threads : default: the cores this process may use. progress : called with progress.Event.
+
+    Returns a report with the store's record and what was dropped or relabelled. Raises InputError
+    for bad input (BudgetError where memory or disk cannot do); then there is no target.
+    """
+    files = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    return convert_files(files, Path(target), options=convert_options(options))
+
+
+def convert_options(given: ConvertKeywords) -> ConvertOptions:
+    """The options of the conversion in the library's units. Raises InputError for a bad size."""
+    renamed: dict[str, Any] = {
+        {"memory": "memory_bytes", "format": "fmt", "chunk": "chunk_ids"}.get(name, name): value
+        for name, value in given.items() if value is not None
+    }
+    if "memory_bytes" in renamed:
+        renamed["memory_bytes"] = parse_size(renamed["memory_bytes"])
+    if "scratch" in renamed:
+        renamed["scratch"] = Path(renamed["scratch"])
+    renamed.setdefault("threads", available_cores())
+    return ConvertOptions(**renamed)
+
+
+def available_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def diameter(
+    graph: Any,
+    *,
+    memory: int | str | None = None,
+    method: str = "fdiam",
+    arena: int | str | None = None,
+    threads: int | None = None,
+    scratch: str | Path | None = None,
+    progress: Listener | None = None,
+) -> Result:
+    """The exact diameter of `graph`, in hops, with a witness.
+
+    graph : a Store, the path of one, a square scipy.sparse matrix or array (any format; int32 or
+        int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit
+        zeros too), a pair (src, dst) of one-dimensional arrays of ids, or a networkx graph of any
+        kind. A graph in memory is first written to a temporary store.
+    memory : peak resident memory of this process, default: what machine and cgroup leave.
+    method : "fdiam". arena : memory for decoded edges alone. threads : default: the cores this
+        process may use. progress : called with progress.Event.
+    scratch : folder for the temporary store of a graph in memory, default: $TMPDIR or /var/tmp.
+
+    The witness carries the caller's names: row numbers, the ids of the arrays, networkx nodes.
+    Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
+    `result` holds the bounds so far.
+    """
+    run = ExactRun(
+        method=method,
+        memory_bytes=None if memory is None else parse_size(memory),
+        arena_bytes=None if arena is None else parse_size(arena),
+        threads=available_cores() if threads is None else threads,
+    )
+    if isinstance(graph, Store | str | Path):
+        return exact(graph, run, progress)
+    with _temporary_store(graph, run, scratch, progress) as (store, rename):
+        try:
+            return _renamed(exact(store, run, progress), rename)
+        except StoppedEarly as stop:
+            if stop.result is not None:
+                _renamed(stop.result, rename)
+            raise
+
+
+@contextmanager
+def _temporary_store(
+    graph: Any, run: ExactRun, scratch: str | Path | None, progress: Listener | None
+) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
+    """A store of the graph in memory, removed at the end, and the function from its ids to the
+    caller's names."""
+    from .api_sources import NetworkxSource, as_source
+
+    source = as_source(graph)
+    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=_scratch_folder(scratch)) as folder:
+        # Named here, so that the conversion takes the folder even where it is a tmpfs: a graph
+        # that is in memory anyway does no harm there.
+        options = convert_options({"scratch": Path(folder), "threads": run.threads, "progress": progress})
+        options = replace(options, memory_bytes=run.memory_bytes)
+        target = Path(folder) / "graph.zarr"
+        write_graph(source, target, options=options)
+        labels = source.labels if isinstance(source, NetworkxSource) else None
+        yield target, (lambda vertex: vertex) if labels is None else labels.__getitem__
+
+
+def _scratch_folder(scratch: str | Path | None) -> str:
+    """Where large temporary files belong: /tmp is often memory, /var/tmp is on disk."""
+    if scratch is not None:
+        return str(scratch)
+    if "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK):
+        return "/var/tmp"
+    return tempfile.gettempdir()
+
+
+def _renamed(result: Any, rename: Callable[[Any], Any]) -> Any:
+    """`result` with the caller's names in its witness."""
+    witness = result.witness
+    if witness is not None:
+        witness.source, witness.target = rename(witness.source), rename(witness.target)
+        witness.path = None if witness.path is None else [rename(vertex) for vertex in witness.path]
+    return result

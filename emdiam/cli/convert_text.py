@@ -1,0 +1,42 @@
+"""What a conversion did, for people: what is in the store, what was dropped, what it took."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..units import format_size
+from .phases import seconds_text
+
+_ID_KINDS = {
+    "identity": "0 to {last}, kept as they are", "offset": "{first} to {last}, kept with an offset",
+    "int": "integers with gaps, relabelled; the map is in the store",
+    "string": "strings, relabelled; the map is in the store",
+}
+
+
+def report_text(report: dict[str, Any], store: str) -> str:
+    """Lines for a report as `ConvertReport.to_dict()` or `GenerateReport.to_dict()` gives it."""
+    record = report["record"]
+    lines = [
+        f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges",
+        f"input: {record['source_format']}, {report['pairs_read']:,} pairs;"
+        f" dropped {record['loops_dropped']:,} loops and {record['duplicates_dropped']:,} duplicates",
+        f"ids: {ids_text(record)}",
+        *(f"note: {note}" for note in report["notes"]),
+    ]
+    if report.get("known_diameter") is not None:
+        lines.append(f"diameter by formula: {report['known_diameter']}")
+    seconds = report["seconds"]
+    parts = ", ".join(f"{phase} {seconds_text(spent)}" for phase, spent in seconds.items())
+    lines.append(f"time: {seconds_text(sum(seconds.values()))} ({parts})")
+    lines.append(f"memory: peak {format_size(report['peak_rss_bytes'])},"
+                 f" planned {format_size(report['planned_rss_bytes'])},"
+                 f" limit {format_size(report['memory_limit_bytes'])};"
+                 f" scratch on disk {format_size(report['scratch_bytes'])}")
+    return "\n".join(lines)
+
+
+def ids_text(record: dict[str, Any]) -> str:
+    """What the user's ids are and how they are kept, from id_kind, first_id and n_vertices."""
+    first = record["first_id"]
+    return _ID_KINDS[record["id_kind"]].format(first=first, last=first + record["n_vertices"] - 1)

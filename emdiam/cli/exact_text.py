@@ -1,0 +1,93 @@
+"""The answer of `emdiam exact` for people: connectedness first, then the diameter and its proof."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..units import format_size
+from .options import LONGEST_SHOWN_PATH
+from .phases import bounds_text, seconds_text
+
+_ENDS = 4  # ids shown at either end of a path that is too long for a line
+_REMOVED = ("winnow", "eliminate", "chain", "degree_0")
+
+
+def result_text(result: dict[str, Any]) -> str:
+    """Lines for the result of an exact method, as `Result.to_dict()` gives it (the path may have
+    been taken out of the witness)."""
+    lines = [*_diameter_lines(result), _bounds_line(result), *_witness_lines(result["witness"])]
+    return "\n".join([*lines, _traversals_line(result), *_removed_lines(result), _seconds_line(result),
+                      _memory_line(result)])
+
+
+def _diameter_lines(result: dict[str, Any]) -> list[str]:
+    components = result["n_components"]
+    if result["connected"]:
+        value = f"diameter: {result['diameter']}" if result["exact"] else "diameter: not proved yet"
+        return ["connected: yes", value]
+    if result["connected"] is None:
+        return ["connected: not known yet", "diameter: not proved yet"]
+    lines = [f"connected: no, {components:,} components", f"diameter: infinite ({components:,} components)"]
+    for name, key in (("of the largest component", "diameter_largest_component"),
+                      ("largest over all components", "diameter_max_component")):
+        value = "not proved yet" if result[key] is None else result[key]
+        lines.append(f"diameter {name}: {value}")
+    return lines
+
+
+def _bounds_line(result: dict[str, Any]) -> str:
+    place = " over all components" if result["connected"] is False else ""
+    proof = "proved" if result["exact"] else "stopped early"
+    return f"bounds{place}: {bounds_text(result['lower'], result['upper'])} ({proof})"
+
+
+def _witness_lines(witness: dict[str, Any] | None) -> list[str]:
+    if witness is None:
+        return []
+    lines = [f"witness: {witness['source']} and {witness['target']} are {witness['length']} edges apart"]
+    if witness.get("path_file") is not None:
+        lines.append(f"path: in {witness['path_file']}, one vertex a line")
+    elif witness["path"] is not None:
+        lines.append(f"path: {_short(witness['path'])}")
+    elif witness["length"] >= LONGEST_SHOWN_PATH:
+        lines.append(f"path: of {witness['length'] + 1:,} vertices, too long to show;"
+                     " write it with --path FILE")
+    return lines
+
+
+def _short(path: list[Any]) -> str:
+    ids = [str(vertex) for vertex in path]
+    if len(ids) <= 3 * _ENDS:
+        return ", ".join(ids)
+    return f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE or --json)"
+
+
+def _traversals_line(result: dict[str, Any]) -> str:
+    done = result["traversals"]
+    counts = f"{done['bfs']:,} BFS"
+    if done["multi_source"]:
+        counts += f", {done['multi_source']:,} multi-source ({done['multi_source_sources']:,} sources)"
+    if done["partial"]:
+        counts += f", {done['partial']:,} partial"
+    return (f"traversals: {counts}, for {result['n_vertices']:,} vertices and {result['n_edges']:,} edges;"
+            f" {result['edges_scanned']:,} arcs scanned, {format_size(result['bytes_read'])} read")
+
+
+def _removed_lines(result: dict[str, Any]) -> list[str]:
+    shares = result.get("details", {}).get("removed")
+    if not shares:
+        return []
+    parts = [f"{name.replace('_', ' ')} {100 * shares[name]:.2f} %" for name in _REMOVED if name in shares]
+    return ["vertices settled without a BFS: " + ", ".join(parts)]
+
+
+def _seconds_line(result: dict[str, Any]) -> str:
+    seconds = result["seconds"]
+    parts = [f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total"]
+    return f"time: {seconds_text(seconds['total'])} ({', '.join(parts)})"
+
+
+def _memory_line(result: dict[str, Any]) -> str:
+    return (f"memory: peak {format_size(result['peak_rss_bytes'])},"
+            f" planned {format_size(result['planned_rss_bytes'])},"
+            f" limit {format_size(result['memory_limit_bytes'])}")

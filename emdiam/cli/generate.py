@@ -1,0 +1,96 @@
+"""`emdiam generate`: a graph of a known class straight into a store; one subcommand a class, each
+built from the registry of classes, so that options and help cannot drift from the library."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..graph.generate.registry import CLASSES, GraphClass, Parameter
+from . import options
+from .listener import listening
+from .outcome import EmdiamCommand, Interrupted
+from .output import emit, emit_json
+
+_KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING}
+_METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES"}
+
+
+class ClassGroup(click.Group):
+    """A group with one subcommand for each class that can be generated."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names of the classes, in the order of the registry."""
+        return list(CLASSES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The subcommand of a class; None for a class that there is not."""
+        return class_command(CLASSES[cmd_name]) if cmd_name in CLASSES else None
+
+
+@click.group(cls=ClassGroup, subcommand_metavar="CLASS STORE [OPTIONS]...")
+def command() -> None:
+    """Generate a graph of a known class straight into a store.
+
+    Equal classes, parameters and seeds give equal graphs. The options of a class:
+    `emdiam generate CLASS --help`.
+    """
+
+
+def class_command(kind: GraphClass) -> click.Command:
+    """The subcommand of one class."""
+    def body(store: str, **given: Any) -> int:
+        return _generate(kind, store, given)
+
+    parameters: list[click.Parameter] = [click.Argument(["store"], type=click.Path(path_type=str))]
+    parameters.append(click.Option(
+        ["--vertices"], type=options.COUNT, metavar="COUNT", required=kind.vertices_required,
+        help=f"Number of vertices: {kind.vertices}."))
+    parameters += [_class_option(parameter) for parameter in kind.parameters]
+    parameters.append(click.Option(
+        ["--seed"], type=options.COUNT, metavar="N", default=0, show_default=True,
+        help="Seed of the random numbers; classes without chance ignore it."))
+    facts = f"Diameter: {kind.diameter_formula or 'no formula is known'}. Source: {kind.paper}."
+    built = EmdiamCommand(kind.name, callback=body, params=parameters,
+                          short_help=kind.summary.removeprefix(kind.name + ": "),
+                          help=f"{kind.summary[0].upper()}{kind.summary[1:]}.\n\n{facts}")
+    shared = options.stacked(options.memory, options.scratch, options.force, options.threads, options.as_json,
+                             options.progress)
+    return shared(built)
+
+
+def _class_option(parameter: Parameter) -> click.Option:
+    """The option of a class parameter; its default stays with the library, which checks ranges."""
+    kind = click.Choice(parameter.choices) if parameter.kind == "choice" else _KINDS[parameter.kind]
+    text = parameter.help[0].upper() + parameter.help[1:]
+    if parameter.default is not None:
+        text += f". [default: {parameter.default}]"
+    return click.Option(["--" + parameter.name.replace("_", "-"), parameter.name], type=kind, help=text,
+                        metavar=_METAVARS.get(parameter.kind))
+
+
+def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
+    """Parse is done; call the library and print its report."""
+    from ..api import ConvertKeywords, convert_options
+    from ..graph.generate import generate
+
+    names = [parameter.name for parameter in kind.parameters]
+    chosen = {name: given[name] for name in names if given[name] is not None}
+    try:
+        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            keywords: ConvertKeywords = {
+                "memory": given["memory"], "scratch": given["scratch"], "force": given["force"],
+                "threads": given["threads"], "progress": listener,
+            }
+            report = generate(kind.name, store, vertices=given["vertices"], seed=given["seed"],
+                              parameters=chosen, options=convert_options(keywords))
+    except KeyboardInterrupt as stop:
+        raise Interrupted(f"stopped by the user; {store} was not written") from stop
+    if given["as_json"]:
+        emit_json(report.to_dict())
+    else:
+        from .convert_text import report_text
+
+        emit(report_text(report.to_dict(), store))
+    return 0

@@ -1,0 +1,62 @@
+"""Progress on a terminal: a line for the running phase and one for the bounds, kept up to date."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from ..progress import Event
+from .phases import Phase, PhaseBook, seconds_text
+
+_BAR_WIDTH = 24
+_FRAMES_A_SECOND = 4
+
+
+class LiveView:
+    """A listener that redraws itself; a context manager. The view goes when the work ends: the
+    answer that follows on standard output says it all."""
+
+    def __init__(self, console: Console) -> None:
+        self._book = PhaseBook()
+        self._began = time.monotonic()
+        self._lock = threading.Lock()
+        # Standard output stays untouched: it carries the answer, and may be a file.
+        self._live = Live(get_renderable=self.render, console=console, refresh_per_second=_FRAMES_A_SECOND,
+                          transient=True, redirect_stdout=False)
+
+    def __enter__(self) -> LiveView:
+        self._live.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event; may be called from any thread."""
+        with self._lock:
+            self._book.take(event, time.monotonic())
+
+    def render(self) -> Group:
+        """The view as it is now: the phase and the time since the start, the facts below."""
+        with self._lock:
+            now, phase = time.monotonic(), self._book.latest
+            if phase is None:
+                return Group()
+            table = Table.grid(padding=(0, 2))
+            table.add_row(seconds_text(now - self._began), phase.name, _bar(phase, now), phase.amount(),
+                          phase.pace(now))
+            facts = self._book.facts_text()
+        return Group(table, Text(facts)) if facts else Group(table)
+
+
+def _bar(phase: Phase, now: float) -> ProgressBar:
+    """A bar that fills where the total is known and pulses where nobody can know it."""
+    known = bool(phase.total) and phase.done is not None
+    return ProgressBar(total=phase.total if known else None, completed=(phase.done or 0) if known else 0,
+                       width=_BAR_WIDTH, pulse=not known, animation_time=now)

@@ -1,0 +1,59 @@
+"""The `emdiam` command: a group whose subcommands are imported only when they are named.
+
+`emdiam --help` must answer at once, so nothing here (or at the top of a command's module) imports
+numpy, numba, zarr, pyarrow or rich; a command imports the library inside its body.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from typing import NoReturn
+
+import click
+
+from .._version import __version__
+from .outcome import run
+from .process import hide_warnings_of_libraries, limit_malloc_arenas, stop_like_ctrl_c
+
+COMMANDS = ("convert", "info", "plan", "exact", "generate")
+
+
+class LazyGroup(click.Group):
+    """A group that finds command NAME as the attribute `command` of the module emdiam.cli.NAME."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of a user's work, not of the alphabet."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command, imported now; None for a name that is none of ours."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"emdiam.cli.{cmd_name}").command
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="emdiam", message="%(prog)s %(version)s")
+def group() -> None:
+    """Diameters of graphs that fit neither in RAM nor in VRAM.
+
+    First `emdiam convert` an edge list into a store (or `emdiam generate` one), then ask
+    `emdiam exact` for its diameter. Sizes are written like 512MB or 4GiB, counts like 1000000,
+    1e6 or 2^20.
+
+    Exit codes: 0 answered, 2 the input or the options are at fault, 3 stopped early with an
+    interval, 1 a fault of emdiam itself. The answer goes to standard output (as one JSON object
+    with --json), progress and complaints to standard error.
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Entry point of the console script: run the command line and leave with its exit code."""
+    limit_malloc_arenas()
+    stop_like_ctrl_c()
+    hide_warnings_of_libraries()
+    sys.exit(run(group, list(sys.argv[1:] if arguments is None else arguments)))

@@ -1,0 +1,75 @@
+"""Options that several commands share, each declared once, and the types of sizes and counts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from ..errors import InputError
+from ..units import parse_count, parse_size
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+# Written out because the library's own modules import numpy; a test compares them.
+FORMATS = ("edgelist", "csv", "matrix-market", "dimacs", "metis", "ecl", "gapbs", "npz", "parquet")
+CODECS = ("lz4", "pcodec", "none")
+METHODS = ("fdiam",)
+LONGEST_SHOWN_PATH = 10_000
+
+
+class Parsed(click.ParamType):
+    """A number that the library's own parser reads, so that every place takes the same texts."""
+
+    def __init__(self, name: str, parse: Callable[[str | int], int]) -> None:
+        self.name, self._parse = name, parse
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """The parsed value; a text that is none is a usage error."""
+        try:
+            return self._parse(value)
+        except InputError as error:
+            self.fail(str(error), param, ctx)
+
+
+SIZE = Parsed("size", parse_size)
+COUNT = Parsed("count", parse_count)
+STORE = click.argument("store", type=click.Path(path_type=str))
+FOLDER = click.Path(file_okay=False, path_type=Path)
+
+memory = click.option(
+    "--memory", type=SIZE, metavar="SIZE",
+    help="Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of what the machine or the"
+         " cgroup has available]")
+arena = click.option(
+    "--arena", type=SIZE, metavar="SIZE",
+    help="Memory for decoded edges alone. [default: what --memory leaves]")
+threads = click.option(
+    "--threads", type=click.IntRange(min=1), metavar="N", default=lambda: len(os.sched_getaffinity(0)),
+    show_default="the cores this process may use", help="Threads that read, decode and compute.")
+as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
+scratch = click.option(
+    "--scratch", type=FOLDER, metavar="DIR",
+    help="Folder for temporary files of the sort. [default: beside the store]")
+force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
+
+
+def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator; they appear in the help in the order given."""
+    def decorate(function: F) -> F:
+        # click collects from a function from the last decorator up, and appends to a command.
+        for option in options if isinstance(function, click.Command) else reversed(options):
+            function = option(function)
+        return function
+    return decorate
+
+
+progress = stacked(
+    click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
+    click.option(
+        "--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
+        metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
+)

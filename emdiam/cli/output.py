@@ -1,0 +1,52 @@
+"""Writing to standard output and standard error so that closed pipes and full disks do no harm."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, TextIO
+
+from ..errors import InputError
+
+
+def _point_to_devnull(stream: TextIO) -> None:
+    """Send what is still buffered nowhere, or the interpreter would complain again at exit."""
+    devnull = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(devnull, stream.fileno())
+    os.close(devnull)
+
+
+def silence_stdout() -> None:
+    """The reader of standard output has gone (`emdiam ... | head`): write nothing more to it."""
+    _point_to_devnull(sys.stdout)
+
+
+def emit(text: str) -> None:
+    """Print the answer on standard output, now.
+
+    A reader who has gone is no error: it has what it wanted. Raises InputError when the answer
+    cannot be written (disk full).
+    """
+    try:
+        sys.stdout.write(text + "\n")
+        sys.stdout.flush()
+    except BrokenPipeError:
+        silence_stdout()
+    except OSError as error:
+        _point_to_devnull(sys.stdout)
+        raise InputError(f"the answer could not be written to standard output ({error.strerror})") from error
+
+
+def emit_json(data: dict[str, Any]) -> None:
+    """Print one JSON object on one line. NaN and infinity are refused: JSON has none."""
+    emit(json.dumps(data, allow_nan=False))
+
+
+def complain(text: str) -> None:
+    """Print a message on standard error; without a reader there is nobody left to tell."""
+    try:
+        sys.stderr.write(text + "\n")
+        sys.stderr.flush()
+    except BrokenPipeError:
+        _point_to_devnull(sys.stderr)

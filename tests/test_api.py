@@ -1,0 +1,264 @@
+"""The Python interface: graphs in memory as sources, and diameters against networkx."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import emdiam
+from emdiam.api_sources import ArraySource, MatrixSource, NetworkxSource, as_source
+from emdiam.errors import BudgetError, InputError, StoreError
+from emdiam.graph.generate import generate
+from emdiam.graph.source import EdgeSource
+
+
+def pairs(source: EdgeSource, batch_bytes: int = 48) -> list[tuple[Any, Any]]:
+    """All pairs of a source, read in tiny batches whose size is checked."""
+    out: list[tuple[Any, Any]] = []
+    for batch in source.batches(batch_bytes):
+        assert 1 <= len(batch.src) == len(batch.dst) <= max(1, batch_bytes // 16)
+        out += zip(batch.src.tolist(), batch.dst.tolist(), strict=True)
+    return out
+
+
+FORMATS = ["csr", "csc", "coo", "lil", "dok", "dia", "bsr"]
+
+
+@pytest.mark.parametrize("fmt", FORMATS)
+@pytest.mark.parametrize("kind", [sp.csr_matrix, sp.csr_array])
+def test_a_matrix_yields_its_entries(fmt: str, kind: Any):
+    dense = np.array([[0, 1, 0, 0], [0, 0, 0, 0], [1, 1, 0, 5], [0, 0, 0, 0]])
+    source = MatrixSource(kind(dense).asformat(fmt))
+    assert isinstance(source, EdgeSource)
+    got = [(u, v) for u, v in pairs(source) if dense[u, v]]  # bsr may store zeros around
+    assert sorted(got) == [(0, 1), (2, 0), (2, 1), (2, 3)]
+    assert source.info().n_vertices == 4
+    assert source.info().n_entries == len(pairs(source))
+
+
+@pytest.mark.parametrize("dtype", [np.int32, np.int64])
+@pytest.mark.parametrize("fmt", ["csr", "csc", "coo"])
+def test_index_types_unsorted_duplicates_and_explicit_zeros(dtype: Any, fmt: str):
+    """A stored entry is an edge whatever its value; nothing is sorted or summed before."""
+    row, col = np.array([2, 0, 2, 2], dtype), np.array([1, 2, 0, 1], dtype)
+    matrix = sp.coo_array((np.array([1, 0, 1, 1]), (row, col)), shape=(3, 3))
+    if fmt != "coo":
+        indptr = np.array([0, 1, 1, 4], dtype)
+        transposed = fmt == "csc"
+        matrix = (sp.csc_array if transposed else sp.csr_array)(
+            (np.array([0, 1, 1, 1]), np.array([2, 1, 0, 1], dtype), indptr), shape=(3, 3))
+        assert matrix.indices.dtype == dtype
+    got = pairs(MatrixSource(matrix))
+    undirected = sorted(tuple(sorted(pair)) for pair in got)
+    assert undirected == [(0, 2), (0, 2), (1, 2), (1, 2)]
+    batch = next(iter(MatrixSource(matrix).batches(1 << 20)))
+    assert batch.src.dtype == batch.dst.dtype == np.int64
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 12).flatmap(lambda n: st.tuples(
+    st.just(n), st.lists(st.tuples(st.integers(0, max(n - 1, 0)), st.integers(0, max(n - 1, 0))),
+                         max_size=40 if n else 0))), st.integers(1, 200))
+def test_matrix_slices_equal_the_whole(graph: tuple[int, list[tuple[int, int]]], batch_bytes: int):
+    """Whatever the batch size and however rows are cut: the entries of coo."""
+    n, edges = graph
+    array = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    matrix = sp.csr_array((np.ones(len(edges)), (array[:, 0], array[:, 1])), shape=(n, n))
+    coo = matrix.tocoo()
+    expected = list(zip(coo.row.tolist(), coo.col.tolist(), strict=True))
+    assert pairs(MatrixSource(matrix), batch_bytes) == expected
+
+
+def test_a_matrix_must_be_square():
+    with pytest.raises(InputError, match="must be square, this one is 2 x 3"):
+        as_source(sp.csr_array(np.ones((2, 3))))
+
+
+def test_arrays_yield_their_pairs_in_wide_types():
+    small = ArraySource(np.array([1, 2], np.uint8), [3, 4])
+    assert pairs(small) == [(1, 3), (2, 4)]
+    huge = ArraySource(np.array([2**64 - 1], np.uint64), np.array([0], np.uint64))
+    assert pairs(huge) == [(2**64 - 1, 0)]
+    assert small.info().n_vertices is None
+
+
+def test_string_arrays():
+    source = ArraySource(["a", "b"], np.array(["b", "ç"], object))
+    assert source.info().id_kind == "string"
+    assert pairs(source) == [("a", "b"), ("b", "ç")]
+
+
+@pytest.mark.parametrize(("src", "dst", "text"), [
+    ([0, 1], [1], "src has 2 ids and dst has 1"),
+    ([[0, 1]], [[1, 2]], "src has 2 dimensions"),
+    ([0.5], [1], "src holds float64, not ids"),
+    ([True], [False], "src holds bool, not ids"),
+    (["a"], [1], "src holds <U1 and dst int64"),
+    ([0, 1, 2, 3, -7], [1, 2, 3, 4, 5], "the id at position 4 is negative: '-7'"),
+    (np.array(["a", None], object), ["b", "c"], "the id at position 1 is no string"),
+])
+def test_arrays_that_are_no_edges(src: Any, dst: Any, text: str):
+    with pytest.raises(InputError) as error:
+        pairs(ArraySource(src, dst))
+    assert text in str(error.value)
+
+
+@pytest.mark.parametrize("kind", [nx.Graph, nx.DiGraph, nx.MultiGraph, nx.MultiDiGraph])
+def test_networkx_graphs_keep_their_order(kind: Any):
+    graph = kind([("b", "a"), ("a", (1, 2))])
+    graph.add_node(7)
+    source = NetworkxSource(graph)
+    assert source.labels == ["b", "a", (1, 2), 7]
+    assert pairs(source) == [(0, 1), (1, 2)]
+    assert source.info().n_vertices == 4
+    assert source.info().directed == graph.is_directed()
+
+
+@pytest.mark.parametrize("thing", [42, None, {"a": "b"}, np.zeros((3, 3)), ([1], [2], [3])])
+def test_other_things_are_refused(thing: Any):
+    with pytest.raises(InputError, match="not a kind of graph that emdiam knows; give a store"):
+        as_source(thing)
+
+
+GRAPHS = {
+    "path": nx.path_graph(9), "cycle": nx.cycle_graph(8), "star": nx.star_graph(6), "one": nx.empty_graph(1),
+    "clique": nx.complete_graph(5), "grid": nx.grid_2d_graph(5, 7), "petersen": nx.petersen_graph(),
+    "tree": nx.balanced_tree(2, 4), "lollipop": nx.lollipop_graph(5, 6),
+}
+
+
+def check(result: Any, graph: nx.Graph) -> None:
+    """The result is that of a connected networkx graph, and its witness is a path in it."""
+    expected = nx.diameter(graph)
+    assert (result.connected, result.exact, result.diameter) == (True, True, expected)
+    assert result.lower == result.upper == expected
+    path = result.witness.path
+    assert len(path) == expected + 1
+    assert (path[0], path[-1]) == (result.witness.source, result.witness.target)
+    assert all(graph.has_edge(u, v) for u, v in zip(path, path[1:], strict=False))
+    assert nx.shortest_path_length(graph, path[0], path[-1]) == expected
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_networkx_diameters(name: str):
+    check(emdiam.diameter(GRAPHS[name]), GRAPHS[name])
+
+
+def test_labels_of_any_kind_come_back():
+    graph = nx.relabel_nodes(nx.path_graph(4), {0: "start", 1: (1, 1), 2: frozenset({2}), 3: 3.5})
+    check(emdiam.diameter(graph), graph)
+
+
+def test_directions_and_weights_say_nothing():
+    graph = nx.DiGraph([(0, 1), (2, 1), (2, 3)])
+    graph.add_edge(3, 0, weight=100.0)
+    check(emdiam.diameter(graph), nx.cycle_graph(4))
+
+
+@pytest.mark.parametrize("fmt", ["csr", "coo", "lil"])
+def test_matrix_diameters(fmt: str):
+    graph = GRAPHS["grid"]
+    matrix = nx.to_scipy_sparse_array(graph, format=fmt)
+    check(emdiam.diameter(matrix), nx.convert_node_labels_to_integers(graph))
+
+
+def test_array_diameters_answer_in_the_ids_given():
+    result = emdiam.diameter((np.array([10**12, 5, 70]), np.array([5, 70, 71])))
+    assert result.diameter == 3
+    assert {result.witness.source, result.witness.target} == {10**12, 71}
+    strings = emdiam.diameter((["a", "b"], ["b", "c"]))
+    assert sorted(strings.witness.path) == ["a", "b", "c"]
+
+
+def test_isolated_vertices_of_a_matrix_disconnect_it():
+    result = emdiam.diameter(sp.csr_array(([1], ([0], [1])), shape=(3, 3)))
+    assert (result.connected, result.n_components, result.diameter) == (False, 2, None)
+    assert (result.diameter_largest_component, result.diameter_max_component) == (1, 1)
+
+
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(st.integers(2, 14), st.integers(0, 30), st.integers(0, 2**32 - 1))
+def test_random_graphs_against_networkx(n: int, m: int, seed: int):
+    graph = nx.gnm_random_graph(n, m, seed=seed)
+    result = emdiam.diameter(graph, threads=1)
+    parts = [graph.subgraph(c) for c in nx.connected_components(graph)]
+    assert result.n_components == len(parts)
+    assert result.connected == (len(parts) == 1)
+    assert result.diameter_max_component == max(nx.diameter(part) for part in parts)
+    assert result.diameter == (result.diameter_max_component if result.connected else None)
+
+
+def test_files_stores_and_paths(tmp_path, two_components):
+    report = emdiam.convert(two_components, tmp_path / "g.zarr", memory="1GiB", threads=1)
+    assert report.record.n_vertices == 8
+    with emdiam.open(tmp_path / "g.zarr") as store:
+        by_store = emdiam.diameter(store)
+    by_path = emdiam.diameter(str(tmp_path / "g.zarr"), memory="2GiB", threads=1)
+    for result in (by_store, by_path):
+        assert (result.connected, result.n_components) == (False, 2)
+        assert (result.diameter_largest_component, result.diameter_max_component) == (4, 4)
+        assert {result.witness.source, result.witness.target} == {10, 14}
+    assert by_path.memory_limit_bytes == 2 << 30
+
+
+def test_events_reach_the_listener():
+    events: list[emdiam.Event] = []
+    emdiam.diameter(nx.path_graph(50), progress=events.append)
+    assert events
+    assert all(isinstance(event, emdiam.Event) for event in events)
+
+
+@pytest.mark.parametrize("slow", [True, False])
+def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeypatch: pytest.MonkeyPatch):
+    from emdiam import api_exact
+    from emdiam.traverse import warm
+
+    def compile_slowly(dtype: Any) -> float:
+        if slow:
+            assert told.wait(10)  # until the event is there
+        return 0.02 if slow else 0.0
+
+    told = threading.Event()
+    events: list[emdiam.Event] = []
+
+    def listen(event: emdiam.Event) -> None:
+        events.append(event)
+        told.set()
+
+    monkeypatch.setattr(api_exact, "_SOONEST_COMPILE_EVENT_SECONDS", 0.01 if slow else 60)
+    monkeypatch.setattr(warm, "ensure_compiled", compile_slowly)
+    generate("path", tmp_path / "g.zarr", vertices=5)
+    result = api_exact.exact(tmp_path / "g.zarr", api_exact.ExactRun(), listen)
+    assert result.diameter == 4
+    compiling = [event.finished for event in events if event.phase == "compile"]
+    assert compiling == ([False, True] if slow else [])
+    assert result.seconds["compile"] == (0.02 if slow else 0.0)
+
+
+def test_temporary_stores_are_removed(tmp_path):
+    emdiam.diameter(nx.path_graph(5), scratch=tmp_path)
+    with pytest.raises(InputError):
+        emdiam.diameter(([0, 1], [-1, 2]), scratch=tmp_path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_faults_are_sentences(tmp_path):
+    with pytest.raises(StoreError, match="no such store"):
+        emdiam.diameter(tmp_path / "absent.zarr")
+    with pytest.raises(StoreError, match="no such store"):
+        emdiam.open(tmp_path / "absent.zarr")
+    with pytest.raises(InputError, match="not a size"):
+        emdiam.diameter(nx.path_graph(3), memory="much")
+    with pytest.raises(InputError, match="no such method: 'magic'; choose from: fdiam"):
+        emdiam.diameter(nx.path_graph(3), method="magic")
+    with pytest.raises(BudgetError):
+        emdiam.diameter(nx.path_graph(3), memory="1MiB")
+    with pytest.raises(TypeError):
+        emdiam.convert("e.txt", "g.zarr", memry="1GiB")

@@ -1,0 +1,96 @@
+"""Help: quick, complete, and without the library behind it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+
+import pytest
+
+from emdiam.cli import options
+from emdiam.cli.main import COMMANDS
+
+HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich")
+HELP_SECONDS = 0.3
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--help"], ["--version"], ["generate", "--help"], ["generate", "rmat", "--help"],
+    *([name, "--help"] for name in COMMANDS),
+])
+def test_help_imports_no_library(arguments: list[str]):
+    code = ("import sys\nfrom emdiam.cli.main import main\n"
+            f"try:\n    main({arguments!r})\nexcept SystemExit as leave:\n"
+            "    print(leave.code, file=sys.stderr)\n    print(*sys.modules, file=sys.stderr)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    exit_code, modules = done.stderr.split("\n", 1)
+    assert exit_code == "0"
+    assert set(modules.split()).isdisjoint(HEAVY)
+
+
+def test_help_answers_at_once():
+    """The best of several runs, as a user waits for it: the interpreter's own start included."""
+    best = float("inf")
+    for _ in range(7):
+        began = time.perf_counter()
+        subprocess.run([sys.executable, "-m", "emdiam", "--help"], check=True, stdout=subprocess.DEVNULL)
+        best = min(best, time.perf_counter() - began)
+    assert best < HELP_SECONDS
+
+
+def test_help_names_every_command(emdiam):
+    text = emdiam("--help").stdout
+    for name in COMMANDS:
+        assert f"\n  {name} " in text
+
+
+def test_no_command_shows_the_help(emdiam):
+    done = emdiam()
+    assert done.returncode == 2
+    assert "Usage: emdiam" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    ["exacct", "g.zarr"], ["exact"], ["convert", "only-one.txt"], ["plan", "g.zarr", "--memory", "4 apples"],
+    ["exact", "g.zarr", "--method", "magic"], ["exact", "g.zarr", "--threads", "0"],
+    ["generate", "rmat", "g.zarr"], ["generate", "moebius", "g.zarr"],
+    ["generate", "rmat", "g.zarr", "--vertices", "2^10", "--sides", "3x3"],
+    ["generate", "path", "g.zarr", "--vertices", "2.5"],
+])
+def test_usage_errors_leave_with_2_and_name_the_help(emdiam, arguments: list[str]):
+    done = emdiam(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Error: " in done.stderr
+    assert "--help' for help" in done.stderr
+
+
+def test_the_choices_written_out_are_those_of_the_library():
+    from emdiam.api_exact import METHODS
+    from emdiam.graph.formats import FORMATS
+    from emdiam.graph.layout import CODECS
+
+    assert options.FORMATS == FORMATS
+    assert options.CODECS == CODECS
+    assert options.METHODS == METHODS
+
+
+def test_malloc_arenas_are_limited_before_the_library_starts():
+    """The child's malloc is asked for the number of its arenas after many threads have allocated."""
+    code = """
+import ctypes, threading
+from emdiam.cli.process import limit_malloc_arenas
+limit_malloc_arenas()
+def work():
+    blocks = [bytearray(100_000) for _ in range(20)]
+    gate.wait()
+gate = threading.Barrier(16)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for t in threads: t.start()
+for t in threads: t.join()
+ctypes.CDLL(None).malloc_stats()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    arenas = [line for line in done.stderr.splitlines() if line.startswith("Arena ")]
+    assert 1 <= len(arenas) <= 2

@@ -1,0 +1,120 @@
+"""The texts for people: what they say first, and what they never say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from emdiam.cli.exact_text import result_text
+from emdiam.cli.plan_text import plan_text
+
+
+def result(**changes: Any) -> dict[str, Any]:
+    """A result of a connected graph, with changes."""
+    return {
+        "method": "fdiam", "n_vertices": 5000, "n_edges": 7000, "connected": True, "n_components": 1,
+        "diameter": 7, "diameter_largest_component": 7, "diameter_max_component": 7, "lower": 7, "upper": 7,
+        "exact": True, "witness": {"source": "a b", "target": 9, "length": 7, "path": list(range(8))},
+        "traversals": {"bfs": 12, "multi_source": 0, "multi_source_sources": 0, "partial": 3},
+        "levels": 40, "edges_scanned": 123456, "bytes_read": 1 << 20, "memory_limit_bytes": 1 << 30,
+        "planned_rss_bytes": 300 << 20, "peak_rss_bytes": 200 << 20,
+        "seconds": {"total": 1.25, "compile": 0.0, "load": 0.25, "solve": 0.9, "verify": 0.1},
+        "seed": None, "version": "0.1.0", "store_digest": "d" * 32,
+        "details": {"removed": {"winnow": 0.98765, "eliminate": 0.01, "chain": 0.0, "degree_0": 0.0}},
+        **changes,
+    }
+
+
+def test_a_connected_graph():
+    assert result_text(result()).splitlines() == [
+        "connected: yes",
+        "diameter: 7",
+        "bounds: 7 <= D <= 7 (proved)",
+        "witness: a b and 9 are 7 edges apart",
+        "path: 0, 1, 2, 3, 4, 5, 6, 7",
+        "traversals: 12 BFS, 3 partial, for 5,000 vertices and 7,000 edges;"
+        " 123,456 arcs scanned, 1.0 MiB read",
+        "vertices settled without a BFS: winnow 98.77 %, eliminate 1.00 %, chain 0.00 %, degree 0 0.00 %",
+        "time: 1.2 s (compile 0 s, load 0.25 s, solve 0.9 s, verify 0.1 s)",
+        "memory: peak 200.0 MiB, planned 300.0 MiB, limit 1.0 GiB",
+    ]
+
+
+def test_a_disconnected_graph_is_infinite_first():
+    text = result_text(result(connected=False, n_components=1454, diameter=None, lower=2996, upper=2996,
+                              diameter_largest_component=2872, diameter_max_component=2996))
+    assert text.splitlines()[:5] == [
+        "connected: no, 1,454 components",
+        "diameter: infinite (1,454 components)",
+        "diameter of the largest component: 2872",
+        "diameter largest over all components: 2996",
+        "bounds over all components: 2,996 <= D <= 2,996 (proved)",
+    ]
+
+
+def test_an_interval_is_not_called_a_diameter():
+    text = result_text(result(exact=False, diameter=None, lower=12, upper=24, diameter_largest_component=None,
+                              diameter_max_component=None))
+    assert text.splitlines()[:3] == [
+        "connected: yes", "diameter: not proved yet", "bounds: 12 <= D <= 24 (stopped early)"]
+
+
+def test_an_interval_of_a_graph_whose_components_are_not_counted_yet():
+    text = result_text(result(connected=None, n_components=None, exact=False, diameter=None, lower=1,
+                              upper=99, witness=None))
+    assert text.splitlines()[:3] == [
+        "connected: not known yet", "diameter: not proved yet", "bounds: 1 <= D <= 99 (stopped early)"]
+    assert "witness" not in text
+
+
+def test_a_long_path_shows_its_ends():
+    witness = {"source": 0, "target": 99, "length": 99, "path": list(range(100))}
+    assert "path: 0, 1, 2, 3, ..., 96, 97, 98, 99 (all with --path FILE or --json)" in result_text(
+        result(witness=witness))
+
+
+def test_a_path_too_long_to_show_names_the_option():
+    witness = {"source": 0, "target": 20000, "length": 20000, "path": None}
+    assert "path: of 20,001 vertices, too long to show; write it with --path FILE" in result_text(
+        result(witness=witness))
+
+
+def test_a_written_path_names_its_file():
+    witness = {"source": 0, "target": 9, "length": 9, "path": list(range(10)), "path_file": "p.txt"}
+    assert "path: in p.txt, one vertex a line" in result_text(result(witness=witness))
+
+
+def test_multi_source_traversals_are_counted_apart():
+    done = {"bfs": 2, "multi_source": 3, "multi_source_sources": 192, "partial": 0}
+    assert "traversals: 2 BFS, 3 multi-source (192 sources), for" in result_text(result(traversals=done))
+
+
+def plan(**changes: Any) -> dict[str, Any]:
+    """A memory plan, with changes."""
+    return {
+        "memory_limit_bytes": 1 << 30, "base_bytes": 200 << 20, "buffer_bytes": 4 << 20,
+        "arena_bytes": 100 << 20,
+        "phases": [{"name": "bfs", "bytes_per_vertex": 4.25, "bytes": 17 << 20},
+                   {"name": "components", "bytes_per_vertex": 4.0, "bytes": 16 << 20}],
+        "planned_rss_bytes": 321 << 20, "minimum_bytes": 230 << 20, "n_blocks": 1000, "arena_blocks": 400,
+        "run_blocks": 8, "in_ram": False, **changes,
+    }
+
+
+def test_a_plan_is_a_sum():
+    assert plan_text(plan()).splitlines() == [
+        "memory limit: 1.0 GiB",
+        "planned peak: 321.0 MiB = 200.0 MiB program + 17.0 MiB vertex state + 4.0 MiB buffers"
+        " + 100.0 MiB arena",
+        "smallest limit that works: 230.0 MiB",
+        "edges: streamed, 400 of 1,000 blocks (40 %) in the arena at a time",
+        "phase                bytes a vertex   vertex state",
+        "bfs                            4.25       17.0 MiB",
+        "components                     4.00       16.0 MiB",
+    ]
+
+
+def test_a_plan_in_ram():
+    tiny = plan(in_ram=True, n_blocks=7, phases=[{"name": "bfs", "bytes_per_vertex": 1e6, "bytes": 8 << 20}])
+    text = plan_text(tiny)
+    assert "edges: in RAM, the arena holds all blocks (7)" in text
+    assert text.splitlines()[-1].split() == ["bfs", "-", "8.0", "MiB"]

@@ -1,0 +1,121 @@
+"""The documents: every example runs, every command has its page, every link leads somewhere.
+
+A ```console block holds commands after "$ " and what they print, in which "..." stands for
+anything; a ```python block is run as it is. The blocks of one document share a folder and, for
+Python, their names.
+"""
+
+from __future__ import annotations
+
+import doctest
+import importlib.util
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from emdiam.cli.main import COMMANDS
+from tests.conftest import ROOT
+
+DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+CHECK = doctest.OutputChecker()
+
+
+def blocks(document: Path) -> list[tuple[str, str]]:
+    """(language, text) of the fenced blocks of a document."""
+    return BLOCK.findall(document.read_text(encoding="utf-8"))
+
+
+def commands(block: str) -> list[tuple[str, str]]:
+    """(command, expected output) of a console block; a command may run on after a backslash."""
+    found: list[tuple[str, str]] = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append((line[2:], ""))
+        elif found and found[-1][0].endswith("\\\n"):
+            found[-1] = (found[-1][0] + line, "")
+        else:
+            assert found, f"output before the first command: {line!r}"
+            found[-1] = (found[-1][0], found[-1][1] + line)
+    return found
+
+
+def run_console(block: str, folder: Path) -> None:
+    """Run the commands of a console block in `folder` and compare what they print."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    for command, expected in commands(block):
+        done = subprocess.run(["bash", "-c", command], cwd=folder, text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.STDOUT, env={**os.environ, "PATH": path})
+        assert CHECK.check_output(expected, done.stdout, doctest.ELLIPSIS), f"$ {command}{done.stdout}"
+        assert done.returncode == 0, f"$ {command}leaves with {done.returncode}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "example"}
+    for language, text in blocks(document):
+        if language == "console":
+            run_console(text, tmp_path)
+        elif language == "python":
+            exec(compile(text, str(document), "exec"), names)
+
+
+@pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
+def test_links_lead_somewhere(document: Path):
+    targets = [target for target, _ in LINK.findall(document.read_text(encoding="utf-8"))]
+    local = [target for target in targets if "://" not in target]
+    assert [target for target in local if not (document.parent / target).exists()] == []
+
+
+def test_every_command_has_a_page_with_an_example():
+    for name in COMMANDS:
+        page = ROOT / "docs" / "commands" / f"{name}.md"
+        examples = [text for language, text in blocks(page) if language == "console"]
+        assert any(f"emdiam {name} " in text for text in examples), page
+
+
+def reference_module() -> ModuleType:
+    """scripts/make_cli_reference.py as a module."""
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "make_cli_reference.py")
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_is_what_help_says():
+    """Word for word with the click that wrote it; with another one, at least every option."""
+    module = reference_module()
+    written, now = module.TARGET.read_text(encoding="utf-8"), module.reference()
+    if f"(click {module.click_version()})" in written:
+        assert written == now, "run scripts/make_cli_reference.py"
+    options = re.compile(r"--[a-z][a-z-]+")
+    assert set(options.findall(written)) == set(options.findall(now))
+
+
+def test_the_readme_fits_one_screen_and_names_both_commands():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 80
+    assert "./scripts/quickstart" in text and "./scripts/test" in text
+
+
+def test_the_changelog_begins_with_this_version():
+    import emdiam
+
+    headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert headings[0] == emdiam.__version__
+
+
+def test_a_wrong_example_would_be_noticed(tmp_path: Path):
+    run_console("$ echo 7; \\\n  echo 8\n7\n...\n", tmp_path)
+    with pytest.raises(AssertionError, match="echo 8"):
+        run_console("$ echo 8\n9\n", tmp_path)
+    with pytest.raises(AssertionError, match="leaves with 3"):
+        run_console("$ exit 3\n", tmp_path)

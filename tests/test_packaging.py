@@ -1,0 +1,166 @@
+"""The package as it is installed: metadata, files, scripts, and what an import costs."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import venv
+import zipfile
+from configparser import ConfigParser
+from importlib import metadata
+from pathlib import Path
+
+import pytest
+
+import emdiam as package
+from tests.conftest import ROOT
+
+HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "networkx", "rich", "ctypes.util")
+SCRIPTS = ("scripts/quickstart", "scripts/test", "scripts/make_venv", "scripts/find_python", ".ci/run")
+
+
+def modules_after(code: str) -> set[str]:
+    """Names of the modules that a fresh interpreter holds after running `code`."""
+    done = subprocess.run([sys.executable, "-c", code + "\nimport sys\nprint(*sys.modules)"],
+                          capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
+
+
+def setup_cfg() -> ConfigParser:
+    """The package's setup.cfg."""
+    config = ConfigParser()
+    config.read(ROOT / "setup.cfg")
+    return config
+
+
+def test_import_is_light():
+    assert modules_after("import emdiam; emdiam.__version__; emdiam.InputError").isdisjoint(HEAVY)
+
+
+def test_every_public_name_can_be_had():
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert set(dir(package)) == set(package.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="no attribute 'diametre'"):
+        _ = package.diametre
+
+
+def test_the_version_is_the_installed_one():
+    assert metadata.version("emdiam") == package.__version__
+
+
+def test_the_console_script_is_the_command():
+    (script,) = [e for e in metadata.entry_points(group="console_scripts") if e.name == "emdiam"]
+    assert script.value == "emdiam.cli.main:main"
+
+
+def test_the_extras_are_declared():
+    assert {"cuda", "dask", "test", "bench"} <= set(setup_cfg()["options.extras_require"])
+
+
+def test_every_folder_of_the_package_is_a_package():
+    folders = {path.parent for path in (ROOT / "emdiam").rglob("*.py")}
+    assert [str(folder) for folder in folders if not (folder / "__init__.py").is_file()] == []
+
+
+def imported_packages(folder: Path) -> set[str]:
+    """Top-level names of what the Python files below `folder` import."""
+    import ast
+
+    names: set[str] = set()
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names.add(node.module.split(".")[0])
+    return names
+
+
+def test_requirements_are_those_that_are_imported():
+    """Everything imported is required (or an extra), and everything required is imported."""
+    requires = setup_cfg()["options"]["install_requires"].split()
+    base = {requirement.split(">")[0].replace("-", "_") for requirement in requires}
+    imported = imported_packages(ROOT / "emdiam") - set(sys.stdlib_module_names) - {"emdiam"}
+    optional = {"fsspec", "pcodec", "llvmlite"}  # the first two are extras, the third comes with numba
+    assert imported - base - optional == set()
+    assert base - imported == set()
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_scripts_are_executable_and_well_formed(name: str):
+    script = ROOT / name
+    assert os.access(script, os.X_OK)
+    assert script.read_text().startswith("#!")
+    done = subprocess.run(["bash", "-n", script], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_old_python_is_named(tmp_path: Path):
+    """find_python tries $PYTHON alone and says what to do when it is too old."""
+    old = tmp_path / "oldpython"
+    old.write_text("#!/bin/sh\nexit 1\n")
+    old.chmod(0o755)
+    done = subprocess.run([ROOT / "scripts" / "find_python"], capture_output=True, text=True,
+                          env={**os.environ, "PYTHON": str(old)})
+    assert done.returncode == 2
+    assert "needs Python 3.11 or newer" in done.stderr
+
+
+def test_quickstart_refuses_a_missing_file_before_installing(tmp_path: Path):
+    done = subprocess.run([ROOT / "scripts" / "quickstart", "no-such-file"], capture_output=True, text=True,
+                          cwd=tmp_path)
+    assert done.returncode == 2
+    assert "no-such-file" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def copied_tree(target: Path) -> Path:
+    """The files of the repository that a clone would have."""
+    skipped = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*.egg-info", "build", "*.zarr*",
+                                     ".*_cache")
+    return Path(shutil.copytree(ROOT, target, ignore=skipped))
+
+
+@pytest.mark.slow
+def test_a_wheel_holds_the_package_and_the_licence(tmp_path: Path):
+    tree = copied_tree(tmp_path / "tree")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path, tree],
+        check=True)
+    (wheel,) = tmp_path.glob("emdiam-*.whl")
+    names = zipfile.ZipFile(wheel).namelist()
+    sources = {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("*.py")}
+    assert sources <= set(names)
+    assert "emdiam/py.typed" in names
+    assert any(name.endswith("LICENSE") for name in names)
+    assert not any(name.startswith("tests/") for name in names)
+
+
+@pytest.mark.slow
+def test_the_quickstart_works_on_a_fresh_tree_and_again(tmp_path: Path):
+    """From another folder, with a file, twice; without the environment that runs this test."""
+    tree = copied_tree(tmp_path / "tree")
+    edges = tmp_path / "edges.txt"
+    edges.write_text("".join(f"{i} {i + 1}\n" for i in range(100)))
+    clean = {k: v for k, v in os.environ.items() if k != "VIRTUAL_ENV"}
+    for _ in range(2):
+        done = subprocess.run([tree / "scripts" / "quickstart", edges], cwd=tmp_path, env=clean, text=True,
+                              capture_output=True)
+        assert done.returncode == 0, done.stderr
+        assert "diameter: 100" in done.stdout
+
+
+@pytest.mark.slow
+def test_make_venv_repairs_a_broken_environment(tmp_path: Path):
+    folder = tmp_path / "env"
+    venv.create(folder, with_pip=False)
+    (folder / "bin" / "python").unlink()
+    subprocess.run([ROOT / "scripts" / "make_venv", folder, "click"], check=True)
+    done = subprocess.run([folder / "bin" / "python", "-c", "import click"])
+    assert done.returncode == 0
