@@ -101,12 +101,12 @@ def _cgroup_limit_bytes() -> int | None:
 
 
 def default_memory_bytes() -> int:
-    """Default for --memory: nine tenths of what the machine has available, or of what the
-    cgroup of this process allows, whichever is smaller."""
+    """Default for --memory: nine tenths of what the machine has available (and this process holds
+    already), or of what the cgroup of this process allows, whichever is smaller."""
     available = 0
     for line in Path("/proc/meminfo").read_text().splitlines():
         if line.startswith("MemAvailable:"):
-            available = int(line.split()[1]) * 1024
+            available = int(line.split()[1]) * 1024 + current_rss_bytes()
     limit = _cgroup_limit_bytes()
     if limit is not None:
         available = min(available, limit)
