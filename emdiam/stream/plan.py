@@ -19,7 +19,7 @@ from .pager import buffer_bytes
 READERS = 3
 MIN_BLOCKS = 4
 RUN_BLOCKS = 8
-_MARGIN = 10 << 20
+_MARGIN = 12 << 20
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
 _BASE_JITTER = 4 << 20
