@@ -161,3 +161,10 @@ def test_a_wrong_label_is_never_printed(tmp_path: Path, monkeypatch: pytest.Monk
         monkeypatch.setattr(engine, "bfs", lying)
         with pytest.raises(EmdiamError, match="report"):
             fdiam(engine)
+
+
+def test_a_short_path_is_written_from_source_to_target(tmp_path: Path) -> None:
+    file = tmp_path / "path.txt"
+    with engine_on(write_store(tmp_path / "g.zarr", ODD["grid"])) as engine:
+        found = fdiam(engine, FdiamOptions(path_file=file)).witness
+    assert found is not None and found.path == [int(line) for line in file.read_text().split()]

@@ -1,8 +1,8 @@
 """Re-checking a diameter's witness before it is told, without trusting the traversals that found it.
 
-One BFS from the source gives labels; then two things are checked that do not depend on how the
+One BFS from the target gives labels; then two things are checked that do not depend on how the
 labels came about: across no arc of the graph do labels differ by more than one (a scan over all
-edges), so that d(source, target) >= label(target); and a path of exactly that many edges exists,
+edges), so that d(source, target) >= label(source); and a path of exactly that many edges exists,
 each edge looked up in the store.
 """
 
@@ -31,15 +31,14 @@ def check_witness(
     not kept in the result. Raises EmdiamError if anything does not hold (a fault of ours).
     """
     engine.tick("verify")
-    run = engine.bfs(source)
-    labels = run.distances
-    if labels is None or int(labels.gather([target])[0]) != length or int(labels.gather([source])[0]) != 0:
+    labels = engine.bfs(target).distances  # from the target, so that the walk down starts at the source
+    if labels is None or labels.gather([source, target]).tolist() != [length, 0]:
         raise EmdiamError(f"the second traversal does not find distance {length}: {_REPORT}")
     if engine.scan("steep-arcs", labels) != 0:
         raise EmdiamError(f"the distances from the witness are not distances: {_REPORT}")
     kept: list[int] | None = []
     walked = 0
-    for piece in _checked_pieces(engine, labels, target):
+    for piece in _checked_pieces(engine, labels, source):
         walked += len(piece)
         if kept is not None and walked <= LONGEST_KEPT_PATH:
             kept.extend(piece.tolist())
@@ -48,21 +47,18 @@ def check_witness(
     if walked != length + 1:
         raise EmdiamError(f"the witness path has {walked - 1} edges instead of {length}: {_REPORT}")
     ends = engine.user_ids(np.array([source, target]))
-    path = None if kept is None else engine.user_ids(np.array(kept[::-1]))
+    path = None if kept is None else engine.user_ids(np.array(kept))
     witness = Witness(ends[0], ends[1], length, path)
     if path_file is not None:
-        _write_path(engine, engine.path_pieces(labels, target), path_file)
+        _write_path(engine, engine.path_pieces(labels, source), path_file)
         witness.path_file = str(path_file)
-        # Written from the target: the path is undirected, and reversing it would need all of it.
-        if kept is None:
-            witness.source, witness.target = ends[1], ends[0]
     return witness
 
 
-def _checked_pieces(engine: Engine, labels: object, target: int) -> Iterator[np.ndarray]:
+def _checked_pieces(engine: Engine, labels: object, source: int) -> Iterator[np.ndarray]:
     """Pieces of the path, each edge (also between pieces) looked up in the store."""
     last = np.empty(0, np.int64)
-    for piece in engine.path_pieces(labels, target):  # type: ignore[arg-type]
+    for piece in engine.path_pieces(labels, source):  # type: ignore[arg-type]
         joined = np.concatenate((last, piece))
         if not engine.all_edges_exist(joined[:-1], joined[1:]):
             raise EmdiamError(f"an edge of the witness path is not in the store: {_REPORT}")
