@@ -7,7 +7,7 @@ twin. Vertices are internal numbers 0..n_vertices-1; `user_ids` translates for p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -24,6 +24,7 @@ class Engine(Protocol):
     n_vertices: int
     n_arcs: int
     n_isolated: int
+    batch_bits: int
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
@@ -31,6 +32,18 @@ class Engine(Protocol):
     ) -> Traversal:
         """Breadth-first search from `source`. Stopped by `radius` levels, or when all `targets`
         are reached, it has no eccentricity. With `distances` the result holds a Column."""
+        ...
+
+    def eccentricities(
+        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> np.ndarray:
+        """Bit-parallel multi-source BFS: the eccentricities of any number of sources, int32[k],
+        in batches of at most `batch_bits` that each cost one set of passes. With `columns`, one
+        unreached Column per source, all of one dtype, it writes the distances there. With
+        `targets`, a bitmap uint64[ceil(n/64)], a batch stops when all its sources have seen all
+        targets; what is returned is then at least the largest distance to a target and at most the
+        eccentricity. Raises OverflowError if a distance does not fit the columns."""
         ...
 
     def reached(self) -> np.ndarray:

@@ -53,6 +53,27 @@ def check_targets(engine: Engine, graph: naive.Graph, source: int, targets: list
         assert run.eccentricity == max(want)
 
 
+def check_eccentricities(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
+    n = len(graph)
+    for k in (1, rng.randint(2, 8), rng.randint(9, 150)):
+        sources = [rng.randrange(n) for _ in range(k)]
+        want = [naive.distances(graph, v) for v in sources]
+        columns = [engine.new_column(n) for _ in sources]
+        found = engine.eccentricities(sources, columns=columns)
+        assert found.dtype == np.int32 and found.tolist() == [max(d) for d in want]
+        assert [c.gather(np.arange(n)).tolist() for c in columns] == want
+        assert engine.eccentricities(np.array(sources)).tolist() == found.tolist()
+        targets = {rng.randrange(n) for _ in range(rng.randint(1, 4))}
+        bitmap = np.zeros((n + 63) // 64, np.uint64)
+        for t in targets:
+            bitmap[t >> 6] |= np.uint64(1 << (t & 63))
+        stopped = engine.eccentricities(sources, targets=bitmap).tolist()
+        last = max(max(d[t] for t in targets) for d in want)
+        unreachable = any(d[t] < 0 for d in want for t in targets)
+        for reach, d in zip(stopped, want, strict=True):
+            assert reach == (max(d) if unreachable else min(max(d), last))
+
+
 def check_spread(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
     n = len(graph)
     seeds = [rng.randrange(n) for _ in range(rng.randint(1, 6))]
@@ -133,6 +154,7 @@ def check_chains(engine: Engine, graph: naive.Graph, tips: list[int]) -> None:
 
 def check_all(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
     n = len(graph)
+    check_eccentricities(engine, graph, rng)
     for _ in range(2):
         source = rng.randrange(n)
         check_bfs(engine, graph, source, None)

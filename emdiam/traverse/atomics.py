@@ -20,8 +20,8 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
 
 @intrinsic
 def atomic_or(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """words[index] |= value, atomically; returns the word before. array : uint64[:]."""
-    signature = types.uint64(array, types.intp, types.uint64)
+    """words[index] |= value, atomically; returns the word before. array : unsigned[:]."""
+    signature = array.dtype(array, types.intp, array.dtype)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
@@ -60,5 +60,23 @@ def count_ones(typingctx: Any, word: Any) -> Any:
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         return builder.ctpop(args[0])
+
+    return signature, codegen
+
+
+@intrinsic
+def store_unsigned(typingctx: Any, address: Any, index: Any, value: Any, item_bytes: Any) -> Any:
+    """Write `value` as entry `index` of the unsigned array at `address` with items of 1, 2 or 4
+    bytes: one kernel fills many columns whose addresses are data. All arguments are int64."""
+    signature = types.void(types.int64, types.int64, types.int64, types.int64)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        where, at, number, size = args
+        for item, bits in ((1, 8), (2, 16), (4, 32)):
+            width = ir.IntType(bits)
+            with builder.if_then(builder.icmp_signed("==", size, ir.Constant(size.type, item))):
+                pointer = builder.inttoptr(where, width.as_pointer())
+                builder.store(builder.trunc(number, width), builder.gep(pointer, [at]))
+        return context.get_dummy_value()
 
     return signature, codegen

@@ -168,7 +168,7 @@ class BfsRun:
         elif reason == MET:
             self._complete = False
         elif reason == MISSING:
-            if not core.load_missed():
+            if not core.load_missed(int(state[MISSED])):
                 self._to_dense()
         elif reason == LIMIT:
             if self.level >= self._level_limit():

@@ -11,7 +11,6 @@ from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.crew import Crew
 from ..stream.pager import Pager
-from .sparse import MISSED
 from .workspace import Workspace
 
 DIRECTIONS = ("work", "beamer", "paper")
@@ -62,13 +61,12 @@ class Core:
         """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""
         return _SLICE_ARCS
 
-    def load_missed(self) -> bool:
-        """Bring the blocks of the rows that the sparse kernel put aside.
+    def load_missed(self, count: int) -> bool:
+        """Bring the blocks of the `count` rows that a sparse kernel put aside.
 
         False, and nothing is loaded, if they would throw most of the arena out: such a level, few
         rows in many blocks, is one for a sweep.
         """
-        count = int(self.work.state[MISSED])
         blocks = np.unique(self.work.missed_p[:count] >> self.table.shift)
         if len(blocks) > max(MOST_LOADED, self.pager.arena.n_slots // 4):
             return False

@@ -6,7 +6,7 @@ Whether the arena holds all blocks or a few is the only difference between the t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from .chains import follow_chains, list_degree, max_degree_vertex
 from .columns import Column, smallest_dtype
 from .components import Components, find_components
 from .core import Core
+from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
 from .spread import SpreadRun
 
@@ -36,6 +37,7 @@ class CpuEngine:
         self.compile_seconds = self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         self.n_isolated = store.record.n_isolated
+        self.batch_bits = MOST_BITS
         self._progress = progress or silent
         self._facts: dict[str, Any] = {}
         self._phase, self._last_event = "", 0.0
@@ -52,6 +54,23 @@ class CpuEngine:
             self._facts["level"] = run.level
             self._heartbeat()
         return run.result()
+
+    def eccentricities(
+        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> np.ndarray:
+        """See Engine.eccentricities."""
+        wanted = np.asarray(sources, np.int64)
+        found = np.empty(len(wanted), np.int32)
+        for begin in range(0, len(wanted), self.batch_bits):
+            end = min(begin + self.batch_bits, len(wanted))
+            run = MultiRun(self._core, wanted[begin:end], targets=targets,
+                           columns=None if columns is None else columns[begin:end])
+            while not run.step(self._heartbeat):
+                self._facts["level"] = run.level
+                self._heartbeat()
+            found[begin:end] = run.result().reach
+        return found
 
     def reached(self) -> np.ndarray:
         """See Engine.reached."""

@@ -129,7 +129,7 @@ class SpreadRun:
                           kernel_cpu_seconds=time.thread_time() - begin)
         self.lowered += int(state[REACHED]) - reached
         if reason == MISSING:
-            if not core.load_missed():
+            if not core.load_missed(int(state[MISSED])):
                 self._to_dense()
         elif reason == DONE:
             state[COUNT] = 0

@@ -20,6 +20,7 @@ from .chains import follow_chains, list_degree, max_degree_vertex
 from .columns import Column
 from .components import find_components
 from .core import Core
+from .multi import MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces
 from .spread import SpreadRun
 from .workspace import Workspace
@@ -93,7 +94,16 @@ def _exercise_columns(core: Core, dtype: np.dtype[Any]) -> None:
     count_steep(core, distances.raw())
 
 
+def _exercise_multi(core: Core) -> None:
+    for k in (3, 70):
+        sources = np.arange(k) + 50
+        _finish(MultiRun(core, sources, targets=np.ones(4, np.uint64))).result()
+        columns = [Column(np.full(200, 255, np.uint8)) for _ in range(k)]
+        _finish(MultiRun(core, sources, columns=columns)).result()
+
+
 def _exercise_rest(core: Core) -> None:
+    _exercise_multi(core)
     run = _finish(BfsRun(core, 0, distances=False))
     run.result()
     others = find_components(core, 0)

@@ -1,0 +1,308 @@
+"""Bit-parallel multi-source BFS: the eccentricities of many sources in one set of passes.
+
+Definition: bit b of a vertex at level k is set when d(source b, vertex) <= k; an eccentricity is
+the last level at which its bit reached a new vertex. Levels are sparse (queue) or dense (push or
+pull, whichever has fewer arcs to look at), as in single-source BFS. Work: an arc is looked at at
+most once a level for all sources together. I/O: a level reads a block at most once, whatever the
+number of sources. Bytes a vertex: 3 b / 8 for a batch of b bits, and 0.5 for marks.
+Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here for a batch.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..stream.offsets import row_starts
+from ..stream.pager import Tick
+from .columns import Column
+from .core import Core
+from .dense import mark_blocks
+from .multi_dense import (
+    ACTIVE,
+    FLIP,
+    FRESH,
+    FULL,
+    ITEM_BYTES,
+    LEVEL,
+    MARKS,
+    REMAINING,
+    STALE,
+    clear_rows,
+    end_level,
+    open_arcs,
+    pull,
+    push,
+    settle_rows,
+)
+from .multi_sparse import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    DENSE,
+    DENSE_ARCS,
+    DONE,
+    HEAD,
+    MET,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    STATE,
+    STOP_ARCS,
+    reach,
+    sparse_multi,
+)
+from .workspace import list_bits, set_bits
+
+NARROW_BITS, WORD_BITS, MOST_BITS = 8, 64, 512
+# A pushed arc reads and writes two places at random, a pulled one reads one.
+PUSH_COST = 2
+_NO_BITS = np.empty(0, np.uint64)
+
+
+@dataclass
+class MultiTraversal:
+    """A finished or stopped multi-source BFS.
+
+    reach : int32[k], the eccentricity of each source; if stopped, the largest distance of a target
+    from it is at most this. complete : False if it stopped because all targets were seen.
+    """
+
+    reach: np.ndarray
+    complete: bool
+    levels: int
+
+
+def words_for(k: int) -> tuple[type, int]:
+    """(dtype of a word, words a vertex) for k sources: 8 bits or a multiple of 64."""
+    return (np.uint8, 1) if k <= NARROW_BITS else (np.uint64, -(-k // WORD_BITS))
+
+
+def batch_bytes(n_vertices: int, bits: int) -> int:
+    """Bytes of the state of a batch of this many bits."""
+    return 3 * (n_vertices + 1) * bits // 8 + MARKS * ((n_vertices + 63) // 64) * 8
+
+
+def _spanning_rows(core: Core) -> np.ndarray:
+    """Vertices whose row begins in one block and goes on in the next, int64[k]."""
+    table = core.table
+    held = np.ascontiguousarray(table.first_vertex[1:-1])
+    starts = np.empty(len(held), np.int64)
+    row_starts(*core.offsets, held, starts)
+    return np.unique(held[starts < np.arange(1, len(held) + 1) << table.shift])
+
+
+class MultiRun:
+    """A multi-source BFS in slices: call `step` until it returns True, then `result`.
+
+    Parameters
+    ----------
+    core : the engine's core. sources : at most MOST_BITS vertices (repeats allowed). targets :
+    bitmap uint64[ceil(n/64)]: stop when every source has seen all of them. columns : one Column per
+    source, all of one dtype and unreached, to write distances to.
+    Raises OverflowError (from step) when a distance does not fit the columns.
+    """
+
+    def __init__(
+        self, core: Core, sources: np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> None:
+        n, k = core.table.n_vertices, len(sources)
+        if not 0 < k <= MOST_BITS:
+            raise ValueError(f"{k} sources in a batch (1 to {MOST_BITS})")
+        if int(sources.min()) < 0 or int(sources.max()) >= n:
+            raise ValueError(f"a source is no vertex (0 to {n - 1})")
+        self._core, self._sources = core, np.asarray(sources, np.int64)
+        dtype, w = words_for(k)
+        self._words: np.ndarray = np.zeros((3, n + 1, w), dtype)
+        self._marks = np.zeros((MARKS, (n + 63) // 64), np.uint64)
+        self._marks[FULL] = core.table.isolated
+        self._state = np.zeros(STATE, np.int64)
+        self._state[FLIP] = 1
+        self._state[DENSE_ARCS] = core.dense_arcs
+        self._sinks = np.zeros((2, k), np.int64)
+        self._targets = _NO_BITS if targets is None else targets
+        self._columns = columns
+        self._complete: bool | None = None
+        self._dense, self._arcs = False, 0
+        self._spanning = _spanning_rows(core)
+        self._seed()
+
+    def _seed(self) -> None:
+        words, state, work = self._words, self._state, self._core.work
+        bits = words.itemsize * 8
+        place = np.arange(len(self._sources))
+        value = (np.uint64(1) << (place % bits).astype(np.uint64)).astype(words.dtype)
+        for plane in (0, 1):
+            np.bitwise_or.at(words[plane], (self._sources, place // bits), value)
+        np.bitwise_or.at(words[0, -1], place // bits, value)
+        if len(self._targets):
+            own = self._targets[self._sources >> 6] >> (self._sources & 63).astype(np.uint64) & np.uint64(1)
+            wanted = int(np.bitwise_count(self._targets).sum())
+            state[REMAINING] = wanted * len(self._sources) - int(own.sum())
+        if self._columns is not None:
+            self._open_columns(self._columns)
+        queue = np.unique(self._sources)
+        full = queue[(words[0, queue] == words[0, -1]).all(axis=1)]
+        set_bits(self._marks[FULL], full, len(full))
+        work.queues[0, : len(queue)] = queue
+        state[COUNT] = len(queue)
+        if len(self._targets) and state[REMAINING] <= 0:
+            self._complete = False
+
+    def _open_columns(self, columns: Sequence[Column]) -> None:
+        if len(columns) != len(self._sources) or len({c.dtype for c in columns}) != 1:
+            raise ValueError("one column per source, all of one dtype, is needed")
+        self._state[ITEM_BYTES] = columns[0].dtype.itemsize
+        for i, (column, source) in enumerate(zip(columns, self._sources.tolist(), strict=True)):
+            column.put([source], 0)
+            self._sinks[1, i] = column.raw().ctypes.data
+
+    @property
+    def level(self) -> int:
+        """Largest distance reached so far."""
+        return int(self._state[LEVEL])
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """Run one dense level or one slice of sparse levels; True when finished."""
+        if self._complete is None:
+            if self._dense:
+                self._dense_step(tick)
+            else:
+                self._sparse_step()
+            if self._columns is not None and self.level >= self._columns[0].unreached:
+                raise OverflowError(f"distance {self.level} does not fit a column of {self._columns[0].dtype}")
+        return self._complete is not None
+
+    # -- sparse ---------------------------------------------------------------------------------
+    def _sparse_step(self) -> None:
+        core, work, state = self._core, self._core.work, self._state
+        arcs, level = int(state[ARCS]), self.level
+        state[STOP_ARCS] = arcs + core.slice_arcs // self._words.shape[2]
+        ids, slot_of, shift = core.paging
+        begin = time.thread_time()
+        reason = sparse_multi(ids, slot_of, shift, *core.offsets, self._words, self._marks, work.queues,
+                              work.missed_v, work.missed_p, state, self._sinks, self._targets)
+        core.counters.add(levels=self.level - level + (reason == DONE), edges_scanned=int(state[ARCS]) - arcs,
+                          kernel_cpu_seconds=time.thread_time() - begin)
+        if reason == DONE:
+            self._complete = True
+        elif reason == MET:
+            self._complete = False
+        elif reason == DENSE or (reason == MISSING and not self._load()):
+            self._to_dense()
+
+    def _load(self) -> bool:
+        return self._core.load_missed(int(self._state[MISSED]))
+
+    def _to_dense(self) -> None:
+        """Take the level from its start as a dense one: bitmaps from queues."""
+        work, state, marks = self._core.work, self._state, self._marks
+        current, count, found = int(state[CURRENT]), int(state[COUNT]), int(state[NEXT])
+        marks[ACTIVE] = 0
+        marks[STALE] = 0
+        set_bits(marks[ACTIVE], work.queues[current], count)
+        set_bits(marks[STALE], work.queues[1 - current], found)
+        self._arcs = self._arcs_of(work.queues[current, :count])
+        state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
+        self._dense = True
+
+    def _arcs_of(self, vertices: np.ndarray) -> int:
+        starts, ends = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
+        row_starts(*self._core.offsets, vertices, starts)
+        row_starts(*self._core.offsets, vertices.astype(np.int64) + 1, ends)
+        return int((ends - starts).sum())
+
+    # -- dense ----------------------------------------------------------------------------------
+    def _dense_step(self, tick: Tick | None) -> None:
+        core, state, marks = self._core, self._state, self._marks
+        up = self._pull_is_cheaper()
+        there = 3 - int(state[FLIP])
+        self._clear(marks[STALE], marks[FULL] if up else _NO_BITS, there)
+        marks[FRESH] = 0
+        if up:
+            self._words[there, self._spanning] = 0
+        self._sweep(up, tick)
+        if up:
+            settle_rows(self._spanning, self._words, marks, state)
+        vertices, arcs, met = self._end_level(not up)
+        state[REMAINING] -= met
+        reach(self._words, there, self.level + 1, self._sinks)
+        marks[STALE] = marks[ACTIVE]
+        marks[ACTIVE] = marks[FRESH]
+        state[FLIP] = there
+        self._arcs = arcs
+        if vertices == 0:
+            self._complete = True
+            return
+        state[LEVEL] += 1
+        if len(self._targets) and state[REMAINING] <= 0:
+            self._complete = False
+        elif arcs < core.dense_arcs // 2 and vertices <= core.work.capacity:
+            self._to_sparse()
+
+    def _pull_is_cheaper(self) -> bool:
+        core = self._core
+        if self._arcs * 2 * PUSH_COST < core.table.n_arcs // 8:
+            return False
+        out = np.zeros(1, np.int64)
+        self._share(len(self._marks[FULL]), lambda turn, grain: open_arcs(
+            turn, grain, self._marks[FULL], *core.offsets, out))
+        return bool(out[0] < PUSH_COST * self._arcs)
+
+    def _share(self, n_words: int, kernel: object) -> None:
+        """Run a kernel over the words of bitmaps on all threads."""
+        core, turn = self._core, np.zeros(1, np.int64)
+        grain = max(64, n_words // (16 * core.crew.threads))
+
+        def run() -> None:
+            begin = time.thread_time()
+            kernel(turn, grain)  # type: ignore[operator]
+            core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+
+        core.crew.everywhere(run)
+
+    def _clear(self, bitmap: np.ndarray, within: np.ndarray, plane: int) -> None:
+        self._share(len(bitmap), lambda turn, grain: clear_rows(
+            turn, grain, self._words, bitmap, within, plane))
+
+    def _sweep(self, up: bool, tick: Tick | None) -> None:
+        core, table = self._core, self._core.table
+        needed = np.empty(table.n_blocks, np.uint8)
+        mark_blocks(table.first_vertex, table.shift, *core.offsets, self._marks[FULL if up else ACTIVE], up,
+                    needed)
+        blocks = np.flatnonzero(needed)
+        kernel = pull if up else push
+
+        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int,
+                ids: np.ndarray) -> int:
+            arcs: int = kernel(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
+                               table.n_arcs, *core.offsets, self._words, self._marks, self._state)
+            return arcs
+
+        arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
+        self._state[ARCS] += arcs
+        core.counters.add(passes=1, levels=1, edges_scanned=arcs)
+
+    def _end_level(self, merge: bool) -> tuple[int, int, int]:
+        out = np.zeros(3, np.int64)
+        self._share(self._marks.shape[1], lambda turn, grain: end_level(
+            turn, grain, self._words, self._marks, self._state, self._targets, self._sinks, merge,
+            *self._core.offsets, out))
+        return int(out[0]), int(out[1]), int(out[2])
+
+    def _to_sparse(self) -> None:
+        state, work = self._state, self._core.work
+        self._clear(self._marks[STALE], _NO_BITS, 3 - int(state[FLIP]))
+        state[CURRENT] = state[HEAD] = 0
+        state[COUNT] = list_bits(self._marks[ACTIVE], work.queues[0])
+        self._dense = False
+
+    def result(self) -> MultiTraversal:
+        """The traversal; call it after `step` has returned True."""
+        self._core.counters.add(traversals=1)
+        return MultiTraversal(self._sinks[0].astype(np.int32), bool(self._complete), self.level)

@@ -1,0 +1,258 @@
+"""Dense levels of bit-parallel multi-source BFS: push, pull, and what ends a level.
+
+One traversal serves up to 64 w sources: bit b of a vertex's words stands for source b. All state
+is in two arrays.
+- words : unsigned[3, n + 1, w]. Plane 0: sources that have seen the vertex; planes 1 and 2:
+  the sources whose frontier the vertex is in, now and next, which change places after each level
+  (state[FLIP] is the current one). Row n: plane 0 holds the mask of all sources, the next plane
+  collects which sources reached anything in this level.
+- marks : uint64[4, ceil(n / 64)], bitmaps. ACTIVE: in the frontier; FRESH: in the next one (after
+  a push: reached, perhaps again); FULL: seen by every source; STALE: the next plane may hold old
+  words.
+A row that spans blocks is never written by plain stores, since two threads may hold pieces of it.
+The other arguments are those of dense.py. Sources: Then, Kaufmann, Chirigati et al., The More the
+Merrier: Efficient Multi-Source Graph Traversal (PVLDB 2014), for bit-parallel sources; Beamer,
+Asanovic, Patterson 2012, for the two directions.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ..stream.offsets import row_start
+from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
+from .dense import _range_mask
+
+ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
+MARKS = 4
+
+# Slots of `state` that dense and sparse kernels share (see multi_sparse.py for the others).
+LEVEL, FLIP, ITEM_BYTES, REMAINING = 0, 1, 2, 3
+
+
+@njit(cache=True, nogil=True)
+def push(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub, words, marks,
+         state):  # type: ignore[no-untyped-def]
+    """Top-down: OR the words of frontier rows into the next plane of their neighbours, and mark
+    those FRESH. Returns arcs scanned."""
+    arcs = 0
+    count = len(chunks)
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    here = state[FLIP]
+    there = 3 - here
+    flat = words.reshape(-1)
+    active = marks[ACTIVE]
+    fresh = marks[FRESH]
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= count:
+            return arcs
+        for k in range(begin, min(begin + grain, count)):
+            low = chunks[k] << shift
+            high = min(low + (1 << shift), n_arcs)
+            base = position[k] - low
+            first = first_vertex[chunks[k]]
+            last = min(first_vertex[chunks[k] + 1], n - 1)
+            for word in range(first >> 6, (last >> 6) + 1):
+                bits = active[word] & _range_mask(word, first, last)
+                while bits:
+                    v = (word << 6) + count_trailing_zeros(bits)
+                    bits &= bits - np.uint64(1)
+                    start = max(row_start(group, row, hub, v), low)
+                    end = min(row_start(group, row, hub, v + 1), high)
+                    arcs += max(end - start, 0)
+                    for p in range(base + start, base + end):
+                        u = np.int64(ids[p])
+                        hit = False
+                        for j in range(w):
+                            new = words[here, v, j] & ~words[0, u, j] & ~words[there, u, j]
+                            if new:
+                                hit = True
+                                atomic_or(flat, ((there * (n + 1)) + u) * w + j, new)
+                        if hit:
+                            bit = np.uint64(1) << np.uint64(u & 63)
+                            if not fresh[u >> 6] & bit:
+                                atomic_or(fresh, u >> 6, bit)
+
+
+@njit(cache=True, nogil=True)
+def pull(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub, words, marks,
+         state):  # type: ignore[no-untyped-def]
+    """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, stops
+    when nothing more can come, and is finished at once. Returns arcs scanned."""
+    arcs = 0
+    count = len(chunks)
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    here = state[FLIP]
+    there = 3 - here
+    flat = words.reshape(-1)
+    done = marks[FULL]
+    collected = np.zeros(w, words.dtype)
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= count:
+            break
+        for k in range(begin, min(begin + grain, count)):
+            low = chunks[k] << shift
+            high = min(low + (1 << shift), n_arcs)
+            base = position[k] - low
+            first = first_vertex[chunks[k]]
+            last = min(first_vertex[chunks[k] + 1], n - 1)
+            for word in range(first >> 6, (last >> 6) + 1):
+                bits = ~done[word] & _range_mask(word, first, last)
+                fresh = np.uint64(0)
+                while bits:
+                    bit = bits & (~bits + np.uint64(1))
+                    v = (word << 6) + count_trailing_zeros(bits)
+                    bits ^= bit
+                    start = row_start(group, row, hub, v)
+                    end = row_start(group, row, hub, v + 1)
+                    spans = start < low or end > high
+                    start = base + max(start, low)
+                    end = base + min(end, high)
+                    for j in range(w):
+                        collected[j] = 0
+                    stop = end
+                    for p in range(start, end):
+                        u = np.int64(ids[p])
+                        want = False
+                        for j in range(w):
+                            collected[j] |= words[here, u, j]
+                            want |= (collected[j] | words[0, v, j]) != words[0, n, j]
+                        if not want:
+                            stop = p + 1
+                            break
+                    arcs += max(stop - start, 0)
+                    if spans:
+                        for j in range(w):
+                            atomic_or(flat, (there * (n + 1) + v) * w + j, collected[j])
+                        continue
+                    hit = False
+                    for j in range(w):
+                        new = collected[j] & ~words[0, v, j]
+                        words[there, v, j] = new
+                        if new:
+                            hit = True
+                            words[0, v, j] |= new
+                    if hit:
+                        fresh |= bit
+                if fresh:
+                    atomic_or(marks[FRESH], word, fresh)
+    return arcs
+
+
+@njit(cache=True, nogil=True)
+def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
+    """Finish the rows that span blocks after a pull, one thread: new = next - seen."""
+    w = words.shape[2]
+    there = 3 - state[FLIP]
+    for i in range(len(vertices)):
+        v = vertices[i]
+        hit = False
+        for j in range(w):
+            new = words[there, v, j] & ~words[0, v, j]
+            words[there, v, j] = new
+            words[0, v, j] |= new
+            hit |= new != 0
+        if hit:
+            marks[FRESH, v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@njit(cache=True, nogil=True)
+def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, row, hub, out):  # type: ignore[no-untyped-def]
+    """Threads share this pass over the FRESH vertices.
+
+    merge : the level was pushed, so their words still hold what was seen before. Sets FULL,
+    collects in row n of the next plane which sources are alive, writes distances (sinks, int64[2,
+    k]: eccentricities and addresses of distance columns, 0 for none), and adds to out (int64[3]):
+    vertices of the next frontier, arcs of their rows, (target, source) pairs met.
+    """
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    size = words.itemsize * 8
+    there = 3 - state[FLIP]
+    flat = words.reshape(-1)
+    alive = np.zeros(w, words.dtype)
+    n_words = marks.shape[1]
+    vertices = 0
+    arcs = 0
+    met = 0
+    write = state[ITEM_BYTES] > 0
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= n_words:
+            break
+        for word in range(begin, min(begin + grain, n_words)):
+            bits = marks[FRESH, word]
+            while bits:
+                bit = bits & (~bits + np.uint64(1))
+                v = (word << 6) + count_trailing_zeros(bits)
+                bits ^= bit
+                wanted = len(targets) > 0 and (targets[word] & bit) != 0
+                full = True
+                for j in range(w):
+                    if merge:
+                        words[there, v, j] &= ~words[0, v, j]
+                        words[0, v, j] |= words[there, v, j]
+                    full &= words[0, v, j] == words[0, n, j]
+                    new = np.uint64(words[there, v, j])
+                    alive[j] |= words[there, v, j]
+                    if wanted:
+                        met += count_ones(new)
+                    while write and new:
+                        b = count_trailing_zeros(new)
+                        new &= new - np.uint64(1)
+                        store_unsigned(sinks[1, j * size + b], v, state[LEVEL] + 1, state[ITEM_BYTES])
+                vertices += 1
+                arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+                if full:
+                    marks[FULL, word] |= bit
+    for j in range(w):
+        atomic_or(flat, (there * (n + 1) + n) * w + j, alive[j])
+    atomic_add(out, 0, vertices)
+    atomic_add(out, 1, arcs)
+    atomic_add(out, 2, met)
+    return vertices
+
+
+@njit(cache=True, nogil=True)
+def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-untyped-def]
+    """Threads share this: zero the words of a plane at the vertices of `bitmap` (and of `within`,
+    if it has bits)."""
+    w = words.shape[2]
+    n_words = len(bitmap)
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= n_words:
+            return 0
+        for word in range(begin, min(begin + grain, n_words)):
+            bits = bitmap[word]
+            if len(within):
+                bits &= within[word]
+            while bits:
+                v = (word << 6) + count_trailing_zeros(bits)
+                bits &= bits - np.uint64(1)
+                for j in range(w):
+                    words[plane, v, j] = 0
+
+
+@njit(cache=True, nogil=True)
+def open_arcs(turn, grain, bitmap, group, row, hub, out):  # type: ignore[no-untyped-def]
+    """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
+    n_words = len(bitmap)
+    arcs = 0
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= n_words:
+            break
+        for word in range(begin, min(begin + grain, n_words)):
+            bits = ~bitmap[word]
+            while bits:
+                v = (word << 6) + count_trailing_zeros(bits)
+                bits &= bits - np.uint64(1)
+                arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    atomic_add(out, 0, arcs)
+    return arcs
