@@ -16,6 +16,7 @@ from .stream.counters import Counters
 from .traverse.bfs import Traversal
 from .traverse.columns import Column
 from .traverse.components import Components
+from .traverse.pivot_bounds import PivotBounds
 
 
 class Engine(Protocol):
@@ -28,10 +29,11 @@ class Engine(Protocol):
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-        distances: bool = True, profile: bool = False,
+        distances: bool = True, profile: bool = False, into: Column | None = None,
     ) -> Traversal:
         """Breadth-first search from `source`. Stopped by `radius` levels, or when all `targets`
-        are reached, it has no eccentricity. With `distances` the result holds a Column."""
+        are reached, it has no eccentricity. With `distances` the result holds a Column: `into`,
+        cleared first, if it is given (it must be wide enough: OverflowError)."""
         ...
 
     def eccentricities(
@@ -55,6 +57,10 @@ class Engine(Protocol):
         """A column for values up to `largest`, filled with `value` (default: unreached)."""
         ...
 
+    def new_bounds(self, largest: int) -> PivotBounds:
+        """Bounds on every vertex's eccentricity, for columns made by new_column(largest)."""
+        ...
+
     def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
         """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
         above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
@@ -75,6 +81,15 @@ class Engine(Protocol):
 
     def max_degree_vertex(self) -> tuple[int, int]:
         """(smallest vertex of the largest degree, that degree); (-1, -1) without vertices."""
+        ...
+
+    def degrees(self, ids: np.ndarray) -> np.ndarray:
+        """Degrees of vertices `ids`, int64[k]; no edges are read."""
+        ...
+
+    def highest_degrees(self, most: int) -> np.ndarray:
+        """The `most` vertices of the highest degrees, highest first (ties: smallest first), those
+        without an edge left out, int64[k]."""
         ...
 
     def first_with_edge(self) -> int:

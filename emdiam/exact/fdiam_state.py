@@ -7,21 +7,16 @@ ACTIVE > TIP (active, and others lean on it) > WINNOWED > CHAINED > recorded bou
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..engine import Engine
 from ..graph.store import Store
-from ..stream.blocks import table_bytes
-from ..stream.counters import Counters
-from ..stream.plan import Phase
 from ..traverse.components import Component, Components
-from ..traverse.workspace import column_bytes, workspace_bytes
+from .result import Traversals
+from .run import Stages
 
 # Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixteen spreads.
 TIPS_PER_PIECE = 4096
@@ -108,28 +103,20 @@ class State:
 
 
 @dataclass
-class Stages:
+class FdiamStages(Stages):
     """Counts and wall seconds of the stages (the paper's Table 4 and Figure 8)."""
 
-    bfs: int = 0
     winnows: int = 0
-    partial: int = 0
     winnowed: int = 0
     eliminated: int = 0
     chained: int = 0
-    seconds: dict[str, float] = field(default_factory=dict)
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
-        """Add the wall time of the block to `stage`."""
-        begin = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begin
+    def traversals(self) -> Traversals:
+        """As the paper counts: eccentricity BFS and Winnow."""
+        return Traversals(bfs=self.bfs + self.winnows, partial=self.partial)
 
-    def details(self, n_vertices: int, n_isolated: int, used: Counters) -> dict[str, Any]:
-        """Shares of all vertices, eccentricity and Winnow traversals, seconds, I/O counters."""
+    def details(self, n_vertices: int, n_isolated: int) -> dict[str, Any]:
+        """Shares of all vertices; eccentricity and Winnow traversals."""
         n = max(1, n_vertices)
         return {
             "removed": {
@@ -138,28 +125,11 @@ class Stages:
             },
             "eccentricity_bfs": self.bfs,
             "winnow_bfs": self.winnows,
-            "stage_seconds": dict(self.seconds),
-            "counters": used.to_dict(),
         }
 
 
-def memory_phases(store: Store) -> tuple[Phase, ...]:
-    """Vertex state of `exact --method fdiam` by phase, at worst.
-
-    open: offsets; bfs: with bitmaps and queues; components: labels and sizes; solve: recorded
-    bounds, and chain bounds with their tips or labels and sizes; verify: one distance column with
-    its narrower copy while it widens.
-    """
-    n, m = store.n_vertices, store.n_arcs
-    ids, column = store.id_dtype.itemsize, column_bytes(n)
-    table = table_bytes(n, m, store.indices.chunk_items)
-    shared = table + workspace_bytes(n, ids)
-    tips = max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES
-    sizes = {
-        "open": table,
-        "bfs": shared,
-        "components": shared + n * 2 * ids,
-        "solve": shared + n * 2 * ids + n * column + max(n * column, n // 8) + tips,
-        "verify": shared + n * (column + column // 2),
-    }
-    return tuple(Phase(name, size / max(1, n), size) for name, size in sizes.items())
+def solve_bytes(store: Store, options: object, column: int) -> int:
+    """Bytes of recorded bounds, and of chain bounds with their tips or labels and sizes. column :
+    bytes of one entry. The options change nothing."""
+    n = store.n_vertices
+    return n * column + max(n * column, n // 8) + max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES

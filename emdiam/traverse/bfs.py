@@ -87,7 +87,7 @@ class BfsRun:
         self._core, self._source = core, source
         self._radius = _FOREVER if radius is None else radius
         self._profile, self.level_counts = profile, [1]
-        self._dist = _NO_DIST
+        self._dist, self._fixed = _NO_DIST, False
         if distances:
             self._dist = np.full(n, np.iinfo(np.uint8).max, np.uint8)
             self._dist[source] = 0
@@ -117,9 +117,10 @@ class BfsRun:
         self._core.work.state[TARGETS] = len(wanted) - int(np.isin(self._source, wanted))
 
     def use_distances(self, values: np.ndarray) -> None:
-        """Keep distances in `values` (unsigned[n], all unreached) instead; before the first step."""
+        """Keep distances in `values` (unsigned[n], all unreached) instead; before the first step.
+        The vector stays the caller's: a distance that does not fit is an OverflowError."""
         values[self._source] = 0
-        self._dist = values
+        self._dist, self._fixed = values, True
 
     @property
     def level(self) -> int:
@@ -144,6 +145,8 @@ class BfsRun:
     def _at_limit(self) -> None:
         if self.level >= self._radius:
             self._complete = False
+        elif self._fixed:
+            raise OverflowError(f"distance {self.level + 1} does not fit a column of {self._dist.dtype}")
         else:
             self._dist = widen(self._dist)
 

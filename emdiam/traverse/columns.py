@@ -74,6 +74,26 @@ class Column:
         found[found == self.unreached] = -1
         return found
 
+    def take(self, ids: np.ndarray) -> np.ndarray:
+        """Values of vertices `ids` in the column's own dtype, sentinel included."""
+        return self._values[ids]
+
+    def copy_from(self, other: Column) -> None:
+        """Take over the values of `other`, whose dtype may be narrower; unreached stays unreached.
+        Raises OverflowError if a value does not fit."""
+        for start in range(0, len(self._values), _PIECE):
+            theirs = other._values[start : start + _PIECE]
+            reached = theirs != other.unreached
+            if reached.any() and int(theirs[reached].max()) >= self.unreached:
+                raise OverflowError(f"a value does not fit a column of {self.dtype}")
+            mine = self._values[start : start + _PIECE]
+            mine[:] = theirs
+            mine[~reached] = self.unreached
+
+    def clear(self) -> None:
+        """Make every vertex unreached again."""
+        self._values.fill(self.unreached)
+
     def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
         """Vertices whose value compares so ("==", "<", ...) with `value`, ascending, int64[k].
 

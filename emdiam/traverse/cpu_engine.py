@@ -14,6 +14,7 @@ import numpy as np
 from ..graph.store import Store
 from ..progress import Event, Listener, silent
 from ..stream.counters import Counters
+from ..stream.offsets import row_starts
 from ..stream.plan import MemoryPlan
 from .bfs import BfsRun, Traversal
 from .chains import follow_chains, list_degree, max_degree_vertex
@@ -22,9 +23,11 @@ from .components import Components, find_components
 from .core import Core
 from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
+from .pivot_bounds import PivotBounds
 from .spread import SpreadRun
 
 _EVENT_SECONDS = 0.2
+_PIECE = 1 << 20
 
 
 class CpuEngine:
@@ -45,11 +48,14 @@ class CpuEngine:
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-        distances: bool = True, profile: bool = False,
+        distances: bool = True, profile: bool = False, into: Column | None = None,
     ) -> Traversal:
         """See Engine.bfs."""
-        run = BfsRun(self._core, int(source), radius=radius, targets=targets, distances=distances,
-                     profile=profile)
+        run = BfsRun(self._core, int(source), radius=radius, targets=targets,
+                     distances=distances and into is None, profile=profile)
+        if into is not None:
+            into.clear()
+            run.use_distances(into.raw())
         while not run.step(self._heartbeat):
             self._facts["level"] = run.level
             self._heartbeat()
@@ -81,6 +87,10 @@ class CpuEngine:
         dtype = smallest_dtype(largest)
         fill = int(np.iinfo(dtype).max) if value is None else value
         return Column(np.full(self.n_vertices, fill, dtype))
+
+    def new_bounds(self, largest: int) -> PivotBounds:
+        """See Engine.new_bounds."""
+        return PivotBounds(self._core, largest)
 
     def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
         """See Engine.spread."""
@@ -120,6 +130,23 @@ class CpuEngine:
         """See Engine.max_degree_vertex."""
         vertex, degree = max_degree_vertex(*self._core.offsets, self.n_vertices)
         return int(vertex), int(degree)
+
+    def degrees(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.degrees."""
+        starts, ends = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
+        row_starts(*self._core.offsets, np.asarray(ids, np.int64), starts)
+        row_starts(*self._core.offsets, np.asarray(ids, np.int64) + 1, ends)
+        return ends - starts
+
+    def highest_degrees(self, most: int) -> np.ndarray:
+        """See Engine.highest_degrees."""
+        best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
+        for start in range(0, self.n_vertices, _PIECE):
+            ids = np.arange(start, min(start + _PIECE, self.n_vertices))
+            best, keys = np.concatenate((best, ids)), np.concatenate((keys, self.degrees(ids)))
+            order = np.argsort(-keys, kind="stable")[:most]
+            best, keys = best[order], keys[order]
+        return best[keys > 0]
 
     def first_with_edge(self) -> int:
         """See Engine.first_with_edge."""

@@ -1,0 +1,266 @@
+"""Boxes over pivot distances: proving pairs of vertices near, or finding the worst pair.
+
+A vertex is a point of k pivot distances; every pair has d(x, y) <= U(x, y) = min_i d_i(x) + d_i(y).
+A tree of boxes, each with its maximum in every dimension, certifies all pairs of two boxes at
+once when min_i (max_a,i + max_b,i) <= L; otherwise the larger box is opened. The search goes to
+the pair of boxes with the larger bound first, and prunes with the worst pair so far: it ends with
+the pair of largest U, or with the proof that no pair exceeds L.
+Passes: none. Bytes a point: k x itemsize twice (sorted copy, boxes) + 12. Sums are int64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+LEAF_POINTS = 8
+_STACK = 4096
+
+
+@dataclass
+class Boxes:
+    """A tree over points. points : unsigned[m, k], in tree order. order : int64[m], point of each
+    row in the caller's numbering. begin, end : int32[nodes], rows of a box; child : int32[nodes],
+    its first child (the second follows it), 0 for a leaf. most : unsigned[nodes, k]."""
+
+    points: np.ndarray
+    order: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    child: np.ndarray
+    most: np.ndarray
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The outcome of a search. bound : largest U found (the threshold if no pair exceeds it);
+    first, second : that pair (-1 if none). finished : False if the work limit came first: then only
+    the pair is real. looked_at : pairs of boxes and of points."""
+
+    bound: int
+    first: int
+    second: int
+    finished: bool
+    looked_at: int
+
+
+def build_boxes(points: np.ndarray) -> Boxes:
+    """The tree over `points` (unsigned[m, k], m >= 1)."""
+    m = len(points)
+    order = np.arange(m, dtype=np.int64)
+    capacity = 2 * m + 1
+    begin, end, child = (np.zeros(capacity, np.int32) for _ in range(3))
+    n_nodes = split_boxes(points, order, begin, end, child, LEAF_POINTS)
+    begin, end, child = begin[:n_nodes].copy(), end[:n_nodes].copy(), child[:n_nodes].copy()
+    arranged = points[order]
+    most = np.zeros((n_nodes, points.shape[1]), points.dtype)
+    box_maxima(arranged, begin, end, child, most)
+    return Boxes(arranged, order, begin, end, child, most)
+
+
+def worst_pair(boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62) -> WorstPair:
+    """The pair x != y with the largest U above `threshold`; a search that finds one of at least
+    `enough` stops there."""
+    out = np.zeros(4, np.int64)
+    stack = np.empty((_STACK, 3), np.int64)
+    finished = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold,
+                          work_limit, enough, stack, out)
+    first, second = (int(boxes.order[out[i]]) if out[1] >= 0 else -1 for i in (1, 2))
+    return WorstPair(int(out[0]), first, second, bool(finished), int(out[3]))
+
+
+def open_points(boxes: Boxes, threshold: int) -> np.ndarray:
+    """bool[m], in the caller's numbering: points with at least one partner at U > threshold."""
+    flags = np.zeros(len(boxes.points), np.uint8)
+    mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, flags)
+    found = np.zeros(len(flags), bool)
+    found[boxes.order] = flags.astype(bool)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def split_boxes(points, order, begin, end, child, leaf):  # type: ignore[no-untyped-def]
+    """Arrange `order` so that every box is a range of it; returns the number of boxes. A box is cut
+    in the middle of its widest dimension, which never leaves a side empty."""
+    k = points.shape[1]
+    n_nodes = 1
+    begin[0] = 0
+    end[0] = len(points)
+    node = 0
+    low = np.zeros(k, np.int64)
+    high = np.zeros(k, np.int64)
+    while node < n_nodes:
+        first = begin[node]
+        last = end[node]
+        if last - first > leaf:
+            for i in range(k):
+                low[i] = points[order[first], i]
+                high[i] = low[i]
+            for r in range(first + 1, last):
+                x = order[r]
+                for i in range(k):
+                    value = np.int64(points[x, i])
+                    low[i] = min(low[i], value)
+                    high[i] = max(high[i], value)
+            widest = 0
+            for i in range(1, k):
+                if high[i] - low[i] > high[widest] - low[widest]:
+                    widest = i
+            if high[widest] > low[widest]:
+                cut = (low[widest] + high[widest]) // 2
+                left = first
+                right = last - 1
+                while left <= right:
+                    if np.int64(points[order[left], widest]) <= cut:
+                        left += 1
+                    else:
+                        other = order[left]
+                        order[left] = order[right]
+                        order[right] = other
+                        right -= 1
+                child[node] = n_nodes
+                begin[n_nodes] = first
+                end[n_nodes] = left
+                begin[n_nodes + 1] = left
+                end[n_nodes + 1] = last
+                n_nodes += 2
+        node += 1
+    return n_nodes
+
+
+@njit(cache=True, nogil=True)
+def box_maxima(points, begin, end, child, most):  # type: ignore[no-untyped-def]
+    """most[node, i] = largest value of the box's points in dimension i."""
+    k = points.shape[1]
+    for node in range(len(begin) - 1, -1, -1):
+        if child[node]:
+            for i in range(k):
+                most[node, i] = max(most[child[node], i], most[child[node] + 1, i])
+        else:
+            for r in range(begin[node], end[node]):
+                for i in range(k):
+                    most[node, i] = max(most[node, i], points[r, i])
+
+
+@njit(inline="always")
+def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
+    """min_i a[i] + b[i], or any value <= threshold as soon as one is found; hint[0] is the dimension
+    that certified last and is looked at first."""
+    best = np.int64(a[hint[0]]) + np.int64(b[hint[0]])
+    if best <= threshold:
+        return best
+    for i in range(len(a)):
+        value = np.int64(a[i]) + np.int64(b[i])
+        if value < best:
+            best = value
+            if best <= threshold:
+                hint[0] = i
+                return best
+    return best
+
+
+@njit(cache=True, nogil=True)
+def find_worst(points, begin, end, child, most, threshold, work_limit, enough, stack, out):  # type: ignore[no-untyped-def]
+    """Branch and bound; see worst_pair. out : int64[4] = bound, row, row, looked at. True if the
+    search came to its end (or to `enough`)."""
+    out[0] = threshold
+    out[1] = -1
+    out[2] = -1
+    hint = np.zeros(1, np.int64)
+    work = 1
+    depth = 1
+    stack[0, 0] = 0
+    stack[0, 1] = 0
+    stack[0, 2] = _bound(most[0], most[0], threshold, hint)
+    while depth:
+        depth -= 1
+        a = stack[depth, 0]
+        b = stack[depth, 1]
+        bound = stack[depth, 2]
+        if bound <= out[0]:
+            continue
+        if work > work_limit:
+            out[3] = work
+            return False
+        if not child[a] and not child[b]:
+            for r in range(begin[a], end[a]):
+                if out[0] >= bound:  # always so for boxes of equal points, however many
+                    break
+                for s in range(r + 1 if a == b else begin[b], end[b]):
+                    work += 1
+                    value = _bound(points[r], points[s], out[0], hint)
+                    if value > out[0]:
+                        out[0] = value
+                        out[1] = r
+                        out[2] = s
+                        if value >= enough:
+                            out[3] = work
+                            return True
+                        if value >= bound:
+                            break
+            continue
+        if depth + 3 > len(stack):
+            raise MemoryError("the search stack is full")
+        base = depth
+        if a == b:
+            c = np.int64(child[a])
+            depth = _put(stack, depth, base, c, c, most, out[0], hint)
+            depth = _put(stack, depth, base, c, c + 1, most, out[0], hint)
+            depth = _put(stack, depth, base, c + 1, c + 1, most, out[0], hint)
+            work += 3
+        else:
+            if not child[a] or (child[b] and end[b] - begin[b] > end[a] - begin[a]):
+                other = a
+                a = b
+                b = other
+            c = np.int64(child[a])
+            depth = _put(stack, depth, base, c, b, most, out[0], hint)
+            depth = _put(stack, depth, base, c + 1, b, most, out[0], hint)
+            work += 2
+    out[3] = work
+    return True
+
+
+@njit(inline="always")
+def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-untyped-def]
+    """Push (a, b) if it is open, keeping what was pushed since `base` in order of bounds."""
+    value = _bound(most[a], most[b], threshold, hint)
+    if value <= threshold:
+        return depth
+    place = depth
+    while place > base and stack[place - 1, 2] > value:
+        stack[place, 0] = stack[place - 1, 0]
+        stack[place, 1] = stack[place - 1, 1]
+        stack[place, 2] = stack[place - 1, 2]
+        place -= 1
+    stack[place, 0] = a
+    stack[place, 1] = b
+    stack[place, 2] = value
+    return depth + 1
+
+
+@njit(cache=True, nogil=True)
+def mark_open(points, begin, end, child, most, threshold, flags):  # type: ignore[no-untyped-def]
+    """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked."""
+    hint = np.zeros(1, np.int64)
+    stack = np.empty(4096, np.int64)
+    for r in range(len(points)):
+        depth = 1
+        stack[0] = 0
+        while depth and not flags[r]:
+            depth -= 1
+            node = stack[depth]
+            if _bound(points[r], most[node], threshold, hint) <= threshold:
+                continue
+            if child[node]:
+                stack[depth] = child[node]
+                stack[depth + 1] = child[node] + 1
+                depth += 2
+                continue
+            for s in range(begin[node], end[node]):
+                if s != r and _bound(points[r], points[s], threshold, hint) > threshold:
+                    flags[r] = 1
+                    flags[s] = 1
+                    break

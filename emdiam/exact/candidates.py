@@ -1,0 +1,123 @@
+"""The vertices that may still be an end of a longer pair, with their distances to the pivots.
+
+A vertex leaves for good when it is settled, or when every pair with the others that are left is
+certified: those only get fewer, the distances only more, and the largest eccentricity L only
+grows. So what is kept shrinks fast, and the full columns of the pivots are not needed again.
+Bytes: 8 + k x itemsize a candidate for k pivots, three times that while the boxes are built.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from ..traverse.columns import Column
+from .boxes import Boxes, build_boxes, open_points, worst_pair
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is left after certifying. n_open : vertices in an open pair (0: proved). cover : as many
+    of them, at most, need to be settled: those outside the best Winnow ball. worst : the pair of
+    largest U, bound its U; (-1, -1) and L if proved."""
+
+    n_open: int
+    cover: int
+    bound: int
+    worst: tuple[int, int]
+    looked_at: int
+
+
+class Candidates:
+    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots."""
+
+    def __init__(self, vertices: np.ndarray, columns: list[Column]) -> None:
+        self.vertices = vertices
+        self._k = len(columns)
+        self._points = np.empty((len(vertices), max(8, 2 * self._k)), columns[0].dtype)
+        for i, column in enumerate(columns):
+            self._points[:, i] = column.take(vertices)
+
+    @property
+    def points(self) -> np.ndarray:
+        """unsigned[m, k]."""
+        return self._points[:, : self._k]
+
+    def add(self, column: Column) -> None:
+        """Distances to one more pivot."""
+        if self._k == self._points.shape[1]:
+            wider = np.empty((len(self.vertices), 2 * self._k), self._points.dtype)
+            wider[:, : self._k] = self._points
+            self._points = wider
+        self._points[:, self._k] = column.take(self.vertices)
+        self._k += 1
+
+    def keep(self, mask: np.ndarray) -> None:
+        """Drop the vertices whose entry of `mask` (bool[m]) is false."""
+        if not mask.all():
+            self.vertices, self._points = self.vertices[mask], self._points[mask]
+
+    def certify(self, upper: Column, limit: int) -> Verdict:
+        """Drop what is settled (upper <= limit) or in no open pair; then find the worst pair."""
+        self.keep(upper.take(self.vertices) > limit)
+        self._narrow(limit)
+        if len(self.vertices):
+            self.keep(open_points(self.boxes(), limit))
+        if len(self.vertices) == 0:
+            return Verdict(0, 0, limit, (-1, -1), 0)
+        found = worst_pair(self.boxes(), limit)
+        pair = (int(self.vertices[found.first]), int(self.vertices[found.second]))
+        return Verdict(len(self.vertices), len(self.cover(limit)), found.bound, pair, found.looked_at)
+
+    def shrink(self, upper: Column, limit: int) -> Verdict:
+        """As certify without looking at pairs: drop what is settled and count the cover; nothing
+        is open when the cover is empty. worst stays unknown (-1, -1) and bound is 2^62."""
+        self.keep(upper.take(self.vertices) > limit)
+        cover = len(self.cover(limit))
+        return Verdict(len(self.vertices) if cover else 0, cover, 1 << 62, (-1, -1), 0)
+
+    def boxes(self) -> Boxes:
+        """A tree over the points as they are."""
+        return build_boxes(np.ascontiguousarray(self.points))
+
+    def cover(self, limit: int) -> np.ndarray:
+        """Vertices outside the best Winnow ball: with these settled, no open pair is left. int64[c]."""
+        outside = np.zeros(self._k, np.int64)
+        count_outside(self._points, self._k, limit, outside)
+        return self.vertices[2 * self._points[:, int(outside.argmin())].astype(np.int64) > limit]
+
+    def _narrow(self, limit: int) -> None:
+        """Drop vertices that are certified against the whole rest at once, while there are any."""
+        while len(self.vertices):
+            safe = np.zeros(len(self.vertices), np.uint8)
+            if near_all(self._points, self._k, limit, safe) == 0:
+                return
+            self.keep(safe == 0)
+
+
+@njit(cache=True, nogil=True)
+def near_all(points, k, limit, safe):  # type: ignore[no-untyped-def]
+    """safe[r] = 1 if points[r, i] + max of column i <= limit for some i; returns how many."""
+    most = np.zeros(k, np.int64)
+    for r in range(len(points)):
+        for i in range(k):
+            most[i] = max(most[i], np.int64(points[r, i]))
+    count = 0
+    for r in range(len(points)):
+        for i in range(k):
+            if np.int64(points[r, i]) + most[i] <= limit:
+                safe[r] = 1
+                count += 1
+                break
+    return count
+
+
+@njit(cache=True, nogil=True)
+def count_outside(points, k, limit, outside):  # type: ignore[no-untyped-def]
+    """outside[i] = points at more than limit / 2 from pivot i."""
+    for r in range(len(points)):
+        for i in range(k):
+            if 2 * np.int64(points[r, i]) > limit:
+                outside[i] += 1

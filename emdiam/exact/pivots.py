@@ -1,0 +1,237 @@
+"""Exact diameter by pivot certificates: few traversals, and a proof that can be checked again.
+
+For one component, with L the largest eccentricity seen and pivots p_i, fully traversed, at
+distances d_i: a vertex is *settled* if min_i d_i(v) + ecc(p_i) <= L. The diameter is L when every
+pair x != y of unsettled vertices has min_i d_i(x) + d_i(y) <= L.
+1. Sweeps: the highest degree, its farthest vertex, the farthest from that; then in turn the centre
+   (smallest lower bound) and the periphery (largest upper bound).
+2. Certify: boxes over the candidates (boxes.py, candidates.py); either a proof, or the worst pair.
+3. Refine: traverse one end of the worst pair, and the most central vertex in the middle of a
+   shortest path between the two. Then 2 again.
+4. Cover: where the certificates are expected to cost more than settling a vertex cover of the
+   open pairs, sources whose balls hold it, in multi-source batches (covering.py).
+Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a vertex: 4 x itemsize
+(bounds and the column of the traversal at hand), one column more for each of the sweeps.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..engine import Engine
+from ..traverse.columns import Column
+from ..traverse.components import Component
+from ..traverse.pivot_bounds import Folded
+from .candidates import Candidates, Verdict
+from .costs import Costs
+from .covering import Covering
+from .result import Result
+from .run import ExactMethod, run_method
+from .run_parts import Eccentricity, MethodOptions, path_middle
+
+LEAST_SWEEPS, MOST_SWEEPS = 3, 5
+# Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
+MANY = 8
+LARGEST_TIE = 1 << 12
+PROVED = Verdict(0, 0, 0, (-1, -1), 0)
+
+
+@dataclass(frozen=True)
+class PivotOptions(MethodOptions):
+    """seed : of random choices: the start among vertices of the highest degree (0: the smallest of
+    them), the order of covering. batch : use multi-source batches."""
+
+    seed: int = 0
+    batch: bool = True
+
+
+class Pivots(ExactMethod):
+    """One run on an engine; run_method gives the Result."""
+
+    name: ClassVar[str] = "pivots"
+    keeps_distances: ClassVar[bool] = True
+
+    def __init__(self, engine: Engine, options: PivotOptions) -> None:
+        super().__init__(engine, options)
+        self.options = options
+        self.n_open: int | None = None
+        self.rounds = 0
+
+    def _start(self) -> int:
+        if self.options.seed == 0:
+            return self.engine.max_degree_vertex()[0]
+        highest = self.engine.highest_degrees(LARGEST_TIE)
+        degrees = self.engine.degrees(highest)
+        return int(np.random.default_rng(self.options.seed).choice(highest[degrees == degrees[0]]))
+
+    def _prepare(self, largest: int) -> None:
+        self.largest = largest
+        self.bounds = self.engine.new_bounds(largest)
+
+    def _release(self) -> None:
+        if hasattr(self, "bounds"):
+            del self.bounds
+
+    def _facts(self) -> dict[str, Any]:
+        return {} if self.n_open is None else {"open": self.n_open}
+
+    def _details(self) -> dict[str, Any]:
+        return {"rounds": self.rounds}
+
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        self.bounds.reset()
+        self.n_open = None
+        return _ComponentRun(self, component, floor).solve(first)
+
+
+class _ComponentRun:
+    """The pivots, candidates and bounds of one component. limit : L."""
+
+    def __init__(self, method: Pivots, component: Component, floor: int) -> None:
+        self.method, self.engine, self.bounds = method, method.engine, method.bounds
+        self.component, self.limit = component, floor
+        self.columns: list[Column] = []
+        self.candidates: Candidates | None = None
+        self.pivots: list[int] = []
+        self.sources: list[int] = []
+        self.costs = Costs()
+        self.covering = Covering(self.engine, method.options.seed)
+
+    def solve(self, first: Eccentricity) -> int:
+        """The diameter of the component, or the floor if that is more."""
+        assert first.distances is not None
+        column = self.engine.new_column(self.method.largest)
+        column.copy_from(first.distances)
+        verdict = self._sweep(first, self._fold(first, column))
+        while verdict.n_open:
+            if self.method.options.batch and self.costs.covering_pays(verdict, self.covering.gain):
+                verdict = self._cover(verdict)
+            else:
+                verdict = self._refine(verdict)
+        return self.limit
+
+    # -- sweeps ---------------------------------------------------------------------------------
+    def _sweep(self, run: Eccentricity, folded: Folded) -> Verdict:
+        """Traversals from ends and centres until there is a proof, or enough of them."""
+        while True:
+            taken = len(self.pivots)
+            if folded.unsettled <= 1:
+                return PROVED
+            few = folded.unsettled <= self.component.size // MANY
+            if taken >= MOST_SWEEPS or (taken >= LEAST_SWEEPS and (few or self.candidates is not None)):
+                verdict = self._certify_pairs()
+                if taken >= MOST_SWEEPS or verdict.n_open == 0:
+                    return verdict
+            if taken < LEAST_SWEEPS and run.farthest not in self.pivots:
+                vertex = run.farthest
+            else:
+                vertex = folded.centre if taken % 2 else folded.periphery
+            run, folded = self._traverse(vertex)
+
+    def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
+        begin = time.perf_counter()
+        if self.candidates is None:
+            column = self.engine.new_column(self.method.largest)
+        else:
+            column = self.columns[0]
+        self.method.checkpoint()
+        with self.method.stages.timed("eccentricity"):
+            self.method.tick("bfs")
+            found = self.engine.bfs(vertex, into=column)
+            self.method.stages.bfs += 1
+        assert found.eccentricity is not None
+        run = Eccentricity(vertex, found.eccentricity, found.farthest, found.n_reached, column)
+        self.method.found(run.eccentricity, vertex, run.farthest)
+        folded = self._fold(run, column)
+        self.costs.single(time.perf_counter() - begin)
+        return run, folded
+
+    def _fold(self, run: Eccentricity, column: Column) -> Folded:
+        self.limit = max(self.limit, run.eccentricity)
+        self.pivots.append(run.source)
+        if self.candidates is None:
+            self.columns.append(column)
+        else:
+            self.candidates.add(column)
+        folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
+        self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
+        return folded
+
+    # -- certificates ---------------------------------------------------------------------------
+    def _certify_pairs(self) -> Verdict:
+        begin = time.perf_counter()
+        with self.method.stages.timed("certify"):
+            self.method.tick("certify")
+            if self.candidates is None:
+                self.candidates = Candidates(self.bounds.unsettled(self.limit), self.columns)
+                self.columns = self.columns[-1:]
+            verdict = self.candidates.certify(self.bounds.upper, self.limit)
+        self.costs.certified(time.perf_counter() - begin, verdict)
+        self.method.n_open = verdict.n_open
+        self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
+        return verdict
+
+    def _refine(self, verdict: Verdict) -> Verdict:
+        self.method.rounds += 1
+        begin = time.perf_counter()
+        if verdict.worst[0] < 0:
+            return self._certify_pairs()
+        first, second = verdict.worst
+        if int(self.bounds.upper.gather([first, second]).argmax()):
+            first, second = second, first
+        run, folded = self._traverse(first)
+        assert run.distances is not None
+        apart = int(run.distances.gather([second])[0])
+        run, folded = self._traverse(path_middle(self.engine, run.distances, second, apart))
+        self.costs.round_done(time.perf_counter() - begin)
+        return PROVED if folded.unsettled <= 1 else self._certify_pairs()
+
+    # -- covering -------------------------------------------------------------------------------
+    def _cover(self, verdict: Verdict) -> Verdict:
+        """One batch of covering; what is open after it."""
+        assert self.candidates is not None
+        method, begin = self.method, time.perf_counter()
+        cover = self.candidates.cover(self.limit)
+        size = min(self.engine.batch_bits, self.costs.batch_size(len(cover), self.covering.gain))
+        whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
+        sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
+        self._settle(sources, self._batch(sources))
+        settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
+        left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
+        self.covering.learn(settled, len(cover) - left)
+        self.costs.covered(time.perf_counter() - begin, len(sources))
+        if self.costs.pairs_are_cheap():
+            return self._certify_pairs()
+        verdict = self.candidates.shrink(self.bounds.upper, self.limit)
+        method.n_open = verdict.n_open
+        return verdict
+
+    def _batch(self, sources: np.ndarray) -> np.ndarray:
+        """Eccentricities of the sources, by one multi-source BFS."""
+        method = self.method
+        method.checkpoint()
+        with method.stages.timed("cover"):
+            method.tick("cover")
+            found = self.engine.eccentricities(sources)
+            method.stages.multi_source += 1
+            method.stages.multi_source_sources += len(sources)
+        self.sources.extend(sources.tolist())
+        return found
+
+    def _settle(self, sources: np.ndarray, eccentricities: np.ndarray) -> None:
+        """Spread the balls of radius L - ecc around the sources, of which one may raise L."""
+        if int(eccentricities.max()) > self.limit:
+            self._traverse(int(sources[eccentricities.argmax()]))
+        with self.method.stages.timed("spread"):
+            self.engine.spread(sources, eccentricities.astype(np.int64), self.limit, self.bounds.upper)
+            self.method.stages.partial += 1
+
+
+def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:
+    """The exact diameter by pivot certificates. Errors as run_method."""
+    options = options or PivotOptions()
+    return run_method(Pivots(engine, options), options.path_file)

@@ -1,0 +1,116 @@
+"""The small things that exact methods are made of: options and limits, what a BFS gave, counts."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from ..engine import Engine
+from ..errors import InputError
+from ..traverse.columns import Column
+from .result import Traversals
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When an answer is good enough, and when there is no more time.
+
+    gap : end when upper - lower is at most this, over all components and in the largest one.
+    seconds : wall time; it is looked at between traversals. bounds_only : a double sweep and one
+    BFS from the middle of its path in every component that matters, and no proof.
+    """
+
+    gap: int | None = None
+    seconds: float | None = None
+    bounds_only: bool = False
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """Options of every exact method. path_file : see check_witness."""
+
+    path_file: Path | None = None
+    limits: Limits = Limits()
+
+
+UNKNOWN = -1
+
+
+@dataclass
+class Best:
+    """The longest distance so far, over all components, and its pair; target may be UNKNOWN."""
+
+    length: int = 0
+    source: int = 0
+    target: int = 0
+
+
+@dataclass
+class Eccentricity:
+    """A complete BFS. farthest : smallest vertex at the largest distance. distances : Column, if it
+    was asked for and not taken."""
+
+    source: int
+    eccentricity: int
+    farthest: int
+    n_reached: int
+    distances: Column | None = None
+
+    def take_distances(self) -> Column:
+        """The distances, which are then no longer kept here."""
+        column, self.distances = self.distances, None
+        if column is None:
+            raise ValueError("this BFS has no distances")
+        return column
+
+
+@dataclass
+class Stages:
+    """Counts for Result.traversals, and wall seconds by stage."""
+
+    bfs: int = 0
+    multi_source: int = 0
+    multi_source_sources: int = 0
+    partial: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Add the wall time of the block to `stage`."""
+        begin = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begin
+
+    def traversals(self) -> Traversals:
+        """The counts as the result tells them."""
+        return Traversals(self.bfs, self.multi_source, self.multi_source_sources, self.partial)
+
+
+class Enough(Exception):
+    """The component's interval is what was asked for; args[0] says why. Caught by ExactMethod."""
+
+
+class TimeOver(Exception):
+    """The time limit has passed; a progress listener may raise it inside a traversal."""
+
+
+def path_middle(engine: Engine, distances: Column, target: int, length: int) -> int:
+    """The vertex floor(length / 2) steps from `target` on a shortest path to the source of
+    `distances`, which is `length` away."""
+    steps = length // 2
+    for piece in engine.path_pieces(distances, target):
+        if steps < len(piece):
+            return int(piece[steps])
+        steps -= len(piece)
+    raise AssertionError("the path is shorter than the distance")
+
+
+def check_batch(batch: int) -> None:
+    """Raises InputError for a batch without a source."""
+    if batch < 1:
+        raise InputError("a batch has at least one source", text=str(batch))

@@ -1,0 +1,171 @@
+"""Bounds on the eccentricity of every vertex from full traversals, folded in one pass each.
+
+After a traversal from p: max(d, ecc(p) - d) <= ecc(v) <= d + ecc(p), with d = d(p, v). Bytes a
+vertex: 3 x itemsize. An entry of a vertex that no traversal of the run has reached is unreached.
+Sources: Takes and Kosters 2011; Dal, Kusters and Takes, Algorithm 2.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from ..stream.offsets import row_start
+from .atomics import atomic_add
+from .columns import Column, smallest_dtype
+from .core import Core
+
+_GRAIN = 1 << 14
+_SLOTS = 8
+
+
+@dataclass(frozen=True)
+class Folded:
+    """After a fold. unsettled : vertices whose upper bound exceeds the limit. centre : not yet
+    traversed vertex of the smallest lower bound (ties: smallest largest distance to the pivots,
+    highest degree, smallest number); periphery : of the largest upper bound (ties: farthest from
+    the pivots, smallest number); -1 if there is none. highest : the largest upper bound."""
+
+    unsettled: int
+    centre: int
+    periphery: int
+    highest: int
+
+
+class PivotBounds:
+    """Parameters: the engine's core; the largest eccentricity that there may be, to which upper
+    bounds are cut.
+
+    lower, upper : bounds on eccentricities. far : largest distance to a pivot. All Columns,
+    unreached in components that were not traversed; far is unreached at traversed vertices too."""
+
+    def __init__(self, core: Core, largest: int) -> None:
+        self._core, self._largest = core, largest
+        n, dtype = core.table.n_vertices, smallest_dtype(largest)
+        top = np.iinfo(dtype).max
+        self.lower, self.upper, self.far = (Column(np.full(n, top, dtype)) for _ in range(3))
+
+    def reset(self) -> None:
+        """Forget everything (for the next component)."""
+        for column in (self.lower, self.upper, self.far):
+            column.clear()
+
+    def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
+        """Take a full traversal from `source` into account. limit : see Folded.unsettled."""
+        core, turn = self._core, np.zeros(2, np.int64)
+        lower, upper, far = self.lower.raw(), self.upper.raw(), self.far.raw()
+        out = np.full((core.crew.threads, _SLOTS), -1, np.int64)
+        values, about = distances.raw(), np.array([source, eccentricity, limit, self._largest])
+
+        def run() -> None:
+            begin = time.thread_time()
+            fold_pivot(turn, _GRAIN, values, about, lower, upper, far, *core.offsets, out)
+            core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+
+        core.crew.everywhere(run)
+        centres = [tuple(row[1:5].tolist()) for row in out if row[4] >= 0]
+        peripheries = [tuple(row[5:8].tolist()) for row in out if row[7] >= 0]
+        periphery = max(peripheries, key=lambda key: (key[0], key[1], -key[2]), default=(-1, -1, -1))
+        centre = min(centres, default=(-1, -1, -1, -1))
+        highest = int(max(row[0] >> 40 for row in out))
+        unsettled = int(sum(row[0] & ((1 << 40) - 1) for row in out))
+        return Folded(unsettled, centre[3], periphery[2], highest)
+
+    def unsettled(self, limit: int) -> np.ndarray:
+        """Reached vertices whose upper bound exceeds `limit`, ascending, int64[k]."""
+        return list_between(self.upper.raw(), limit, self.upper.unreached)
+
+    def most_central(self, vertices: np.ndarray) -> int:
+        """Of these vertices, one with the smallest lower bound (ties: nearest to the pivots, first
+        in order) that was not traversed; -1 if all were."""
+        lower, far = self.lower.take(vertices), self.far.take(vertices)
+        free = np.flatnonzero(far != self.far.unreached)
+        if len(free) == 0:
+            return -1
+        return int(vertices[free[np.lexsort((far[free], lower[free]))[0]]])
+
+
+@njit(cache=True, nogil=True)
+def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):  # type: ignore[no-untyped-def]
+    """Threads share this pass. about : int64[4] = source, its eccentricity, limit, largest.
+
+    out : int64[threads, 8], one row each (turn[1] numbers them): highest upper bound << 40 |
+    unsettled; lower, far, -degree, vertex of the centre; upper, far, vertex of the periphery."""
+    source, eccentricity, limit, largest = about
+    n = len(lower)
+    mine = atomic_add(turn, 1, 1)
+    unsettled = 0
+    highest = 0
+    centre = -1
+    periphery = -1
+    centre_degree = 0
+    top = np.int64(np.iinfo(lower.dtype).max)
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= n:
+            break
+        for v in range(begin, min(begin + grain, n)):
+            d = np.int64(distances[v])
+            if d == top:
+                continue
+            low = max(d, eccentricity - d)
+            high = min(d + eccentricity, largest)
+            if np.int64(upper[v]) == top:
+                lower[v] = low
+                upper[v] = high
+                far[v] = d
+            else:
+                lower[v] = max(np.int64(lower[v]), low)
+                upper[v] = min(np.int64(upper[v]), high)
+                if np.int64(far[v]) != top:
+                    far[v] = max(np.int64(far[v]), d)
+            if v == source:
+                far[v] = top
+            high = np.int64(upper[v])
+            highest = max(highest, high)
+            if high > limit:
+                unsettled += 1
+            if np.int64(far[v]) == top:
+                continue
+            if periphery < 0 or high > np.int64(upper[periphery]) or (
+                    high == np.int64(upper[periphery]) and far[v] > far[periphery]):
+                periphery = v
+            if centre < 0 or lower[v] < lower[centre]:
+                better = True
+            elif lower[v] > lower[centre] or far[v] > far[centre]:
+                better = False
+            elif far[v] < far[centre]:
+                better = True
+            else:
+                better = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v) > centre_degree
+            if better:
+                centre = v
+                centre_degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    out[mine, 0] = (highest << 40) | unsettled
+    out[mine, 4] = centre
+    out[mine, 7] = periphery
+    if centre >= 0:
+        out[mine, 1] = lower[centre]
+        out[mine, 2] = far[centre]
+        out[mine, 3] = -centre_degree
+        out[mine, 5] = upper[periphery]
+        out[mine, 6] = far[periphery]
+
+
+@njit(cache=True, nogil=True)
+def list_between(values, low, high):  # type: ignore[no-untyped-def]
+    """Indices with low < value < high, ascending, int64[k]."""
+    count = 0
+    for v in range(len(values)):
+        if low < np.int64(values[v]) < high:
+            count += 1
+    found = np.empty(count, np.int64)
+    count = 0
+    for v in range(len(values)):
+        if low < np.int64(values[v]) < high:
+            found[count] = v
+            count += 1
+    return found

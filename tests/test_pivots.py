@@ -1,0 +1,146 @@
+"""Pivots equal brute force on every engine, whatever way the proof is found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import InputError, StoppedEarly
+from emdiam.exact import costs, pivots as pivots_module
+from emdiam.exact.boxes import build_boxes, open_points, worst_pair
+from emdiam.exact.costs import Costs
+from emdiam.exact.pivots import PivotOptions, pivots
+from emdiam.exact.run_parts import Limits
+from tests import naive
+from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
+from tests.test_fdiam import check
+
+ODD = odd_graphs()
+# How the method is steered: its own choice, never covering, always, or at random.
+WAYS = ("own", "certificates", "covering", "random")
+
+
+@contextmanager
+def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
+    """Force the choice between certificates and covering, and the number of sweeps."""
+    rng = random.Random(seed)
+    choices = {"certificates": lambda *_: False, "covering": lambda *_: True,
+               "random": lambda *_: rng.random() < 0.5}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pivots_module, "LEAST_SWEEPS", min(3, sweeps))
+        patch.setattr(pivots_module, "MOST_SWEEPS", sweeps)
+        if way != "own":
+            patch.setattr(Costs, "covering_pays", choices[way])
+            patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= 1)
+            patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
+            patch.setattr(costs, "FIRST_BATCH", 2)
+        yield
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", ODD[name]), kind) as engine:
+        check(pivots(engine), ODD[name])
+        for way in WAYS[1:]:
+            with steered(way, 1, 5):
+                check(pivots(engine, PivotOptions(seed=3)), ODD[name])
+
+
+STEERING = st.tuples(st.sampled_from(WAYS), st.integers(1, 5), st.integers(0, 9))
+
+
+@pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed"])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(), steering=STEERING)
+def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, steering: tuple[str, int, int]) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine, steered(*steering):
+        check(pivots(engine, PivotOptions(seed=steering[2])), graph)
+
+
+@pytest.mark.slow
+@settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(most=60), steering=STEERING)
+def test_many_random_graphs(tmp_path: Path, graph: naive.Graph, steering: tuple[str, int, int]) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine, steered(*steering):
+        check(pivots(engine, PivotOptions(seed=steering[2])), graph)
+
+
+def test_no_vertices(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", [])) as engine:
+        with pytest.raises(InputError, match="no vertices"):
+            pivots(engine)
+
+
+def naive_bound(a: list[int], b: list[int]) -> int:
+    return min(x + y for x, y in zip(a, b, strict=True))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_boxes_equal_all_pairs(data: st.DataObject) -> None:
+    """The worst pair, and which points are open, by looking at all pairs."""
+    k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 60))
+    top = data.draw(st.sampled_from([3, 40, 255, 60_000]))
+    dtype = np.uint8 if top < 256 else np.uint16
+    rows = data.draw(st.lists(st.lists(st.integers(0, top), min_size=k, max_size=k), min_size=m, max_size=m))
+    threshold = data.draw(st.integers(0, 2 * top))
+    bounds = {(i, j): naive_bound(rows[i], rows[j]) for i in range(m) for j in range(i)}
+    above = {pair: value for pair, value in bounds.items() if value > threshold}
+    boxes = build_boxes(np.array(rows, dtype))
+    found = worst_pair(boxes, threshold)
+    assert found.finished and found.bound == max(above.values(), default=threshold)
+    if above:
+        assert above[max(found.first, found.second), min(found.first, found.second)] == found.bound
+    else:
+        assert (found.first, found.second) == (-1, -1)
+    assert set(np.flatnonzero(open_points(boxes, threshold)).tolist()) == {v for pair in above for v in pair}
+
+
+def test_many_equal_points_are_one_box() -> None:
+    """A million equal points: quadratic work would never end."""
+    points = np.full((1_000_000, 2), 7, np.uint8)
+    boxes = build_boxes(points)
+    assert len(boxes.begin) == 1
+    found = worst_pair(boxes, 13)
+    assert (found.bound, found.looked_at < 10) == (14, True)
+    assert worst_pair(boxes, 14).first == -1
+    assert open_points(boxes, 13).all() and not open_points(boxes, 14).any()
+
+
+def test_sums_do_not_wrap() -> None:
+    """Distances of 200 and 200 in bytes are 400 apart, not 144."""
+    found = worst_pair(build_boxes(np.array([[200], [200]], np.uint8)), 399)
+    assert found.bound == 400
+
+
+def test_ctrl_c_gives_the_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", ODD["hypercube"])) as engine:
+        real, calls = engine.bfs, []
+
+        def interrupted(*args: Any, **kwargs: Any) -> Any:
+            calls.append(args)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(engine, "bfs", interrupted)
+        with pytest.raises(StoppedEarly) as stop:
+            pivots(engine)
+    result = stop.value.result
+    assert not result.exact and result.lower <= 6 <= result.upper < 63
+
+
+def test_gap_is_an_answer(tmp_path: Path) -> None:
+    graph = ODD["torus"]
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        result = pivots(engine, PivotOptions(limits=Limits(gap=1000)))
+    assert result.lower <= 8 <= result.upper and result.traversals.bfs < 5
