@@ -25,6 +25,7 @@ class Engine(Protocol):
     n_vertices: int
     n_arcs: int
     n_isolated: int
+    n_blocks: int
     batch_bits: int
 
     def bfs(

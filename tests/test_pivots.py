@@ -14,7 +14,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.exact import costs, pivots as pivots_module
+from emdiam.exact import costs
+from emdiam.exact import pivots as pivots_module
 from emdiam.exact.boxes import build_boxes, open_points, worst_pair
 from emdiam.exact.costs import Costs
 from emdiam.exact.pivots import PivotOptions, pivots
@@ -42,6 +43,7 @@ def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
             patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= 1)
             patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
             patch.setattr(costs, "FIRST_BATCH", 2)
+            patch.setattr(Costs, "pairs_at_once", lambda self, n_open: rng.randint(1, 5))
         yield
 
 

@@ -80,6 +80,47 @@ def open_points(boxes: Boxes, threshold: int) -> np.ndarray:
     return found
 
 
+def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, most: int) -> np.ndarray:
+    """At most `most` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
+    numbering. order : int64[m], in which rows look for a partner."""
+    pairs = np.empty((most, 2), np.int64)
+    count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, order, pairs)
+    return boxes.order[pairs[:count]]
+
+
+@njit(cache=True, nogil=True)
+def match_open(points, begin, end, child, most, threshold, order, pairs):  # type: ignore[no-untyped-def]
+    """Greedy matching in the graph of open pairs; returns how many pairs (of rows)."""
+    hint = np.zeros(1, np.int64)
+    stack = np.empty(4096, np.int64)
+    used = np.zeros(len(points), np.uint8)
+    count = 0
+    for r in order:
+        if count == len(pairs):
+            break
+        depth = 0 if used[r] else 1
+        stack[0] = 0
+        while depth and not used[r]:
+            depth -= 1
+            node = stack[depth]
+            if _bound(points[r], most[node], threshold, hint) <= threshold:
+                continue
+            if child[node]:
+                stack[depth] = child[node]
+                stack[depth + 1] = child[node] + 1
+                depth += 2
+                continue
+            for s in range(begin[node], end[node]):
+                if s != r and not used[s] and _bound(points[r], points[s], threshold, hint) > threshold:
+                    used[r] = 1
+                    used[s] = 1
+                    pairs[count, 0] = r
+                    pairs[count, 1] = s
+                    count += 1
+                    break
+    return count
+
+
 @njit(cache=True, nogil=True)
 def split_boxes(points, order, begin, end, child, leaf):  # type: ignore[no-untyped-def]
     """Arrange `order` so that every box is a range of it; returns the number of boxes. A box is cut

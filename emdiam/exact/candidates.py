@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from ..traverse.columns import Column
-from .boxes import Boxes, build_boxes, open_points, worst_pair
+from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
 
 @dataclass(frozen=True)
@@ -70,6 +70,17 @@ class Candidates:
         found = worst_pair(self.boxes(), limit)
         pair = (int(self.vertices[found.first]), int(self.vertices[found.second]))
         return Verdict(len(self.vertices), len(self.cover(limit)), found.bound, pair, found.looked_at)
+
+    def open_pairs(self, limit: int, worst: int, most: int, seed: int) -> np.ndarray:
+        """At most `most` pairs of vertices with U > limit, no vertex in two of them, int64[k, 2]:
+        first such of nearly the `worst` bound, spread over the candidates at random."""
+        boxes = self.boxes()
+        order = np.random.default_rng(seed).permutation(len(self.vertices))
+        for threshold in (worst - 1, (worst + limit) // 2, limit):
+            pairs = disjoint_pairs(boxes, max(limit, threshold), order, most)
+            if len(pairs) == most or threshold <= limit:
+                break
+        return self.vertices[pairs]
 
     def shrink(self, upper: Column, limit: int) -> Verdict:
         """As certify without looking at pairs: drop what is settled and count the cover; nothing

@@ -20,6 +20,8 @@ FIRST_BATCH, LARGEST_BATCH, GROWTH = 64, 512, 4
 # one for what that has left.
 LEAST_GAIN = 3.0
 WAITING_SHARE = 1 / 32
+# A batch of k pairs is taken to bring as much as k / PAIRS_WORTH rounds one after another.
+MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 3
 _MEMORY = 3
 
 
@@ -30,12 +32,16 @@ class Costs:
         self._single = self._certify = self._waited = 0.0
         self._singles = 0
         self._left: list[tuple[int, int]] = []
+        self._stores = self._dense = 0.0
+        self._round = 0.0
         self._batch: tuple[float, int] | None = None
 
-    def single(self, seconds: float) -> None:
-        """A traversal with its fold."""
+    def single(self, seconds: float, stores_read: float, dense_levels: int) -> None:
+        """A traversal with its fold. stores_read : blocks read / blocks of the store."""
         self._single += seconds
         self._singles += 1
+        self._stores += stores_read
+        self._dense += dense_levels
 
     def certified(self, seconds: float, verdict: Verdict) -> None:
         """A certification."""
@@ -45,6 +51,7 @@ class Costs:
     def round_done(self, seconds: float) -> None:
         """A round of refinement is over (its certification comes next)."""
         self._waited += seconds + self._certify
+        self._round = seconds
 
     def covered(self, seconds: float, sources: int) -> None:
         """A batch, with its spread."""
@@ -62,6 +69,19 @@ class Costs:
             return cover
         most = FIRST_BATCH if self._batch is None else max(FIRST_BATCH, GROWTH * self._batch[1])
         return max(1, min(LARGEST_BATCH, most, math.ceil(cover / gain)))
+
+    def pairs_at_once(self, n_open: int) -> int:
+        """Worst pairs whose traversals go into one batch; 1: one traversal after another.
+
+        Out of core, a BFS that reads every block in most of its levels reads hardly more for many
+        sources; where each level meets other blocks, or all is in memory, batches share little.
+        """
+        pairs = min(MOST_PAIRS, n_open // 4)
+        if self._stores < 1.0 or pairs < LEAST_PAIRS:
+            return 1
+        dense = min(1.0, self._dense / self._stores)
+        ratio = 2 * dense + (1 - dense) * pairs
+        return pairs if ratio < pairs / PAIRS_WORTH else 1
 
     def pairs_are_cheap(self) -> bool:
         """Whether certifying costs little beside a batch."""
@@ -95,4 +115,4 @@ class Costs:
             fall = math.log(recent[0][kind] + 1) - math.log(recent[-1][kind] + 1)
             if fall > 0:
                 rounds = min(rounds, (len(recent) - 1) * math.log(recent[-1][kind] + 1) / fall)
-        return (2 * self._one() + self._certify) * max(1.0, rounds)
+        return (max(self._round, self._one()) + self._certify) * max(1.0, rounds)

@@ -29,6 +29,7 @@ from ..traverse.pivot_bounds import Folded
 from .candidates import Candidates, Verdict
 from .costs import Costs
 from .covering import Covering
+from .proof import ComponentProof, Proof
 from .result import Result
 from .run import ExactMethod, run_method
 from .run_parts import Eccentricity, MethodOptions, path_middle
@@ -60,6 +61,7 @@ class Pivots(ExactMethod):
         self.options = options
         self.n_open: int | None = None
         self.rounds = 0
+        self.proof = Proof()
 
     def _start(self) -> int:
         if self.options.seed == 0:
@@ -82,10 +84,20 @@ class Pivots(ExactMethod):
     def _details(self) -> dict[str, Any]:
         return {"rounds": self.rounds}
 
+    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
+        known = len(self.proof.components)
+        super()._run_component(component, first, own)
+        if len(self.proof.components) == known:  # its first BFS was enough: 2 ecc <= best
+            self.proof.components.append(ComponentProof(
+                component.hub, component.size, 0, self.best.length, pivots=[component.hub]))
+
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         self.bounds.reset()
         self.n_open = None
-        return _ComponentRun(self, component, floor).solve(first)
+        run = _ComponentRun(self, component, floor)
+        limit = run.solve(first)
+        self.proof.components.append(run.proof())
+        return limit
 
 
 class _ComponentRun:
@@ -98,8 +110,15 @@ class _ComponentRun:
         self.candidates: Candidates | None = None
         self.pivots: list[int] = []
         self.sources: list[int] = []
+        self.longest = (0, component.hub, component.hub)
         self.costs = Costs()
         self.covering = Covering(self.engine, method.options.seed)
+
+    def proof(self) -> ComponentProof:
+        """What proves the limit, once solve has returned."""
+        length, source, target = self.longest
+        return ComponentProof(self.component.hub, self.component.size, length, self.limit,
+                              (source, target) if length else None, self.pivots, self.sources)
 
     def solve(self, first: Eccentricity) -> int:
         """The diameter of the component, or the floor if that is more."""
@@ -133,7 +152,7 @@ class _ComponentRun:
             run, folded = self._traverse(vertex)
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
-        begin = time.perf_counter()
+        begin, before = time.perf_counter(), self.engine.stats()
         if self.candidates is None:
             column = self.engine.new_column(self.method.largest)
         else:
@@ -147,11 +166,15 @@ class _ComponentRun:
         run = Eccentricity(vertex, found.eccentricity, found.farthest, found.n_reached, column)
         self.method.found(run.eccentricity, vertex, run.farthest)
         folded = self._fold(run, column)
-        self.costs.single(time.perf_counter() - begin)
+        used = self.engine.stats() - before
+        self.costs.single(time.perf_counter() - begin, used.blocks_read / self.engine.n_blocks,
+                          used.dense_levels)
         return run, folded
 
     def _fold(self, run: Eccentricity, column: Column) -> Folded:
         self.limit = max(self.limit, run.eccentricity)
+        if run.farthest >= 0 and run.eccentricity > self.longest[0]:
+            self.longest = (run.eccentricity, run.source, run.farthest)
         self.pivots.append(run.source)
         if self.candidates is None:
             self.columns.append(column)
@@ -176,19 +199,49 @@ class _ComponentRun:
         return verdict
 
     def _refine(self, verdict: Verdict) -> Verdict:
-        self.method.rounds += 1
-        begin = time.perf_counter()
+        """One round: the worst pair, or many open pairs at once."""
         if verdict.worst[0] < 0:
             return self._certify_pairs()
-        first, second = verdict.worst
+        self.method.rounds += 1
+        begin = time.perf_counter()
+        at_once = self.costs.pairs_at_once(verdict.n_open) if self.method.options.batch else 1
+        if at_once > 1:
+            folded = self._refine_many(verdict, at_once)
+        else:
+            folded = self._refine_one(*verdict.worst)
+        self.costs.round_done(time.perf_counter() - begin)
+        return PROVED if folded.unsettled <= 1 else self._certify_pairs()
+
+    def _refine_one(self, first: int, second: int) -> Folded:
         if int(self.bounds.upper.gather([first, second]).argmax()):
             first, second = second, first
         run, folded = self._traverse(first)
         assert run.distances is not None
         apart = int(run.distances.gather([second])[0])
-        run, folded = self._traverse(path_middle(self.engine, run.distances, second, apart))
-        self.costs.round_done(time.perf_counter() - begin)
-        return PROVED if folded.unsettled <= 1 else self._certify_pairs()
+        return self._traverse(path_middle(self.engine, run.distances, second, apart))[1]
+
+    def _refine_many(self, verdict: Verdict, most: int) -> Folded:
+        assert self.candidates is not None
+        pairs = self.candidates.open_pairs(self.limit, verdict.bound, most, self.method.rounds)
+        columns, _ = self._traverse_many(pairs[:, 0])
+        apart = [int(c.gather([v])[0]) for c, v in zip(columns, pairs[:, 1].tolist(), strict=True)]
+        middles = [path_middle(self.engine, c, v, d)
+                   for c, v, d in zip(columns, pairs[:, 1].tolist(), apart, strict=True)]
+        del columns
+        return self._traverse_many(np.unique(middles))[1]
+
+    def _traverse_many(self, sources: np.ndarray) -> tuple[list[Column], Folded]:
+        """Traverse all of them in one batch; each becomes a pivot."""
+        columns = [self.engine.new_column(self.method.largest) for _ in sources]
+        found = self._batch(sources, columns).tolist()
+        best = int(np.argmax(found))
+        farthest = columns[best].argbest()
+        self.method.found(found[best], int(sources[best]), farthest)
+        self.limit = max(self.limit, *found)
+        for i, column in enumerate(columns):
+            run = Eccentricity(int(sources[i]), found[i], farthest if i == best else -1, -1)
+            folded = self._fold(run, column)
+        return columns, folded
 
     # -- covering -------------------------------------------------------------------------------
     def _cover(self, verdict: Verdict) -> Verdict:
@@ -210,20 +263,20 @@ class _ComponentRun:
         method.n_open = verdict.n_open
         return verdict
 
-    def _batch(self, sources: np.ndarray) -> np.ndarray:
-        """Eccentricities of the sources, by one multi-source BFS."""
+    def _batch(self, sources: np.ndarray, columns: list[Column] | None = None) -> np.ndarray:
+        """Eccentricities of the sources (and distances), by one multi-source BFS."""
         method = self.method
         method.checkpoint()
-        with method.stages.timed("cover"):
-            method.tick("cover")
-            found = self.engine.eccentricities(sources)
+        with method.stages.timed("multi-source"):
+            method.tick("multi-source")
+            found = self.engine.eccentricities(sources, columns=columns)
             method.stages.multi_source += 1
             method.stages.multi_source_sources += len(sources)
-        self.sources.extend(sources.tolist())
         return found
 
     def _settle(self, sources: np.ndarray, eccentricities: np.ndarray) -> None:
         """Spread the balls of radius L - ecc around the sources, of which one may raise L."""
+        self.sources.extend(sources.tolist())
         if int(eccentricities.max()) > self.limit:
             self._traverse(int(sources[eccentricities.argmax()]))
         with self.method.stages.timed("spread"):

@@ -9,8 +9,8 @@ from typing import Any
 
 @dataclass
 class Counters:
-    """traversals : completed or stopped traversals (bfs and spread). passes : dense levels.
-    levels : levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read,
+    """traversals : completed or stopped traversals (bfs and spread). passes : levels and scans that
+    swept over blocks. dense_levels : those of them that touched at least half of all blocks. levels : levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read,
     bytes_decoded : I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of all threads in
     reading, checking and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels.
     wait_seconds : wall seconds in which no kernel could run for want of blocks.
@@ -18,6 +18,7 @@ class Counters:
 
     traversals: int = 0
     passes: int = 0
+    dense_levels: int = 0
     levels: int = 0
     edges_scanned: int = 0
     blocks_read: int = 0

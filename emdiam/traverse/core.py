@@ -61,6 +61,11 @@ class Core:
         """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""
         return _SLICE_ARCS
 
+    def count_sweep(self, n_blocks: int, arcs: int) -> None:
+        """Count a level that swept over so many blocks."""
+        dense = 2 * n_blocks >= self.table.n_blocks
+        self.counters.add(passes=1, levels=1, dense_levels=int(dense), edges_scanned=arcs)
+
     def load_missed(self, count: int) -> bool:
         """Bring the blocks of the `count` rows that a sparse kernel put aside.
 

@@ -39,7 +39,7 @@ class CpuEngine:
         self.store, self._core, self.plan = store, core, plan
         self.compile_seconds = self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
-        self.n_isolated = store.record.n_isolated
+        self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, core.table.n_blocks)
         self.batch_bits = MOST_BITS
         self._progress = progress or silent
         self._facts: dict[str, Any] = {}

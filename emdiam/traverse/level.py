@@ -82,7 +82,7 @@ def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
         return arcs
 
     arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
-    core.counters.add(passes=1, levels=1, edges_scanned=arcs)
+    core.count_sweep(len(blocks), arcs)
     return arcs
 
 

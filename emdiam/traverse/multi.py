@@ -286,7 +286,7 @@ class MultiRun:
 
         arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
         self._state[ARCS] += arcs
-        core.counters.add(passes=1, levels=1, edges_scanned=arcs)
+        core.count_sweep(len(blocks), arcs)
 
     def _end_level(self, merge: bool) -> tuple[int, int, int]:
         out = np.zeros(3, np.int64)
