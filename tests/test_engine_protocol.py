@@ -58,6 +58,7 @@ def check_eccentricities(engine: Engine, graph: naive.Graph, rng: random.Random)
     for k in (1, rng.randint(2, 8), rng.randint(9, 150)):
         sources = [rng.randrange(n) for _ in range(k)]
         want = [naive.distances(graph, v) for v in sources]
+        assert engine.bfs(sources[0]).eccentricity == max(want[0])
         columns = [engine.new_column(n) for _ in sources]
         found = engine.eccentricities(sources, columns=columns)
         assert found.dtype == np.int32 and found.tolist() == [max(d) for d in want]

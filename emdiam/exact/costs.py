@@ -21,7 +21,9 @@ FIRST_BATCH, LARGEST_BATCH, GROWTH = 64, 512, 4
 LEAST_GAIN = 3.0
 WAITING_SHARE = 1 / 32
 # A batch of k pairs is taken to bring as much as k / PAIRS_WORTH rounds one after another.
-MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 3
+MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 5
+# Stores that a batch of thin traversals reads in a window of levels (measured: 1 to 2).
+STORES_A_WINDOW = 1.5
 _MEMORY = 3
 
 
@@ -32,16 +34,18 @@ class Costs:
         self._single = self._certify = self._waited = 0.0
         self._singles = 0
         self._left: list[tuple[int, int]] = []
-        self._stores = self._dense = 0.0
+        self._stores = self._dense = self._windows = 0.0
         self._round = 0.0
         self._batch: tuple[float, int] | None = None
 
-    def single(self, seconds: float, stores_read: float, dense_levels: int) -> None:
-        """A traversal with its fold. stores_read : blocks read / blocks of the store."""
+    def single(self, seconds: float, stores_read: float, dense_levels: int, windows: int) -> None:
+        """A traversal with its fold. stores_read : blocks read / blocks of the store. windows : that
+        strips take for its levels."""
         self._single += seconds
         self._singles += 1
         self._stores += stores_read
         self._dense += dense_levels
+        self._windows += windows
 
     def certified(self, seconds: float, verdict: Verdict) -> None:
         """A certification."""
@@ -73,15 +77,25 @@ class Costs:
     def pairs_at_once(self, n_open: int) -> int:
         """Worst pairs whose traversals go into one batch; 1: one traversal after another.
 
-        Out of core, a BFS that reads every block in most of its levels reads hardly more for many
-        sources; where each level meets other blocks, or all is in memory, batches share little.
+        In memory a batch shares too little. Out of core, one whose levels read every block anyway
+        reads hardly more for many sources, and thin ones share a store in each window.
         """
         pairs = min(MOST_PAIRS, n_open // 4)
-        if self._stores < 1.0 or pairs < LEAST_PAIRS:
+        if pairs < LEAST_PAIRS or self._stores < 1.0:
             return 1
-        dense = min(1.0, self._dense / self._stores)
-        ratio = 2 * dense + (1 - dense) * pairs
-        return pairs if ratio < pairs / PAIRS_WORTH else 1
+        return pairs if self._shared() < pairs / PAIRS_WORTH else 1
+
+    def _shared(self) -> float:
+        """Traversals, out of core, that a batch of many costs."""
+        if 2 * self._dense > self._stores:
+            return 2.0
+        return STORES_A_WINDOW * self._windows / self._stores
+
+    def _batch_of(self, k: float) -> float:
+        """Traversals that a batch of k sources costs, before there was one."""
+        if self._stores < 1.0:
+            return float(k**BATCH_EXPONENT)
+        return 2.0 if 2 * self._dense > self._stores else k
 
     def pairs_are_cheap(self) -> bool:
         """Whether certifying costs little beside a batch."""
@@ -103,7 +117,7 @@ class Costs:
             seconds, had = self._batch
             return seconds * float((sources / had) ** BATCH_EXPONENT if sources < had else sources / had)
         whole, rest = divmod(sources, LARGEST_BATCH)
-        return float(self._one() * (whole * LARGEST_BATCH**BATCH_EXPONENT + rest**BATCH_EXPONENT))
+        return self._one() * (whole * self._batch_of(LARGEST_BATCH) + self._batch_of(rest))
 
     def _certificate_seconds(self) -> float:
         """Expected seconds until nothing is open; infinite where the last rounds brought nothing."""

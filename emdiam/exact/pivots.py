@@ -26,6 +26,7 @@ from ..engine import Engine
 from ..traverse.columns import Column
 from ..traverse.components import Component
 from ..traverse.pivot_bounds import Folded
+from ..traverse.strips import windows_for
 from .candidates import Candidates, Verdict
 from .costs import Costs
 from .covering import Covering
@@ -38,6 +39,8 @@ LEAST_SWEEPS, MOST_SWEEPS = 3, 5
 # Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
 MANY = 8
 LARGEST_TIE = 1 << 12
+# So few sources are traversed one by one: a batch costs several traversals.
+FEW = 2
 PROVED = Verdict(0, 0, 0, (-1, -1), 0)
 
 
@@ -168,7 +171,7 @@ class _ComponentRun:
         folded = self._fold(run, column)
         used = self.engine.stats() - before
         self.costs.single(time.perf_counter() - begin, used.blocks_read / self.engine.n_blocks,
-                          used.dense_levels)
+                          used.dense_levels, windows_for(run.eccentricity))
         return run, folded
 
     def _fold(self, run: Eccentricity, column: Column) -> Folded:
@@ -252,7 +255,11 @@ class _ComponentRun:
         size = min(self.engine.batch_bits, self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
-        self._settle(sources, self._batch(sources))
+        if len(sources) <= FEW:
+            for source in sources.tolist():
+                self._traverse(source)
+        else:
+            self._settle(sources, self._batch(sources))
         settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
         left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
         self.covering.learn(settled, len(cover) - left)

@@ -41,6 +41,7 @@ from .sparse import (
     TARGETS,
     sparse_bfs,
 )
+from .strips import Strips, labelled, waiting_arcs
 from .workspace import clear_bits, list_bits, set_bits
 
 _NO_DIST = np.empty(0, np.uint8)
@@ -102,7 +103,8 @@ class BfsRun:
         state[FARTHEST] = source
         self._front = Front(1, 0, 0)
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
-        self._dense = False
+        self._dense = self._stripped = self._swept = False
+        self._strips: Strips | None = None
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -130,7 +132,9 @@ class BfsRun:
     def step(self, tick: Tick | None = None) -> bool:
         """Run one dense level or one slice of sparse levels; True when finished."""
         if self._complete is None:
-            if self._dense:
+            if self._strips is not None:
+                self._strip_step(tick)
+            elif self._dense:
                 self._dense_step(tick)
             else:
                 self._sparse_step()
@@ -172,7 +176,7 @@ class BfsRun:
             self._complete = False
         elif reason == MISSING:
             if not core.load_missed(int(state[MISSED])):
-                self._to_dense()
+                self._to_strips_or_dense()
         elif reason == LIMIT:
             if self.level >= self._level_limit():
                 self._at_limit()
@@ -201,6 +205,57 @@ class BfsRun:
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
 
+    def _to_strips_or_dense(self) -> None:
+        """The level meets too many blocks: a strip if it is thin, else a sweep."""
+        core, work, state = self._core, self._core.work, self._core.work.state
+        head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
+        arcs = self._arcs_of(work.queues[current], count)
+        plain = len(self._dist) == 0 or len(self._targets) > 0 or self._profile
+        if plain or arcs > core.table.n_arcs * core.thin_share or not Strips.possible(core):
+            self._to_dense()
+            return
+        work.frontier[:] = 0
+        set_bits(work.frontier, work.queues[current, head:], count - head)
+        set_bits(work.frontier, work.missed_v, int(state[MISSED]))
+        set_bits(work.frontier, work.queues[1 - current], int(state[NEXT]))
+        state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
+        self._strips, self._stripped = Strips(core, self._dist, self.level), True
+
+    def _strip_step(self, tick: Tick | None) -> None:
+        strips, state = self._strips, self._core.work.state
+        assert strips is not None
+        if not strips.step(self._level_limit(), tick):
+            return
+        begin = self.level
+        state[LEVEL] = strips.level
+        if strips.finished:
+            self._leave_strips(strips)
+            self._core.counters.add(levels=self.level - begin + 1)
+            self._complete = True
+        elif self.level >= self._level_limit():
+            self._leave_strips(strips)
+            self._core.counters.add(levels=self.level - begin)
+            self._at_limit()
+            if self._complete is None:
+                self._strips = Strips(self._core, self._dist, self.level)
+        else:
+            self._core.counters.add(levels=self.level - begin)
+            vertices, arcs = waiting_arcs(self._core.work.frontier, *self._core.offsets)
+            if arcs > self._core.table.n_arcs * self._core.thin_share:
+                self._leave_strips(strips)
+                np.copyto(self._core.work.before, self._core.work.visited)
+                self._front.vertices, self._front.arcs = vertices, arcs
+                self._front.visited_arcs += arcs
+
+    def _leave_strips(self, strips: Strips) -> None:
+        """The state of a dense level from the labels."""
+        state = self._core.work.state
+        reached, level, farthest = labelled(self._dist, self._core.work.visited)
+        state[REACHED], state[LEVEL], state[FARTHEST] = reached, level, farthest
+        state[ARCS] += strips.arcs
+        self._front.visited_arcs += strips.arcs
+        self._dense, self._strips = True, None
+
     def _arcs_of(self, vertices: np.ndarray, count: int) -> int:
         starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
         row_starts(*self._core.offsets, vertices[:count], starts)
@@ -214,6 +269,7 @@ class BfsRun:
             self._at_limit()
             if self._complete is not None:
                 return
+        self._swept = True
         up = front.turn(core, int(state[REACHED]))
         scanned = sweep_level(core, up, tick)
         front.learn(core, scanned)
@@ -242,6 +298,8 @@ class BfsRun:
         """The traversal; call it after `step` has returned True."""
         state = self._core.work.state
         self._core.counters.add(traversals=1)
+        if self._complete:
+            self._core.thin = self._stripped and not self._swept
         level = self.level
         farthest = int(state[FARTHEST])
         if not self._complete and not self._dense:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -11,10 +12,10 @@ from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.crew import Crew
 from ..stream.pager import Pager
+from .degrees import max_degree_vertex
 from .workspace import Workspace
 
 DIRECTIONS = ("work", "beamer", "paper")
-MOST_LOADED = 16
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 
@@ -25,7 +26,10 @@ class Core:
 
     direction : rule of level.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
     one thread on a queue (0: always dense; default measured on R-MAT and grids). bias : see
-    level.py; it fades, so that a graph is given another chance.
+    level.py; it fades, so that a graph is given another chance. thin : whether the last full BFS
+    took strips and no dense level. thin_share : of all arcs, up to which a frontier that outgrows
+    the arena is taken in strips (strips.py). most_loaded : blocks that a sparse level may always
+    bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
     """
 
     table: BlockTable
@@ -36,6 +40,9 @@ class Core:
     direction: str = "work"
     dense_arcs: int = -1
     bias: float = 1.0
+    thin_share: float = 1 / 16
+    most_loaded: int = 16
+    thin: bool = False
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:
@@ -56,6 +63,11 @@ class Core:
         """Resident ids, slot of each block, shift."""
         return self.pager.arena.ids, self.pager.arena.slot_of, self.table.shift
 
+    @cached_property
+    def longest_row(self) -> int:
+        """The largest degree."""
+        return int(max_degree_vertex(*self.offsets, self.table.n_vertices)[1])
+
     @property
     def slice_arcs(self) -> int:
         """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""
@@ -73,7 +85,7 @@ class Core:
         rows in many blocks, is one for a sweep.
         """
         blocks = np.unique(self.work.missed_p[:count] >> self.table.shift)
-        if len(blocks) > max(MOST_LOADED, self.pager.arena.n_slots // 4):
+        if len(blocks) > max(self.most_loaded, self.pager.arena.n_slots // 4 if self.most_loaded else 0):
             return False
         self.pager.load(blocks)
         return True

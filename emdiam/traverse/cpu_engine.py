@@ -17,14 +17,16 @@ from ..stream.counters import Counters
 from ..stream.offsets import row_starts
 from ..stream.plan import MemoryPlan
 from .bfs import BfsRun, Traversal
-from .chains import follow_chains, list_degree, max_degree_vertex
+from .chains import follow_chains
 from .columns import Column, smallest_dtype
 from .components import Components, find_components
 from .core import Core
+from .degrees import list_degree, max_degree_vertex
 from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
 from .pivot_bounds import PivotBounds
 from .spread import SpreadRun
+from .strip_batch import MOST_STRIPS, StripBatch
 
 _EVENT_SECONDS = 0.2
 _PIECE = 1 << 20
@@ -67,6 +69,8 @@ class CpuEngine:
     ) -> np.ndarray:
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
+        if columns is not None and targets is None and self._core.thin:
+            return self._strips(wanted, columns)
         found = np.empty(len(wanted), np.int32)
         for begin in range(0, len(wanted), self.batch_bits):
             end = min(begin + self.batch_bits, len(wanted))
@@ -77,6 +81,17 @@ class CpuEngine:
                 self._heartbeat()
             found[begin:end] = run.result().reach
         return found
+
+    def _strips(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
+        """Distances of all sources by strips that share their blocks; the eccentricities."""
+        for begin in range(0, len(sources), MOST_STRIPS):
+            part = slice(begin, begin + MOST_STRIPS)
+            run = StripBatch(self._core, sources[part].tolist(), columns[part])
+            while not run.step(self._heartbeat):
+                self._facts["level"] = run.level
+                self._heartbeat()
+            self._core.counters.add(traversals=1)
+        return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
 
     def reached(self) -> np.ndarray:
         """See Engine.reached."""

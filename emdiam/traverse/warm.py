@@ -20,9 +20,8 @@ import numpy as np
 
 from ..errors import EmdiamError
 
-_KERNEL_FILES = ("atomics", "chains", "columns", "components", "dense", "multi", "multi_dense",
-                 "multi_sparse", "paths", "sparse", "spread",
-                 "warm", "workspace")
+_KERNEL_FILES = ("atomics", "chains", "columns", "components", "degrees", "dense", "multi", "multi_dense",
+                 "multi_sparse", "paths", "pivot_bounds", "sparse", "spread", "strips", "warm", "workspace")
 _COLUMN_DTYPES = (np.uint8, np.uint16, np.uint32)
 
 

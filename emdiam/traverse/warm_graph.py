@@ -16,10 +16,11 @@ from ..stream.counters import SharedCounters
 from ..stream.crew import Crew
 from ..stream.pager import Pager
 from .bfs import BfsRun
-from .chains import follow_chains, list_degree, max_degree_vertex
+from .chains import follow_chains
 from .columns import Column
 from .components import find_components
 from .core import Core
+from .degrees import list_degree, max_degree_vertex
 from .multi import MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces
 from .spread import SpreadRun

@@ -1,0 +1,94 @@
+"""Many strips at once: traversals of several sources that share the blocks they load.
+
+Each source has labels and waiting vertices of its own (strips.py); all go through the same windows of
+levels, and a block that is loaded serves every source that waits in it. So k thin traversals read
+hardly more than one, where bit-parallel levels (multi.py) would touch every block in every level.
+Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8).
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..stream.pager import Tick
+from .columns import Column
+from .core import Core
+from .strips import NARROWEST, NOTHING, WIDEST, grow, waiting_keys
+from .workspace import set_bits
+
+MOST_STRIPS = 32
+
+
+class StripBatch:
+    """A batch in slices: call `step` until it is True; then every column holds distances.
+
+    Parameters
+    ----------
+    core : the engine's core. sources : at most MOST_STRIPS vertices. columns : one unreached Column
+    a source. Raises OverflowError (from step) if a distance does not fit.
+    """
+
+    def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column]) -> None:
+        self._core, self._columns = core, columns
+        n_words = len(core.work.visited)
+        self._active = np.zeros((len(sources), n_words), np.uint64)
+        self._keys = np.full((len(sources), core.table.n_blocks), NOTHING, np.int64)
+        for i, source in enumerate(sources):
+            columns[i].put([source], 0)
+            if not core.table.isolated[source >> 6] >> np.uint64(source & 63) & np.uint64(1):
+                set_bits(self._active[i], np.array([source]), 1)
+                waiting_keys(self._active[i], columns[i].raw(), core.table.shift, *core.offsets, self._keys[i])
+        capacity = core.work.capacity
+        self._room = [(np.empty((2, capacity), core.work.queues.dtype), np.empty(capacity, core.work.queues.dtype))
+                      for _ in range(core.crew.threads)]
+        self._width, self._window, self.level = NARROWEST, 0, 0
+        self._limit = columns[0].unreached - 1
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """One round of blocks for all sources; True when nothing waits."""
+        core = self._core
+        keys = self._keys.min(axis=0)
+        lowest = int(keys.min())
+        if lowest == NOTHING:
+            core.counters.add(levels=self.level)
+            return True
+        if lowest >= self._window:
+            if lowest >= self._limit:
+                raise OverflowError(f"a distance of {lowest} or more does not fit a column of"
+                                    f" {self._columns[0].dtype}")
+            self.level = lowest
+            self._window = min(self._limit, lowest + self._width)
+            self._width = min(WIDEST, 2 * self._width)
+        due = np.flatnonzero(keys < self._window)
+        order = np.argsort(keys[due], kind="stable")[: core.pager.arena.n_slots]
+        blocks = core.pager.load(np.sort(due[order]), tick)
+        self._grow_all(blocks)
+        return False
+
+    def _grow_all(self, blocks: np.ndarray) -> None:
+        core, lock = self._core, threading.Lock()
+        left, rooms = list(range(len(self._columns))), list(self._room)
+        ids, slot_of, shift = core.paging
+        bounds = np.array([self._window, core.work.capacity])
+
+        def run() -> None:
+            begin, arcs = time.thread_time(), 0
+            with lock:
+                queues, seeds = rooms.pop()
+            while True:
+                with lock:
+                    if not left:
+                        break
+                    i = left.pop()
+                mine = blocks[self._keys[i, blocks] < self._window]
+                if len(mine):
+                    arcs += int(grow(ids, slot_of, shift, *core.offsets, core.table.first_vertex,
+                                     self._columns[i].raw(), self._active[i], self._keys[i], mine, queues, seeds,
+                                     bounds))
+            core.counters.add(edges_scanned=arcs, kernel_cpu_seconds=time.thread_time() - begin)
+
+        core.crew.everywhere(run)
