@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
@@ -13,7 +15,9 @@ import pyarrow.parquet
 from emdiam.errors import InputError
 from emdiam.graph.convert import ConvertOptions, convert
 from emdiam.graph.generate import generate, make_source
+from emdiam.graph.generate.source import GeneratedSource
 from emdiam.graph.layout import CHUNK_IDS
+from emdiam.graph.source import EdgeBatch
 
 from .graphs import Graph
 
@@ -44,15 +48,17 @@ class Cache:
         target = self.folder / f"{graph.name}.zarr"
         if not target.exists():
             options = ConvertOptions(chunk_ids=graph.chunk_ids or CHUNK_IDS)
-            if graph.file:
-                convert([self.input_of(graph)], target, options=options)
+            if graph.file or graph.shuffled:
+                listed = self.input_of(graph) if graph.file else self.edge_file(graph, ".parquet")
+                convert([listed], target, options=options)
             else:
                 generate(graph.graph_class, target, vertices=graph.vertices, seed=graph.seed,
                          parameters=graph.parameters, options=options)
         return target
 
     def edge_file(self, graph: Graph, suffix: str) -> Path:
-        """The listed pairs of a generated graph as a file: ".txt" (two columns, tab) or ".parquet"."""
+        """The listed pairs of a generated graph as a file: ".txt" (two columns, tab) or ".parquet".
+        Vertices are renamed if the graph is shuffled; one without an edge is then lost."""
         target = self.folder / f"{graph.name}{suffix}"
         if not target.exists():
             partial = target.with_name(target.name + ".partial")
@@ -81,8 +87,15 @@ def _write_pairs(graph: Graph, target: Path, suffix: str) -> None:
     else:
         raise InputError("unknown kind of edge file", text=suffix, remedy="use .txt or .parquet")
     with writer:
-        for batch in source.batches(_BATCH_BYTES):
+        for batch in _batches(source, graph):
             writer.write_table(pa.table({"src": batch.src, "dst": batch.dst}).cast(schema))
+
+
+def _batches(source: GeneratedSource, graph: Graph) -> Iterator[EdgeBatch]:
+    """The pairs, with their vertices renamed at random if the graph is shuffled."""
+    renamed = np.random.default_rng(graph.seed).permutation(source.n_vertices) if graph.shuffled else None
+    for batch in source.batches(_BATCH_BYTES):
+        yield batch if renamed is None else EdgeBatch(renamed[batch.src], renamed[batch.dst])
 
 
 def evict(folder: Path) -> None:

@@ -1,41 +1,32 @@
-"""Section exact: the diameter by F-Diam, in RAM, and by other libraries.
+"""Section exact: the diameter by own methods and by other libraries, in RAM.
 
-Traversals are counted as the paper counts (eccentricity BFS and Winnow). The diameters that are
-known are checked: a wrong one makes the run fail.
+The own methods share one engine, in paired rounds (see rounds.measure_paired): medians of their
+solve seconds. A run that hits the time limit, or takes longer than runs.LONG_SECONDS, is not
+repeated. The others answer the same question, the largest finite distance over all components, in
+a process of their own. All answers are compared with each other and with the known diameters.
 """
 
 from __future__ import annotations
 
-import time
+import math
 from typing import Any
 
-from emdiam.errors import StoppedEarly
-from emdiam.exact.fdiam import FdiamOptions, fdiam
-from emdiam.exact.result import Result
 from emdiam.graph.store import open_store
-from emdiam.progress import Event
 from emdiam.session import open_engine
 
-from .foreign import ForeignWatch
 from .graphs import Graph, graphs_of
 from .peers.run import installed, run_peer
+from .rounds import measure_paired
+from .runs import CLASSICS, OWN, Solver, Trace, facts_of, faults
 from .setting import Setting
+from .show import Table, millions
 
-TITLE = "Exact diameter, seconds to solve (whole graph in RAM)"
+TITLE = "Exact diameter in RAM: traversals, seconds to solve, million arcs scanned"
 # Peer and the most (vertices x arcs) with which it is asked: igraph runs a BFS from every vertex,
 # networkx is Python throughout.
 _PEERS = {"networkit": 1 << 62, "igraph": 30 * 10**9, "networkx": 10**9}
-
-
-class TimeLimit:
-    """A progress listener that ends a run after some seconds, as Ctrl-C would."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def __call__(self, event: Event) -> None:
-        if time.monotonic() > self._end:
-            raise KeyboardInterrupt
+_FACTOR, _SLACK_SECONDS = 1.1, 0.05
+_LEAST_FDIAM_SECONDS = 0.5  # of the graphs in the mean: shorter ones compare constants
 
 
 def run(setting: Setting) -> list[dict[str, Any]]:
@@ -46,73 +37,123 @@ def run(setting: Setting) -> list[dict[str, Any]]:
 
 def _measure(setting: Setting, graph: Graph) -> dict[str, Any]:
     path = setting.cache.store(graph)
-    result, foreign = _best_attempt(setting, path)
-    row = {**row_of(graph, result), "foreign_cores": foreign}
+    row: dict[str, Any] = {"graph": graph.name, "known": graph.diameters, "published_bfs": graph.published,
+                           "limit_seconds": setting.solve_seconds}
+    with open_store(path) as store, open_engine(store, threads=setting.threads) as engine:
+        row |= {"n_vertices": store.n_vertices, "n_edges": store.n_arcs // 2,
+                "load_seconds": engine.load_seconds, "compile_seconds": engine.compile_seconds}
+        row |= own_runs(setting, engine)
     if setting.peers:
-        work = result.n_vertices * 2 * result.n_edges
+        work = row["n_vertices"] * 2 * row["n_edges"]
         asked = [name for name, most in _PEERS.items() if installed(name) and work <= most]
         row["peers"] = {name: run_peer(name, "diameter", path, setting) for name in asked}
-    return row
+    return row | verdict(graph, row)
 
 
-def _best_attempt(setting: Setting, path: Any) -> tuple[Result, float]:
-    """The first quiet run of at most effort.attempts; if there is none, the one with least foreign
-    load."""
-    done: list[tuple[Result, float]] = []
-    while len(done) < setting.effort.attempts:
-        watch, limit = ForeignWatch(), TimeLimit(setting.solve_seconds)
-        with open_store(path) as store, open_engine(store, threads=setting.threads, progress=limit) as engine:
-            result = solve(engine)
-            result.seconds["compile"], result.seconds["load"] = engine.compile_seconds, engine.load_seconds
-            done.append((result, watch.cores))
-        if done[-1][1] <= setting.effort.quiet_cores or not result.exact:
-            return done[-1]  # a run at the time limit is not worth another one
-    return min(done, key=lambda one: one[1])
+def own_runs(setting: Setting, engine: Any) -> dict[str, Any]:
+    """Facts and timing of each own method, and the trace of pivots."""
+    names = (*OWN, *CLASSICS) if setting.methods == "all" else OWN
+    trace = Trace(engine)
+    solvers = {name: Solver(engine, name, setting.solve_seconds, trace) for name in names}
+    timings = measure_paired(solvers, setting.effort)
+    runs = {}
+    for name, solver in solvers.items():
+        runs[name] = {**facts_of(solver.result), "jit_seconds": solver.jit, **timings[name].to_dict()}
+    return {"runs": runs, "trace": solvers["pivots"].trace}
 
 
-def solve(engine: Any) -> Result:
-    """The exact result, or the interval at the time limit."""
-    try:
-        return fdiam(engine, FdiamOptions())
-    except StoppedEarly as stop:
-        assert isinstance(stop.result, Result)
-        return stop.result
-
-
-def row_of(graph: Graph, result: Result) -> dict[str, Any]:
-    """What is kept of a result (no path), checked against the known diameters."""
-    found = (result.diameter_largest_component, result.diameter_max_component)
-    wrong = result.exact and bool(graph.diameters) and found != graph.diameters
+def verdict(graph: Graph, row: dict[str, Any]) -> dict[str, Any]:
+    """wrong : what contradicts what. diameters : (of the largest component, over all). fastest : of
+    the others, those that finished. ratio : seconds of pivots by its seconds. close : pivots is at
+    most a little slower."""
+    runs, peers = row["runs"], row.get("peers", {})
+    wrong = faults(graph, list(runs.items()))
+    exact = {name: run for name, run in runs.items() if run["exact"]}
+    answer = next((run["diameters"] for run in exact.values()), [None, None])
+    wrong += [f"{name}: {peer['value']}, own: {answer[1]}" for name, peer in peers.items()
+              if "value" in peer and answer[1] not in (None, peer["value"])]
+    others = {name: run["median"] for name, run in exact.items() if name != "pivots"}
+    others |= {name: peer["median"] for name, peer in peers.items() if "median" in peer}
+    fastest = min(others, key=lambda name: others[name], default=None)
+    best = others[fastest] if fastest else math.inf
+    mine = runs["pivots"]["median"] if "pivots" in exact else math.inf
     return {
-        "graph": graph.name, "n_vertices": result.n_vertices, "n_edges": result.n_edges,
-        "exact": result.exact, "lower": result.lower, "upper": result.upper,
-        "diameters": found, "known": graph.diameters, "wrong": wrong,
-        "traversals": result.traversals.bfs, "partial": result.traversals.partial,
-        "published_traversals": graph.published, "levels": result.levels,
-        "edges_scanned": result.edges_scanned, "seconds": result.seconds, "details": result.details,
+        "wrong": wrong, "diameters": answer, "fastest": fastest,
+        "ratio": mine / best if fastest and mine < math.inf else None,
+        "close": mine <= _FACTOR * best + _SLACK_SECONDS if mine < math.inf else False,
     }
 
 
 def table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Header and cells."""
-    header = ["graph", "n", "edges", "D(lcc)", "D(all)", "traversals", "F-Diam", "solve s", *_PEERS,
-              "foreign cores"]
+    header = ["graph", "n", "m", "D", "pivots", "sources", "pivots s", "fdiam BFS", "fdiam s", "M arcs p",
+              "M arcs f", *(f"{name} s" for name in _PEERS), "fastest", "ratio", "close", "foreign cores"]
     return header, [_cells(row) for row in rows]
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
-    peers = row.get("peers", {})
-    shown = [f"{p['median']:.3f}" + _differs(p, row) if "median" in p else p.get("failure", "-")
-             for p in (peers.get(name, {}) for name in _PEERS)]
-    largest, every = (str(d) if d is not None else "-" for d in row["diameters"])
-    if not row["exact"]:
-        every = f"{row['lower']}..{row['upper']}"
-    return [row["graph"], f"{row['n_vertices']:,}", f"{row['n_edges']:,}", largest,
-            every + (" WRONG" if row["wrong"] else ""), f"{row['traversals']:,}",
-            str(row["published_traversals"] or "-"), f"{row['seconds']['solve']:.3f}", *shown,
-            f"{row['foreign_cores']:.2f}"]
+    mine, fdiam, peers = row["runs"]["pivots"], row["runs"]["fdiam"], row.get("peers", {})
+    shown = [_peer_seconds(peers.get(name, {})) for name in _PEERS]
+    ratio = "-" if row["ratio"] is None else f"{row['ratio']:.2f}"
+    quiet = "" if mine["quiet"] else " *"
+    return [row["graph"], f"{row['n_vertices']:,}", f"{row['n_edges']:,}", _diameter(row),
+            _traversals(mine), f"{mine['sources']:,}", _seconds(row, mine), f"{fdiam['bfs']:,}",
+            _seconds(row, fdiam), millions(mine["edges_scanned"]), millions(fdiam["edges_scanned"]), *shown,
+            row["fastest"] or "-", ratio, "yes" if row["close"] else "no",
+            f"{mine['foreign_cores']:.2f}{quiet}"]
 
 
-def _differs(peer: dict[str, Any], row: dict[str, Any]) -> str:
-    """A remark where a peer's diameter of the largest component is another one."""
-    return "" if not row["exact"] or peer["value"] == row["diameters"][0] else f" (D = {peer['value']})"
+def _diameter(row: dict[str, Any]) -> str:
+    answer, mine = row["diameters"][1], row["runs"]["pivots"]
+    shown = f"{mine['lower']}..{mine['upper']}" if answer is None else str(answer)
+    return shown + (" WRONG" if row["wrong"] else "")
+
+
+def _traversals(run: dict[str, Any]) -> str:
+    """Traversals, of which so many multi-source."""
+    return f"{run['traversals']:,}" + (f" ({run['multi_source']:,})" if run["multi_source"] else "")
+
+
+def _seconds(row: dict[str, Any], run: dict[str, Any]) -> str:
+    return f"{run['median']:.3f}" if run["exact"] else f"> {row['limit_seconds']:g}"
+
+
+def _peer_seconds(peer: dict[str, Any]) -> str:
+    return f"{peer['median']:.3f}" if "median" in peer else str(peer.get("failure", "-"))
+
+
+def more(rows: list[dict[str, Any]]) -> list[Table]:
+    """All own methods side by side, if the classics were measured."""
+    if not any("apsp" in row["runs"] for row in rows):
+        return []
+    header = ["graph", "D", *(f"{name}{what}" for name in (*OWN, *CLASSICS) for what in (" s", ""))]
+    cells = []
+    for row in rows:
+        runs = [row["runs"].get(name) for name in (*OWN, *CLASSICS)]
+        shown = [(_seconds(row, run), f"{run['traversals']:,}") if run else ("-", "-") for run in runs]
+        cells.append([row["graph"], _diameter(row), *(text for pair in shown for text in pair)])
+    return [Table("The same by all own methods: seconds and traversals", header, cells)]
+
+
+def notes(rows: list[dict[str, Any]]) -> list[str]:
+    """Lines below the table."""
+    lines = [f"{row['graph']}: WRONG: {fault}" for row in rows for fault in row["wrong"]]
+    pairs = [(_fdiam_seconds(row), row["runs"]["pivots"]["median"]) for row in rows
+             if _fdiam_seconds(row) >= _LEAST_FDIAM_SECONDS and row["runs"]["pivots"]["exact"]]
+    if pairs:
+        lines.append(f"fdiam s / pivots s: geometric mean {speedup(pairs):.2f} over {len(pairs)} graphs on "
+                     f"which fdiam takes {_LEAST_FDIAM_SECONDS} s or more (the limit where it did not end)")
+    lines.append(f"close: pivots s <= {_FACTOR} x the fastest other + {_SLACK_SECONDS} s; pivots (k): k of "
+                 "the traversals are multi-source; M arcs: scanned by pivots and by fdiam; *: no quiet round")
+    return lines
+
+
+def _fdiam_seconds(row: dict[str, Any]) -> float:
+    """Its median, or the limit if it did not end."""
+    found = row["runs"]["fdiam"]
+    return float(found["median"] if found["exact"] else row["limit_seconds"])
+
+
+def speedup(pairs: list[tuple[float, float]]) -> float:
+    """Geometric mean of first / second."""
+    return math.exp(sum(math.log(slow / max(fast, 1e-9)) for slow, fast in pairs) / len(pairs))

@@ -12,8 +12,10 @@ class Graph:
 
     file : name in the folder of real graphs, or "" for a generated one. graph_class, vertices,
     parameters, seed : what `generate` takes. chunk_ids : ids a block, 0 for the default.
-    diameters : known (of the largest component, over all), checked in every run; () if unknown.
-    published : traversals of the F-Diam authors' program (0: not known).
+    shuffled : the generated graph with its vertices in random order (by seed). diameters : known (of
+    the largest component, over all), checked in every run; () if unknown. published : traversals of
+    the F-Diam authors' program (0: not known). design : traversals that pivots was designed to need
+    (0: no figure). large : takes minutes to make; only measured when named, or with --large.
     """
 
     name: str
@@ -23,27 +25,30 @@ class Graph:
     parameters: Mapping[str, float | int | str] = field(default_factory=dict)
     seed: int = 1
     chunk_ids: int = 0
+    shuffled: bool = False
     diameters: tuple[int, ...] = ()
     published: int = 0
+    design: int = 0
+    large: bool = False
 
 
-def _real(name: str, file: str, diameters: tuple[int, int], published: int = 0) -> Graph:
-    return Graph(name, file=file, diameters=diameters, published=published)
+def _real(name: str, file: str, diameters: tuple[int, int], published: int = 0, design: int = 0) -> Graph:
+    return Graph(name, file=file, diameters=diameters, published=published, design=design)
 
 
 _MILD = {"a": 0.45, "b": 0.22, "c": 0.22}
 
 REAL = (
-    _real("git-objects-git", "git-objects-git.parquet", (173, 173), 6),
-    _real("cnr-2000", "cnr-2000.parquet", (34, 34), 366),
+    _real("git-objects-git", "git-objects-git.parquet", (173, 173), 6, 4),
+    _real("cnr-2000", "cnr-2000.parquet", (34, 34), 366, 6),
     _real("travelmapping", "travelmapping-highways.parquet", (2872, 2996), 699),
-    _real("USA-road-d.NY", "USA-road-d.NY.gr.gz", (720, 720), 17),
+    _real("USA-road-d.NY", "USA-road-d.NY.gr.gz", (720, 720), 17, 8),
     _real("luxembourg_osm", "luxembourg_osm.mtx.gz", (1337, 1337)),
-    _real("wave", "wave.graph.bz2", (56, 56), 103),
+    _real("wave", "wave.graph.bz2", (56, 56), 103, 9),
     _real("wing", "wing.graph", (92, 92)),
     _real("delaunay_n16", "delaunay_n16.mtx.gz", (119, 119)),
     _real("internet", "internet.egr", (30, 30), 3),
-    _real("p2p-Gnutella31", "p2p-Gnutella31.e", (11, 11), 1257),
+    _real("p2p-Gnutella31", "p2p-Gnutella31.e", (11, 11), 1257, 12),
     _real("cit-HepPh", "cit-HepPh.csv.gz", (14, 14)),
     _real("email-Enron", "email-Enron.csv.gz", (13, 13)),
     _real("git_edges", "git_edges.csv", (11, 11)),
@@ -57,16 +62,23 @@ REAL = (
 GENERATED = (
     Graph("rmat-21-ef8", "", "rmat", 2**21, {"edge_factor": 8}),
     Graph("rmat-21-ef8-mild", "", "rmat", 2**21, {"edge_factor": 8, **_MILD}),
-    Graph("kronecker-20-ef16", "", "kronecker", 2**20, {"edge_factor": 16}),
+    Graph("rmat-24-ef16", "", "rmat", 2**24, {"edge_factor": 16}, large=True),
+    Graph("kronecker-20-ef16", "", "kronecker", 2**20, {"edge_factor": 16}, design=2),
     Graph("path-2^22", "", "path", 2**22, diameters=(2**22 - 1, 2**22 - 1)),
-    Graph("delaunay-2^18", "", "delaunay", 2**18),
-    Graph("geometric-2^18", "", "geometric", 2**18),
-    Graph("percolated-1000^2", "", "percolated", None, {"sides": "1000x1000", "p": 0.65}),
-    Graph("percolated-3000^2", "", "percolated", None, {"sides": "3000x3000", "p": 0.65}),
-    Graph("grid-80^3", "", "grid", None, {"sides": "80x80x80"}, diameters=(237, 237)),
-    Graph("watts-strogatz-2^19", "", "watts-strogatz", 2**19, {"k": 6, "p": 0.01}),
-    Graph("torus-512^2", "", "torus", None, {"sides": "512x512"}, diameters=(512, 512)),
-    Graph("erdos-renyi-2^17", "", "erdos-renyi", 2**17, {"average_degree": 4}),
+    Graph("delaunay-2^18", "", "delaunay", 2**18, design=24),
+    Graph("delaunay-2^20", "", "delaunay", 2**20, design=33),
+    Graph("delaunay-2^20-shuffled", "", "delaunay", 2**20, shuffled=True),
+    Graph("geometric-2^18", "", "geometric", 2**18, design=8),
+    Graph("percolated-1000^2", "", "percolated", None, {"sides": "1000x1000", "p": 0.65}, design=8),
+    Graph("grid-80^3", "", "grid", None, {"sides": "80x80x80"}, diameters=(237, 237), design=8),
+    Graph("torus-512^2", "", "torus", None, {"sides": "512x512"}, diameters=(512, 512), design=9),
+    Graph("hypercube-18", "", "hypercube", 2**18, diameters=(18, 18), design=9),
+    Graph("watts-strogatz-2^19", "", "watts-strogatz", 2**19, {"k": 6, "p": 0.01}, design=59),
+    Graph("barabasi-albert-2^19", "", "barabasi-albert", 2**19, {"m": 3}, design=65),
+    Graph("erdos-renyi-2^19-4", "", "erdos-renyi", 2**19, {"average_degree": 4}, design=48),
+    Graph("erdos-renyi-2^19-16", "", "erdos-renyi", 2**19, {"average_degree": 16}),
+    Graph("regular-2^14", "", "regular", 2**14, {"degree": 3}),
+    Graph("regular-2^19", "", "regular", 2**19, {"degree": 3}),
 )
 
 QUICK = (
@@ -75,12 +87,18 @@ QUICK = (
     Graph("quick-grid-40x50", "", "grid", None, {"sides": "40x50"}, chunk_ids=2**8, diameters=(88, 88)),
 )
 
-# What each section measures, by name; "quick" in its place with --quick.
+# What each section measures, by name; QUICK in its place with --quick.
 SECTIONS: Mapping[str, tuple[str, ...]] = {
     "bfs": ("rmat-21-ef8", "rmat-21-ef8-mild", "kronecker-20-ef16", "path-2^22", "git-objects-git",
             "cnr-2000", "travelmapping", "USA-road-d.NY", "wave", "p2p-Gnutella31"),
-    "exact": (*(g.name for g in REAL), "rmat-21-ef8", "kronecker-20-ef16", "delaunay-2^18", "geometric-2^18",
-              "percolated-1000^2", "grid-80^3", "watts-strogatz-2^19", "torus-512^2", "erdos-renyi-2^17"),
+    "exact": (*(g.name for g in REAL), "delaunay-2^18", "delaunay-2^20", "grid-80^3", "torus-512^2",
+              "hypercube-18", "kronecker-20-ef16", "rmat-21-ef8", "watts-strogatz-2^19",
+              "percolated-1000^2", "geometric-2^18", "barabasi-albert-2^19", "regular-2^14"),
+    "seeds": tuple(g.name for g in (*REAL, *GENERATED) if g.design),
+    "hard": ("p2p-Gnutella31", "barabasi-albert-2^19", "erdos-renyi-2^19-4", "erdos-renyi-2^19-16",
+             "regular-2^19"),
+    "external": ("cnr-2000", "git-objects-git", "delaunay-2^20", "delaunay-2^20-shuffled",
+                 "barabasi-albert-2^19", "watts-strogatz-2^19", "rmat-24-ef16"),
     "streamed": ("git-objects-git", "rmat-21-ef8", "kronecker-20-ef16"),
     "convert": ("git-objects-git", "cnr-2000", "travelmapping", "p2p-Gnutella31", "kronecker-20-ef16"),
 }
@@ -91,7 +109,10 @@ def known() -> dict[str, Graph]:
     return {graph.name: graph for graph in (*REAL, *GENERATED, *QUICK)}
 
 
-def graphs_of(section: str, quick: bool, names: tuple[str, ...] = ()) -> list[Graph]:
-    """What `section` measures, in order; of these only `names`, if any are given."""
+def graphs_of(section: str, quick: bool, names: tuple[str, ...] = (), large: bool = False) -> list[Graph]:
+    """What `section` measures, in order; of these only `names`, if any are given. Large ones only
+    with `large`, or by their name."""
     chosen = [known()[name] for name in SECTIONS[section]] if not quick else list(QUICK)
-    return [graph for graph in chosen if not names or graph.name in names]
+    if names:
+        return [graph for graph in chosen if graph.name in names]
+    return [graph for graph in chosen if large or not graph.large]

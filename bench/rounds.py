@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -46,6 +46,15 @@ class Timing:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Lap:
+    """One run of something that times itself. seconds : wall seconds. again : worth another run (not
+    so if it was long, or stopped by a limit)."""
+
+    seconds: float
+    again: bool = True
+
+
 def _round(calls: Sequence[Callable[[], object]], least_seconds: float) -> tuple[list[float], float]:
     """Seconds of each call, and the foreign load of the round in cores."""
     watch, begin = ForeignWatch(), time.perf_counter()
@@ -61,11 +70,48 @@ def _round(calls: Sequence[Callable[[], object]], least_seconds: float) -> tuple
 def measure(calls: Sequence[Callable[[], object]], effort: Effort) -> Timing:
     """Time `calls` (say, a BFS from each of some sources), one after another, in rounds."""
     done: list[tuple[list[float], float]] = []
-    quiet: list[tuple[list[float], float]] = []
-    while len(done) < effort.attempts and len(quiet) < effort.rounds:
+    n_quiet = 0
+    while len(done) < effort.attempts and n_quiet < effort.rounds:
         done.append(_round(calls, effort.least_seconds))
-        quiet = [one for one in done if one[1] <= effort.quiet_cores]
+        n_quiet += done[-1][1] <= effort.quiet_cores
+    return _accepted(done, effort)
+
+
+def _accepted(done: Sequence[tuple[list[float], float]], effort: Effort) -> Timing:
+    """The timing of the rounds (seconds of calls, foreign load): of the quiet ones, or of all."""
+    quiet = [one for one in done if one[1] <= effort.quiet_cores]
     accepted = quiet or done
     seconds = [s for one in accepted for s in one[0]]
     return Timing(len(seconds), statistics.median(seconds), min(seconds), max(one[1] for one in accepted),
                   bool(quiet))
+
+
+def measure_paired(calls: Mapping[str, Callable[[], Lap]], effort: Effort) -> dict[str, Timing]:
+    """Time several calls against each other: in every round each runs in turn, so that a slow moment
+    of the machine meets them all. A call that is not worth another run keeps the laps it has. The
+    rounds are accepted or not for each call by itself (see Timing.quiet)."""
+    active = dict(calls)
+    laps: dict[str, list[tuple[list[float], float]]] = {name: [] for name in calls}
+    n_rounds = n_quiet = 0
+    while active and n_rounds < effort.attempts and n_quiet < effort.rounds:
+        seconds, foreign = _paired_round(active, effort.least_seconds)
+        for name, times in seconds.items():
+            laps[name].append((times, foreign))
+        n_rounds += 1
+        n_quiet += foreign <= effort.quiet_cores
+    return {name: _accepted(done, effort) for name, done in laps.items()}
+
+
+def _paired_round(
+    active: dict[str, Callable[[], Lap]], least_seconds: float
+) -> tuple[dict[str, list[float]], float]:
+    """Seconds of each call and the foreign load; calls that are done for good leave `active`."""
+    watch, begin = ForeignWatch(), time.perf_counter()
+    seconds: dict[str, list[float]] = {}
+    while active and (not seconds or time.perf_counter() - begin < least_seconds):
+        for name, call in list(active.items()):
+            lap = call()
+            seconds.setdefault(name, []).append(lap.seconds)
+            if not lap.again:
+                del active[name]
+    return seconds, watch.cores

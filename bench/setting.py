@@ -12,8 +12,10 @@ from .rounds import Effort
 class Setting:
     """cache : stores and files. threads : of emdiam and of the peers. quick : small graphs, one
     round. names : graphs to measure (empty: all of the section). peers : with the columns of other
-    libraries. peer_seconds, solve_seconds : limits of one measurement of a peer, and of one exact
-    run of emdiam. effort : see rounds.Effort."""
+    libraries. peer_seconds, solve_seconds, long_seconds : limits of one measurement of a peer, of one
+    exact run of emdiam, and of one that is out of core or on a hard graph. methods : "own" (pivots
+    and fdiam) or "all". large : with the graphs that take minutes to make. effort : see
+    rounds.Effort."""
 
     cache: Cache
     threads: int = 2
@@ -21,7 +23,10 @@ class Setting:
     names: tuple[str, ...] = ()
     peers: bool = True
     peer_seconds: float = 120.0
-    solve_seconds: float = 120.0
+    solve_seconds: float = 60.0
+    long_seconds: float = 600.0
+    methods: str = "own"
+    large: bool = False
     effort: Effort = field(default_factory=Effort)
 
     @property

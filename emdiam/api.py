@@ -92,7 +92,7 @@ def diameter(
     graph: Any,
     *,
     memory: int | str | None = None,
-    method: str = "fdiam",
+    method: str = "pivots",
     arena: int | str | None = None,
     threads: int | None = None,
     scratch: str | Path | None = None,
@@ -105,7 +105,7 @@ def diameter(
         zeros too), a pair (src, dst) of one-dimensional arrays of ids, or a networkx graph of any
         kind. A graph in memory is first written to a temporary store.
     memory : peak resident memory of this process, default: what machine and cgroup leave.
-    method : "fdiam". arena : memory for decoded edges alone. threads : default: the cores this
+    method : see emdiam.api_exact.METHODS. arena : memory for decoded edges alone. threads : default: the cores this
         process may use. progress : called with progress.Event.
     scratch : folder for the temporary store of a graph in memory, default: $TMPDIR or /var/tmp.
 

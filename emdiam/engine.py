@@ -27,6 +27,7 @@ class Engine(Protocol):
     n_isolated: int
     n_blocks: int
     batch_bits: int
+    pool_bytes: int
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,

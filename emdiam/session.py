@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -17,39 +17,45 @@ if TYPE_CHECKING:
     from .traverse.cpu_engine import CpuEngine
 
 
-def method_phases(method: str) -> Callable[[Store], tuple[Phase, ...]]:
-    """The function that states the vertex state of `method` by phase. Raises InputError."""
-    if method == "fdiam":
-        from .exact.fdiam_state import memory_phases
+def method_phases(
+    method: str, switches: Mapping[str, Any] | None = None
+) -> Callable[[Store], tuple[Phase, ...]]:
+    """The function that states the vertex state of `method` by phase, with these options.
 
-        return memory_phases
-    raise InputError("unknown method", text=method, remedy="use fdiam")
+    Raises InputError for an unknown method or option."""
+    from .exact.methods import memory_phases, method_options
+
+    method_options(method, switches or {})
+    return lambda store: memory_phases(store, method, switches or {})
 
 
 def plan_run(
     store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
-    method: str = "fdiam",
+    method: str = "pivots", switches: Mapping[str, Any] | None = None,
 ) -> MemoryPlan:
-    """The memory plan of `method` on `store` in this process (see stream/plan.py).
+    """The memory plan of `method`, with the options `switches`, on `store` in this process (see stream/plan.py).
 
     memory_bytes : peak RSS allowed (default: of the machine or its cgroup). Compiles and loads the
     kernels first, because they are part of the base. Raises BudgetError, InputError.
     """
+    from .exact.methods import pool_wanted
     from .traverse.warm import ensure_compiled, load_kernels
 
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
-    phases = method_phases(method)(store)
+    phases = method_phases(method, switches)(store)
     ensure_compiled(store.id_dtype)
     load_kernels(store.id_dtype)
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
-    return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads)
+    return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
+                     pool_wanted=pool_wanted(store, method))
 
 
 @contextmanager
 def open_engine(
     store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
-    method: str = "fdiam", progress: Listener | None = None, **core_options: Any,
+    method: str = "pivots", switches: Mapping[str, Any] | None = None, progress: Listener | None = None,
+    **core_options: Any,
 ) -> Iterator[CpuEngine]:
     """An engine on `store`; leaving the context ends its threads.
 
@@ -69,7 +75,8 @@ def open_engine(
 
     compile_seconds = ensure_compiled(store.id_dtype)
     begin = time.perf_counter()
-    plan = plan_run(store, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads, method=method)
+    plan = plan_run(store, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads, method=method,
+                    switches=switches)
     try:
         table = build_block_table(store)
         arena = Arena(table.n_blocks, plan.arena_blocks, store.indices.chunk_items, store.id_dtype)

@@ -1,6 +1,7 @@
-"""Sizes, counts and the memory of this process and machine.
+"""Sizes, counts, durations and the memory of this process and machine.
 
-Sizes are bytes as int; texts like "4GiB", "512MB", "1.5g" are parsed here and nowhere else.
+Sizes are bytes as int, durations seconds as float; texts like "4GiB", "512MB", "1.5g", "5min" are
+parsed here and nowhere else.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from .errors import InputError
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
           "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30, "ti": 1 << 40}
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*$", re.IGNORECASE)
+_SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|)\s*$", re.IGNORECASE)
 _POWER = re.compile(r"^\s*(\d+)\s*(?:\^|\*\*)\s*(\d+)\s*$")
 
 
@@ -48,6 +51,20 @@ def parse_count(text: str | int) -> int:
     if count != value:
         raise InputError("a count must be whole", text=text)
     return count
+
+
+def parse_duration(text: str | int | float) -> float:
+    """Seconds from a number or a text: 90, "10s", "5min", "1.5 h", "2d", "250ms". Raises InputError."""
+    if isinstance(text, int | float):
+        seconds = float(text)
+    else:
+        match = _DURATION.match(text)
+        if not match:
+            raise InputError("not a duration", text=text, remedy="write it like 90, 10s, 5min or 8h")
+        seconds = float(match.group(1)) * _SECONDS[match.group(2).lower()]
+    if not 0 < seconds < float("inf"):
+        raise InputError("a duration must be positive", text=str(text))
+    return seconds
 
 
 def format_size(size: int | float) -> str:

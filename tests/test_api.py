@@ -256,7 +256,7 @@ def test_faults_are_sentences(tmp_path):
         emdiam.open(tmp_path / "absent.zarr")
     with pytest.raises(InputError, match="not a size"):
         emdiam.diameter(nx.path_graph(3), memory="much")
-    with pytest.raises(InputError, match="no such method: 'magic'; choose from: fdiam"):
+    with pytest.raises(InputError, match="no such method: 'magic'; choose from: pivots, fdiam"):
         emdiam.diameter(nx.path_graph(3), method="magic")
     with pytest.raises(BudgetError):
         emdiam.diameter(nx.path_graph(3), memory="1MiB")

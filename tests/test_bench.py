@@ -14,17 +14,17 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from bench import bfs, convert, exact, foreign, rounds, streamed
+from bench import bfs, convert, foreign, rounds, streamed
 from bench.__main__ import main, parser, setting_of
 from bench.cache import Cache, cached_share, evict
 from bench.foreign import ForeignWatch
-from bench.graphs import GENERATED, QUICK, REAL, SECTIONS, Graph, graphs_of, known
+from bench.graphs import GENERATED, QUICK, REAL, SECTIONS, graphs_of, known
+from bench.peers.csr import read_csr
 from bench.peers.run import installed, run_peer
 from bench.replay import Recorder, cold_seconds
-from bench.rounds import Effort, measure
+from bench.rounds import Effort, Lap, measure, measure_paired
 from bench.setting import QUICK_EFFORT, Setting
 from bench.streamed import floor
-from emdiam.exact.result import Result, Traversals
 from emdiam.graph.generate import CLASSES
 from emdiam.graph.store import open_store
 
@@ -67,6 +67,31 @@ def test_short_calls_are_repeated_until_a_round_lasted():
     assert 3 <= timing.n_calls <= 11
 
 
+def test_paired_calls_take_turns_and_long_ones_run_once():
+    order: list[str] = []
+
+    def call(name: str, laps: list[float], again: bool = True) -> Lap:
+        order.append(name)
+        return Lap(laps.pop(0), again)
+
+    short, long = [1.0, 3.0, 2.0], [60.0]
+    timings = measure_paired({"short": lambda: call("short", short), "long": lambda: call("long", long, False)},
+                             Effort(3, 3, quiet_cores=1e9, least_seconds=0))
+    assert order == ["short", "long", "short", "short"]
+    assert (timings["short"].median, timings["short"].n_calls) == (2.0, 3)
+    assert (timings["long"].median, timings["long"].n_calls) == (60.0, 1)
+
+
+def test_paired_rounds_count_as_quiet_for_each_call_by_itself(monkeypatch: pytest.MonkeyPatch):
+    loads = iter([0.9, 0.0, 0.0])
+    monkeypatch.setattr(rounds, "ForeignWatch", lambda: SimpleNamespace(cores=next(loads)))
+    times = iter([5.0, 1.0, 2.0])
+    timings = measure_paired({"a": lambda: Lap(next(times)), "b": lambda: Lap(9.0, again=False)},
+                             Effort(2, 4, quiet_cores=0.1, least_seconds=0))
+    assert timings["a"].quiet and timings["a"].median == 1.5 and timings["a"].foreign_cores == 0.0
+    assert not timings["b"].quiet and timings["b"].foreign_cores == 0.9
+
+
 def test_foreign_load_is_what_others_use():
     busy = "import time\nend = time.monotonic() + 20\nwhile time.monotonic() < end: pass\n"
     other = subprocess.Popen([sys.executable, "-c", busy])
@@ -95,6 +120,12 @@ def test_the_lists_of_graphs_agree_with_each_other():
     assert all(graph.graph_class in CLASSES for graph in (*GENERATED, *QUICK))
     assert graphs_of("bfs", quick=False, names=("wave",)) == [known()["wave"]]
     assert graphs_of("exact", quick=True) == list(QUICK)
+    large = known()["rmat-24-ef16"]
+    assert large not in graphs_of("external", quick=False)
+    assert large in graphs_of("external", quick=False, large=True)
+    assert graphs_of("external", quick=False, names=(large.name,)) == [large]
+    assert set(SECTIONS["exact"]) >= {graph.name for graph in REAL} and len(SECTIONS["exact"]) == 30
+    assert len(SECTIONS["seeds"]) == 16 and all(known()[name].design for name in SECTIONS["seeds"])
 
 
 def test_the_known_diameters_are_those_of_the_index(data_folder: Path):
@@ -124,6 +155,17 @@ def test_edge_files_hold_the_listed_pairs(cache: Cache):
     assert np.array_equal(text[:, 0], table["src"]) and np.array_equal(text[:, 1], table["dst"])
 
 
+def test_a_shuffled_graph_is_the_same_in_another_order(cache: Cache):
+    path = cache.store(replace(GRID, name="shuffled", shuffled=True))
+    with open_store(path) as shuffled, open_store(cache.store(GRID)) as plain:
+        degrees = [np.sort(np.diff(read_csr(str(store.path)).indptr)) for store in (shuffled, plain)]
+        assert shuffled.n_vertices == plain.n_vertices == 2000 and shuffled.n_arcs == plain.n_arcs
+        assert shuffled.indices.chunk_items == GRID.chunk_ids
+    assert np.array_equal(*degrees)
+    bandwidth = [abs(np.subtract(*read_csr(str(path)).nonzero())).max() for path in (path, cache.store(GRID))]
+    assert bandwidth[0] > 1000 > bandwidth[1] == 50
+
+
 def test_evict_empties_the_page_cache(tmp_path: Path):
     (tmp_path / "file").write_bytes(os.urandom(8 << 20))
     warm = cached_share(tmp_path)
@@ -141,31 +183,6 @@ def test_bfs_section(cache: Cache):
     assert row["rules"]["paper"]["levels"] == row["rules"]["work"]["levels"] >= 44
     assert row["rules"]["work"]["arcs_per_second"] == pytest.approx(7820 / row["rules"]["work"]["median"])
     assert len(header) == len(cells[0]) and cells[0][0] == GRID.name
-
-
-def test_exact_section(cache: Cache):
-    (row,) = exact.run(setting(cache, GRID.name))
-    assert row["exact"] and row["diameters"] == (88, 88) and not row["wrong"]
-    assert row["traversals"] == row["details"]["eccentricity_bfs"] + row["details"]["winnow_bfs"]
-    assert row["seconds"]["solve"] > 0 and "path" not in json.dumps(row)
-    header, cells = exact.table([row])
-    assert len(header) == len(cells[0])
-
-
-def test_a_wrong_diameter_is_noticed(cache: Cache):
-    result = Result("fdiam", 10, 9, True, 1, 9, 9, 9, 9, 9, True, None, Traversals())
-    right = Graph("right", diameters=(9, 9))
-    assert not exact.row_of(right, result)["wrong"]
-    assert exact.row_of(replace(right, diameters=(9, 10)), result)["wrong"]
-
-
-def test_an_exact_run_stops_at_its_time_limit(cache: Cache):
-    torus = Graph("torus-200^2", "", "torus", None, {"sides": "200x200"}, diameters=(200, 200))
-    path = cache.store(torus)
-    result, _ = exact._best_attempt(replace(setting(cache), solve_seconds=0.5), path)
-    row = {**exact.row_of(torus, result), "foreign_cores": 0.0}
-    assert not row["exact"] and row["lower"] <= 200 <= row["upper"] and not row["wrong"]
-    assert f"{row['lower']}..{row['upper']}" in exact.table([row])[1][0]
 
 
 def test_streamed_section(cache: Cache):
@@ -206,14 +223,6 @@ def test_convert_section(cache: Cache):
     assert not (cache.folder / "converted.zarr").exists()
 
 
-@pytest.mark.parametrize("library", ["networkit", "igraph", "networkx"])
-def test_peers_find_the_diameter(cache: Cache, library: str):
-    if not installed(library):
-        pytest.skip(f"{library} is not installed")
-    found = run_peer(library, "diameter", cache.store(GRID), setting(cache))
-    assert found["value"] == 88 and found["median"] > 0
-
-
 @pytest.mark.parametrize("library", ["networkit", "igraph", "scipy"])
 def test_peers_run_a_bfs(cache: Cache, library: str):
     if not installed(library):
@@ -238,12 +247,22 @@ def test_the_command_prints_tables_and_keeps_json(
     assert main(arguments) == 0
     assert GRID.name in capsys.readouterr().out
     kept = json.loads(target.read_text())
-    assert list(kept["sections"]) == ["exact"] and kept["sections"]["exact"][0]["exact"]
+    assert list(kept["sections"]) == ["exact"]
+    assert kept["sections"]["exact"][0]["runs"]["pivots"]["exact"]
     assert kept["machine"]["usable_cores"] >= 1 and "numba" in kept["machine"]["versions"]
     assert str(cache.folder) not in target.read_text()
+    assert main(["--from", str(target), "--cache", str(cache.folder)]) == 0
+    assert GRID.name in capsys.readouterr().out
+    row = kept["sections"]["exact"][0]
+    row["wrong"] = ["diameters [1, 2]"]
+    target.write_text(json.dumps(kept))
+    assert main(["--from", str(target), "--cache", str(cache.folder)]) == 1
+    assert "WRONG: diameters [1, 2]" in capsys.readouterr().out
 
 
 def test_the_effort_of_a_full_run_comes_from_the_command_line(tmp_path: Path):
-    given = parser().parse_args(["--rounds", "2", "--attempts", "5", "--quiet-cores", "0.3",
-                                 "--cache", str(tmp_path)])
-    assert setting_of(given).effort == Effort(2, 5, 0.3) and setting_of(given).peers
+    given = parser().parse_args(["--rounds", "2", "--attempts", "5", "--quiet-cores", "0.3", "--methods", "all",
+                                 "--solve-seconds", "7", "--long-seconds", "8", "--large", "--cache", str(tmp_path)])
+    asked = setting_of(given)
+    assert asked.effort == Effort(2, 5, 0.3) and asked.peers and asked.large
+    assert (asked.solve_seconds, asked.long_seconds, asked.methods) == (7.0, 8.0, "all")

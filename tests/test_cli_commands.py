@@ -114,8 +114,8 @@ def test_exact_json_is_the_contract(call, store: str):
     from emdiam.exact.result import Result
 
     result = parsed(call("exact", store, "--json", "--quiet", "--memory", "2GiB", "--threads", "1"))
-    assert list(result) == [field.name for field in fields(Result)]
-    assert (result["method"], result["n_vertices"], result["n_edges"]) == ("fdiam", 8, 7)
+    assert list(result) == [field.name for field in fields(Result) if field.name != "proof"]
+    assert (result["method"], result["n_vertices"], result["n_edges"]) == ("pivots", 8, 7)
     assert (result["connected"], result["n_components"], result["diameter"]) == (False, 2, None)
     assert (result["lower"], result["upper"], result["exact"]) == (4, 4, True)
     assert sorted(result["witness"]["path"]) == [10, 11, 12, 13, 14]
@@ -129,14 +129,31 @@ def test_exact_json_is_the_contract(call, store: str):
 
 
 @pytest.mark.parametrize("switch", ["--no-winnow", "--no-eliminate", "--no-chains", "--start=first",
-                                    "--evict-page-cache", "--arena=64MiB"])
+                                    "--evict-page-cache", "--arena=64MiB", "--method=pivots",
+                                    "--method=pivots --seed=3 --no-batches"])
 def test_switches_do_not_change_the_answer(call, switch: str):
     assert call("generate", "watts-strogatz", "g.zarr", "--vertices", "300", "--seed", "5", "--quiet")[0] == 0
     plain = parsed(call("exact", "g.zarr", "--json", "--quiet"))
-    switched = parsed(call("exact", "g.zarr", "--json", "--quiet", switch))
+    method = [] if "pivots" in switch else ["--method", "fdiam"]
+    switched = parsed(call("exact", "g.zarr", "--json", "--quiet", *method, *switch.split()))
     assert switched["diameter"] == plain["diameter"]
     if switch == "--no-winnow":
         assert switched["details"]["removed"]["winnow"] == 0
+
+
+def test_a_certificate_is_written_and_verified(call, store: str, tmp_path: Path):
+    code, out, _ = call("exact", store, "--certificate", "proof.json", "--quiet")
+    assert code == 0 and "certificate: in proof.json" in out
+    code, out, _ = call("verify", "proof.json", store, "--quiet")
+    assert code == 0 and "verified" in out
+    (tmp_path / "proof.json").write_bytes((tmp_path / "proof.json").read_bytes()[:-1])
+    assert call("verify", "proof.json", store, "--quiet")[0] == 2
+
+
+def test_only_whole_proofs_make_certificates(call, store: str):
+    for more in (["--method", "fdiam"], ["--gap", "1"], ["--bounds-only"]):
+        code, _, err = call("exact", store, "--certificate", "proof.json", "--quiet", *more)
+        assert code == 2 and "--method pivots" in err
 
 
 def test_a_path_goes_to_its_file(call, store: str, tmp_path: Path):

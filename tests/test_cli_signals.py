@@ -45,7 +45,7 @@ def slow_store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_stopped_run_gives_its_interval(slow_store: str, tmp_path: Path, number: int):
-    process = start(tmp_path, "exact", slow_store, "--json", "--log-interval", "0.2")
+    process = start(tmp_path, "exact", slow_store, "--method", "fdiam", "--json", "--log-interval", "0.2")
     wait_for(process, "winnow: started")
     time.sleep(0.3)
     process.send_signal(number)
@@ -61,7 +61,7 @@ def test_a_stopped_run_gives_its_interval(slow_store: str, tmp_path: Path, numbe
 
 
 def test_a_stopped_run_tells_people_the_same(slow_store: str, tmp_path: Path):
-    process = start(tmp_path, "exact", slow_store)
+    process = start(tmp_path, "exact", slow_store, "--method", "fdiam")
     wait_for(process, "winnow: started")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=PATIENCE)
@@ -128,7 +128,8 @@ def test_a_terminal_gets_a_live_view_and_the_answer_stays_clean(slow_store: str,
     """Standard error is a terminal, standard output a pipe."""
     mine, theirs = pty.openpty()
     process = subprocess.Popen(
-        [sys.executable, "-m", "emdiam", "exact", slow_store, "--json"], cwd=tmp_path, stderr=theirs,
+        [sys.executable, "-m", "emdiam", "exact", slow_store, "--method", "fdiam", "--json"], cwd=tmp_path,
+        stderr=theirs,
         stdout=subprocess.PIPE, text=True, env={**os.environ, "TERM": "xterm", "COLUMNS": "120"})
     os.close(theirs)
     shown = bytearray()

@@ -17,12 +17,18 @@ from emdiam.errors import InputError, StoppedEarly
 from emdiam.exact import costs
 from emdiam.exact import pivots as pivots_module
 from emdiam.exact.boxes import build_boxes, open_points, worst_pair
+from emdiam.exact.coarse import coarse_candidates
 from emdiam.exact.costs import Costs
 from emdiam.exact.pivots import PivotOptions, pivots
 from emdiam.exact.run_parts import Limits
+from emdiam.traverse.columns import Column
 from tests import naive
+from tests.small_engine import engines
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
+from tests.test_classics import random_graph
 from tests.test_fdiam import check
+from tests.test_strips import SHAPES
+from tests.test_strips import make as shaped
 
 ODD = odd_graphs()
 # How the method is steered: its own choice, never covering, always, or at random.
@@ -43,7 +49,7 @@ def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
             patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= 1)
             patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
             patch.setattr(costs, "FIRST_BATCH", 2)
-            patch.setattr(Costs, "pairs_at_once", lambda self, n_open: rng.randint(1, 5))
+            patch.setattr(Costs, "pairs_at_once", lambda self, n_open, room: rng.randint(1, 5))
         yield
 
 
@@ -58,22 +64,88 @@ def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
 
 
 STEERING = st.tuples(st.sampled_from(WAYS), st.integers(1, 5), st.integers(0, 9))
+POOLS = st.sampled_from([None, None, 0, 300, 3_000, 30_000])
 
 
 @pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed"])
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graph=graphs(), steering=STEERING)
-def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, steering: tuple[str, int, int]) -> None:
+@given(graph=graphs(), steering=STEERING, pool=POOLS)
+def test_random_graphs(
+    tmp_path: Path, kind: str, graph: naive.Graph, steering: tuple[str, int, int], pool: int | None
+) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine, steered(*steering):
+        engine.pool_bytes = engine.pool_bytes if pool is None else pool
         check(pivots(engine, PivotOptions(seed=steering[2])), graph)
+
+
+def solve_steered(make: Any, graph: naive.Graph, rng: random.Random) -> None:
+    """One graph with a random way, number of sweeps and memory."""
+    engine = make(graph)
+    engine.pool_bytes = rng.choice([1 << 28, 1 << 28, 0, 300, 3_000])
+    with steered(rng.choice(WAYS), rng.randint(1, 5), rng.randrange(1 << 30)):
+        check(pivots(engine, PivotOptions(seed=rng.randrange(5), batches=rng.random() < 0.8)), graph)
+
+
+def test_a_few_hundred_graphs() -> None:
+    rng = random.Random(2)
+    with engines() as make:
+        for _ in range(300):
+            solve_steered(make, random_graph(rng), rng)
 
 
 @pytest.mark.slow
-@settings(max_examples=20_000, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graph=graphs(most=60), steering=STEERING)
-def test_many_random_graphs(tmp_path: Path, graph: naive.Graph, steering: tuple[str, int, int]) -> None:
-    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine, steered(*steering):
-        check(pivots(engine, PivotOptions(seed=steering[2])), graph)
+@pytest.mark.parametrize("seed", range(10))
+def test_many_graphs(seed: int) -> None:
+    """Small graphs with pendant trees and chains, where chain dominance is no settlement."""
+    rng = random.Random(2000 + seed)
+    with engines(**rng.choice([{}, {"dense_arcs": 0}])) as make:
+        for _ in range(2200):
+            solve_steered(make, random_graph(rng), rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_larger_graphs(shape: str) -> None:
+    """Hundreds of vertices, so that trees of boxes are deep, in every way."""
+    rng = random.Random(shape)
+    with engines() as make:
+        for _ in range(8):
+            graph = shaped(shape, rng)
+            for _ in range(4):
+                solve_steered(make, graph, rng)
+
+
+def test_columns_on_disk_and_coarse_boxes(tmp_path: Path) -> None:
+    """With little memory the columns go to disk, boxes choose the candidates, and nothing is left there."""
+    graph = naive.graph_of(2500, [(v, v + 1) for v in range(2500) if (v + 1) % 50 and v + 1 < 2500]
+                           + [(v, v + 50) for v in range(2450)])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        engine.pool_bytes = 4_000
+        result = pivots(engine, PivotOptions(scratch=scratch))
+    assert result.diameter == 98 and result.details["columns_on_disk"] > 0
+    assert list(scratch.iterdir()) == []
+    with engine_on(tmp_path / "g.zarr") as engine:
+        assert pivots(engine).details["columns_on_disk"] == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_coarse_candidates_keep_every_open_vertex(data: st.DataObject) -> None:
+    """Whatever the table's size: no vertex of an open pair is lost; at q = 0 with room, no other stays."""
+    k, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 50))
+    rows = np.array(data.draw(st.lists(st.lists(st.integers(0, 30), min_size=k, max_size=k),
+                                       min_size=n, max_size=n)), np.uint8)
+    upper = Column(np.array(data.draw(st.lists(st.integers(0, 60), min_size=n, max_size=n)), np.uint8))
+    limit = data.draw(st.integers(0, 60))
+    columns = [Column(np.ascontiguousarray(rows[:, i])) for i in range(k)]
+    alive = [v for v in range(n) if upper.raw()[v] > limit]
+    wanted = {v for v in alive for w in alive
+              if v != w and naive_bound(rows[v].tolist(), rows[w].tolist()) > limit}
+    found = coarse_candidates(upper, columns, limit, data.draw(st.sampled_from([0, 1 << 20])), n)
+    assert found is not None and wanted <= set(found.tolist()) <= set(alive)
+    assert coarse_candidates(upper, columns, limit, 1 << 20, len(wanted) - 1) is None or not wanted
 
 
 def test_no_vertices(tmp_path: Path) -> None:

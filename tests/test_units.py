@@ -1,4 +1,4 @@
-"""Sizes and counts as people write them; the default memory respects cgroups."""
+"""Sizes, counts and durations as people write them; the default memory respects cgroups."""
 
 from __future__ import annotations
 
@@ -34,6 +34,21 @@ def test_parse_count(text: str | int, count: int) -> None:
 def test_bad_counts(text: str) -> None:
     with pytest.raises(InputError):
         units.parse_count(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90", 90), ("10s", 10), ("5min", 300), ("8h", 28800), ("1.5 H", 5400), (" 2 d ", 172800), ("250ms", 0.25),
+     (7, 7), (0.5, 0.5)],
+)
+def test_parse_duration(text: str | float, seconds: float) -> None:
+    assert units.parse_duration(text) == seconds
+
+
+@pytest.mark.parametrize("text", ["", "min", "5 m", "-4s", "0", "0s", "1e3", "2 weeks", 0, -1, float("inf")])
+def test_bad_durations(text: str | float) -> None:
+    with pytest.raises(InputError):
+        units.parse_duration(text)
 
 
 def test_format_size() -> None:

@@ -1,6 +1,6 @@
 """Other libraries, each measured in a process of its own: one module a library.
 
-A module has `load(csr)` (its graph of a scipy CSR matrix with both directions of every edge) and
-`TASKS`: "bfs" is a function (graph, source), "diameter" one of (graph) that returns the diameter
-of the largest component.
+A module has `TASKS`: name -> (load, task). load(csr) makes what the task works on of a scipy CSR
+matrix with both directions of every edge; it is not timed. "bfs" is a task (graph, source);
+"diameter" one of (loaded) that returns the largest diameter over all components.
 """

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 import scipy.sparse.csgraph
@@ -18,13 +21,34 @@ def read_csr(store: str) -> sp.csr_matrix:
     return sp.csr_matrix((np.ones(len(indices)), indices, indptr), shape=(n, n))
 
 
-def largest_component(csr: sp.csr_matrix) -> sp.csr_matrix:
-    """The induced matrix of the component with the most vertices (ties: the smallest vertex)."""
+def components(csr: sp.csr_matrix) -> Iterator[sp.csr_matrix]:
+    """The induced matrix of each component with an edge, the largest first."""
     count, labels = scipy.sparse.csgraph.connected_components(csr, directed=False)
-    if count == 1:
-        return csr
-    inside = np.flatnonzero(labels == np.bincount(labels).argmax())
-    return csr[inside][:, inside]
+    sizes = np.bincount(labels, minlength=count)
+    rank = np.empty(count, np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(count)
+    order = np.argsort(rank[labels], kind="stable")
+    sorted_rows = csr if count == 1 else csr[order][:, order]  # each component is now a range of rows
+    begin = 0
+    for size in np.sort(sizes)[::-1].tolist():
+        if size < 2:
+            return
+        first, last = sorted_rows.indptr[begin], sorted_rows.indptr[begin + size]
+        yield sp.csr_matrix(
+            (sorted_rows.data[first:last], sorted_rows.indices[first:last] - begin,
+             sorted_rows.indptr[begin : begin + size + 1] - first), shape=(size, size))
+        begin += size
+
+
+def largest_over(parts: Sequence[Any], diameter: Callable[[Any], int], size: Callable[[Any], int]) -> int:
+    """The largest diameter of the components, which come largest first; those are left out that have
+    too few vertices to hold a longer distance, as own methods do."""
+    best = 0
+    for part in parts:
+        if size(part) <= best + 1:
+            break
+        best = max(best, diameter(part))
+    return best
 
 
 def edge_list(csr: sp.csr_matrix) -> tuple[np.ndarray, np.ndarray]:

@@ -1,4 +1,4 @@
-"""igraph: distances from one vertex, and diameter (a BFS from every vertex)."""
+"""igraph: distances from one vertex, and diameter (a BFS from every vertex, all components at once)."""
 
 from __future__ import annotations
 
@@ -22,4 +22,4 @@ def _diameter(graph: igraph.Graph) -> int:
     return int(graph.diameter(directed=False, unconn=True))
 
 
-TASKS = {"bfs": _bfs, "diameter": _diameter}
+TASKS = {"bfs": (load, _bfs), "diameter": (load, _diameter)}

@@ -15,4 +15,4 @@ def _bfs(graph: sp.csr_matrix, source: int) -> object:
     return csgraph.breadth_first_order(graph, source, directed=True, return_predecessors=False)
 
 
-TASKS = {"bfs": _bfs}
+TASKS = {"bfs": (load, _bfs)}

@@ -13,20 +13,41 @@ from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
 
+# Options of methods; those that are not given take the method's own default.
+_SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "path_file",
+             "seed", "batches", "scratch")
+
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--method", type=click.Choice(options.METHODS), default="fdiam", show_default=True,
+@click.option("--method", type=click.Choice(options.METHODS), default="pivots", show_default=True,
               help="Exact method.")
 @options.stacked(options.memory, options.arena, options.threads, options.as_json)
 @click.option("--path", "path_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the witness path to FILE, one vertex id a line. Paths above 10,000 vertices are"
                    " shown nowhere else.")
-@click.option("--no-winnow", is_flag=True, help="fdiam without Winnow.")
-@click.option("--no-eliminate", is_flag=True, help="fdiam without Eliminate.")
-@click.option("--no-chains", is_flag=True, help="fdiam without Chain Processing.")
-@click.option("--start", type=click.Choice(["max-degree", "first"]), default="max-degree", show_default=True,
-              help="Where fdiam begins.")
+@click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+              help="Write the proof to FILE, for `emdiam verify`.")
+@click.option("--bounds-only", is_flag=True, help="Bounds from a few BFS, without a proof of the diameter.")
+@click.option("--gap", type=click.IntRange(min=0), metavar="G", help="Bounds that differ by at most G are enough.")
+@click.option("--time-limit", type=options.DURATION, metavar="TIME",
+              help="Stop after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
+@click.option("--seed", type=click.IntRange(min=0), metavar="N",
+              help="Seed of the random choices of pivots. [default: 0]")
+@click.option("--no-batches", "batches", flag_value=False, default=None,
+              help="pivots without multi-source batches.")
+@click.option("--scratch", type=options.FOLDER, metavar="DIR",
+              help="Folder for pivot columns that memory has no room for. [default: $TMPDIR or /tmp]")
+@click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam without Winnow.")
+@click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam without Eliminate.")
+@click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam without Chain Processing.")
+@click.option("--start", type=click.Choice(["max-degree", "first"]),
+              help="Where fdiam begins. [default: max-degree]")
+@click.option("--first", type=click.Choice(["upper", "lower"]),
+              help="The end of the bounds that bounding takes first. [default: upper]")
+@options.batch
+@click.option("-k", "--sources", "k", type=click.IntRange(min=1), metavar="K",
+              help="BFS a component of sweep-k. [default: 16]")
 @click.option("--evict-page-cache", is_flag=True,
               help="Drop what was read from the page cache, so that every read is one from disk.")
 @options.progress
@@ -37,7 +58,8 @@ def command(**given: Any) -> int:
     components count: the diameter of a disconnected graph is infinite, and that of its largest
     component and the largest over all components are given beside it.
 
-    Ctrl-C prints the interval that is proved so far and leaves with exit code 3.
+    Ctrl-C prints the interval that is proved so far and leaves with exit code 3. sweep-k,
+    --bounds-only and --gap may answer with an interval.
     """
     from ..api_exact import ExactRun, exact
     from ..exact.result import Result
@@ -45,11 +67,9 @@ def command(**given: Any) -> int:
     run = ExactRun(
         method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
         threads=given["threads"], evict_page_cache=given["evict_page_cache"],
-        switches={
-            "winnow": not given["no_winnow"], "eliminate": not given["no_eliminate"],
-            "chains": not given["no_chains"], "start": given["start"],
-            "path_file": given["path_file"],
-        },
+        switches={name: given[name] for name in _SWITCHES if given[name] is not None},
+        gap=given["gap"], time_limit=given["time_limit"], bounds_only=given["bounds_only"],
+        certificate=given["certificate"],
     )
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:

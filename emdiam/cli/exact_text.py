@@ -9,6 +9,11 @@ from .options import LONGEST_SHOWN_PATH
 from .phases import bounds_text, seconds_text
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line
+_REASONS = {
+    "gap": "an interval: as close as --gap asks for",
+    "bounds": "an interval: --bounds-only",
+    "sources": "an interval: all that so many sources prove",
+}
 _REMOVED = ("winnow", "eliminate", "chain", "degree_0")
 
 
@@ -16,28 +21,41 @@ def result_text(result: dict[str, Any]) -> str:
     """Lines for the result of an exact method, as `Result.to_dict()` gives it (the path may have
     been taken out of the witness)."""
     lines = [*_diameter_lines(result), _bounds_line(result), *_witness_lines(result["witness"])]
+    if result.get("certificate") is not None:
+        lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
     return "\n".join([*lines, _traversals_line(result), *_removed_lines(result), _seconds_line(result),
                       _memory_line(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
     components = result["n_components"]
+    unproved = "not proved yet" if _reason(result) is None else "not proved"
     if result["connected"]:
-        value = f"diameter: {result['diameter']}" if result["exact"] else "diameter: not proved yet"
+        value = f"diameter: {result['diameter']}" if result["exact"] else f"diameter: {unproved}"
         return ["connected: yes", value]
     if result["connected"] is None:
         return ["connected: not known yet", "diameter: not proved yet"]
     lines = [f"connected: no, {components:,} components", f"diameter: infinite ({components:,} components)"]
     for name, key in (("of the largest component", "diameter_largest_component"),
                       ("largest over all components", "diameter_max_component")):
-        value = "not proved yet" if result[key] is None else result[key]
+        value = result[key]
+        if value is None:
+            value = unproved
+            if key == "diameter_largest_component" and _reason(result) is not None:
+                value = bounds_text(*result["details"]["interval_largest_component"])
         lines.append(f"diameter {name}: {value}")
     return lines
 
 
+def _reason(result: dict[str, Any]) -> str | None:
+    """Why an answer is an interval, if it is one."""
+    enough = result.get("details", {}).get("enough")
+    return None if enough is None else _REASONS[enough]
+
+
 def _bounds_line(result: dict[str, Any]) -> str:
     place = " over all components" if result["connected"] is False else ""
-    proof = "proved" if result["exact"] else "stopped early"
+    proof = "proved" if result["exact"] else _reason(result) or "stopped early"
     return f"bounds{place}: {bounds_text(result['lower'], result['upper'])} ({proof})"
 
 

@@ -10,24 +10,24 @@ from typing import Any, TypeVar
 import click
 
 from ..errors import InputError
-from ..units import parse_count, parse_size
+from ..units import parse_count, parse_duration, parse_size
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Written out because the library's own modules import numpy; a test compares them.
 FORMATS = ("edgelist", "csv", "matrix-market", "dimacs", "metis", "ecl", "gapbs", "npz", "parquet")
 CODECS = ("lz4", "pcodec", "none")
-METHODS = ("fdiam",)
+METHODS = ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "korf", "apsp", "sweep-k")
 LONGEST_SHOWN_PATH = 10_000
 
 
 class Parsed(click.ParamType):
     """A number that the library's own parser reads, so that every place takes the same texts."""
 
-    def __init__(self, name: str, parse: Callable[[str | int], int]) -> None:
+    def __init__(self, name: str, parse: Callable[[Any], int | float]) -> None:
         self.name, self._parse = name, parse
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int | float:
         """The parsed value; a text that is none is a usage error."""
         try:
             return self._parse(value)
@@ -37,6 +37,7 @@ class Parsed(click.ParamType):
 
 SIZE = Parsed("size", parse_size)
 COUNT = Parsed("count", parse_count)
+DURATION = Parsed("duration", parse_duration)
 STORE = click.argument("store", type=click.Path(path_type=str))
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -50,6 +51,9 @@ arena = click.option(
 threads = click.option(
     "--threads", type=click.IntRange(min=1), metavar="N", default=lambda: len(os.sched_getaffinity(0)),
     show_default="the cores this process may use", help="Threads that read, decode and compute.")
+batch = click.option(
+    "--batch", type=click.IntRange(min=1), metavar="K",
+    help="Sources of one multi-source BFS, for bounding, ifub, korf and apsp. [default: 1]")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 scratch = click.option(
     "--scratch", type=FOLDER, metavar="DIR",

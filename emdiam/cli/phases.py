@@ -9,7 +9,7 @@ from ..progress import Event
 from ..units import format_size
 
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.
-_LASTING = ("lower", "upper", "active", "traversals", "bytes_read")
+_LASTING = ("lower", "upper", "active", "open", "traversals", "bytes_read")
 _SOONEST_RATE_SECONDS = 0.5
 
 

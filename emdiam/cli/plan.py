@@ -15,9 +15,9 @@ from .output import emit, emit_json
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @options.stacked(options.memory, options.arena)
-@click.option("--method", type=click.Choice(options.METHODS), default="fdiam", show_default=True,
+@click.option("--method", type=click.Choice(options.METHODS), default="pivots", show_default=True,
               help="Method to plan for.")
-@options.stacked(options.threads, options.as_json, options.progress)
+@options.stacked(options.batch, options.threads, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Show what a run would take, without running it.
 
@@ -27,7 +27,8 @@ def command(**given: Any) -> int:
     from ..api_exact import ExactRun, plan
 
     run = ExactRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
-                   threads=given["threads"])
+                   threads=given["threads"],
+                   switches={} if given["batch"] is None else {"batch": given["batch"]})
     with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
         planned = plan(given["store"], run, listener).to_dict()
     if given["as_json"]:

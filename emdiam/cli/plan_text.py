@@ -13,8 +13,8 @@ def plan_text(plan: dict[str, Any]) -> str:
     """Lines for a plan as `MemoryPlan.to_dict()` gives it."""
     state = max(phase["bytes"] for phase in plan["phases"])
     sizes = {"program": plan["base_bytes"], "vertex state": state, "buffers": plan["buffer_bytes"],
-             "arena": plan["arena_bytes"]}
-    parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items())
+             "batches and columns": plan["pool_bytes"], "arena": plan["arena_bytes"]}
+    parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items() if size)
     lines = [
         f"memory limit: {format_size(plan['memory_limit_bytes'])}",
         f"planned peak: {format_size(plan['planned_rss_bytes'])} = {parts}",

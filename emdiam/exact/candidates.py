@@ -8,12 +8,14 @@ Bytes: 8 + k x itemsize a candidate for k pivots, three times that while the box
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
 from ..traverse.columns import Column
+from ..traverse.stored_column import StoredColumn
 from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
 
@@ -33,7 +35,7 @@ class Verdict:
 class Candidates:
     """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots."""
 
-    def __init__(self, vertices: np.ndarray, columns: list[Column]) -> None:
+    def __init__(self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn]) -> None:
         self.vertices = vertices
         self._k = len(columns)
         self._points = np.empty((len(vertices), max(8, 2 * self._k)), columns[0].dtype)
@@ -44,6 +46,11 @@ class Candidates:
     def points(self) -> np.ndarray:
         """unsigned[m, k]."""
         return self._points[:, : self._k]
+
+    @property
+    def room(self) -> int:
+        """Distances that a candidate has memory for."""
+        return int(self._points.shape[1])
 
     def add(self, column: Column) -> None:
         """Distances to one more pivot."""

@@ -5,7 +5,8 @@ which the last rounds tell; so ln(left) / ln(factor) rounds are to come. Coverin
 as the cover needs at the gain of the last batch, each as long as there; before there was one, a
 batch of k sources is taken to cost k^0.65 traversals (measured: 7 to 18 for 64 and 25 to 80 for 512
 sources on graphs of low diameter). The first batch also waits until the rounds have cost a share
-of what covering would, because progress often begins late; that bounds the regret.
+of what covering would, because progress often begins late; that bounds the regret. It waits
+MOST_WAITING rounds at most.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ FIRST_BATCH, LARGEST_BATCH, GROWTH = 64, 512, 4
 # Below this gain a batch that visits the whole cover costs less than one that climbs and another
 # one for what that has left.
 LEAST_GAIN = 3.0
-WAITING_SHARE = 1 / 32
+WAITING_SHARE, MOST_WAITING = 1 / 32, 6
 # A batch of k pairs is taken to bring as much as k / PAIRS_WORTH rounds one after another.
 MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 5
 # Stores that a batch of thin traversals reads in a window of levels (measured: 1 to 2).
@@ -36,6 +37,7 @@ class Costs:
         self._left: list[tuple[int, int]] = []
         self._stores = self._dense = self._windows = 0.0
         self._round = 0.0
+        self._rounds = 0
         self._batch: tuple[float, int] | None = None
 
     def single(self, seconds: float, stores_read: float, dense_levels: int, windows: int) -> None:
@@ -56,11 +58,16 @@ class Costs:
         """A round of refinement is over (its certification comes next)."""
         self._waited += seconds + self._certify
         self._round = seconds
+        self._rounds += 1
 
     def covered(self, seconds: float, sources: int) -> None:
         """A batch, with its spread."""
         self._batch = (seconds, sources)
         self._left.clear()
+
+    def expected_seconds(self, cover: int, gain: float) -> float | None:
+        """What covering the rest is expected to take; None before the first batch."""
+        return None if self._batch is None else self._covering_seconds(cover, gain)
 
     def visits(self, cover: int, gain: float) -> bool:
         """Whether to visit the vertices of the cover themselves."""
@@ -74,13 +81,14 @@ class Costs:
         most = FIRST_BATCH if self._batch is None else max(FIRST_BATCH, GROWTH * self._batch[1])
         return max(1, min(LARGEST_BATCH, most, math.ceil(cover / gain)))
 
-    def pairs_at_once(self, n_open: int) -> int:
-        """Worst pairs whose traversals go into one batch; 1: one traversal after another.
+    def pairs_at_once(self, n_open: int, room: int) -> int:
+        """Worst pairs whose traversals go into one batch, at most `room`; 1: one traversal after
+        another.
 
         In memory a batch shares too little. Out of core, one whose levels read every block anyway
         reads hardly more for many sources, and thin ones share a store in each window.
         """
-        pairs = min(MOST_PAIRS, n_open // 4)
+        pairs = min(MOST_PAIRS, n_open // 4, room)
         if pairs < LEAST_PAIRS or self._stores < 1.0:
             return 1
         return pairs if self._shared() < pairs / PAIRS_WORTH else 1
@@ -104,7 +112,8 @@ class Costs:
     def covering_pays(self, verdict: Verdict, gain: float) -> bool:
         """Whether a batch comes next."""
         covering = self._covering_seconds(verdict.cover, gain)
-        if self._batch is None and (self._waited == 0.0 or self._waited < WAITING_SHARE * covering):
+        waiting = self._rounds == 0 or (self._rounds < MOST_WAITING and self._waited < WAITING_SHARE * covering)
+        if self._batch is None and waiting:
             return False
         return covering < self._certificate_seconds()
 

@@ -18,22 +18,29 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
 
 from ..engine import Engine
+from ..graph.store import Store
+from ..stream.blocks import table_bytes
+from ..stream.plan import Phase
 from ..traverse.columns import Column
 from ..traverse.components import Component
 from ..traverse.pivot_bounds import Folded
 from ..traverse.strips import windows_for
+from ..traverse.workspace import column_bytes, workspace_bytes
 from .candidates import Candidates, Verdict
+from .coarse import coarse_candidates
 from .costs import Costs
 from .covering import Covering
 from .proof import ComponentProof, Proof
 from .result import Result
 from .run import ExactMethod, run_method
 from .run_parts import Eccentricity, MethodOptions, path_middle
+from .shelf import COLUMNS, LEAST_POOL_BYTES, POOL_BYTES_A_VERTEX, Shelf
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
 # Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
@@ -47,10 +54,12 @@ PROVED = Verdict(0, 0, 0, (-1, -1), 0)
 @dataclass(frozen=True)
 class PivotOptions(MethodOptions):
     """seed : of random choices: the start among vertices of the highest degree (0: the smallest of
-    them), the order of covering. batch : use multi-source batches."""
+    them), the order of covering. batches : use multi-source batches. scratch : folder for pivot
+    columns that memory has no room for."""
 
     seed: int = 0
-    batch: bool = True
+    batches: bool = True
+    scratch: Path | None = None
 
 
 class Pivots(ExactMethod):
@@ -58,12 +67,14 @@ class Pivots(ExactMethod):
 
     name: ClassVar[str] = "pivots"
     keeps_distances: ClassVar[bool] = True
+    needs_labels: ClassVar[bool] = False
 
     def __init__(self, engine: Engine, options: PivotOptions) -> None:
         super().__init__(engine, options)
         self.options = options
         self.n_open: int | None = None
-        self.rounds = 0
+        self.expected_seconds: float | None = None
+        self.rounds = self.columns_on_disk = 0
         self.proof = Proof()
 
     def _start(self) -> int:
@@ -82,10 +93,11 @@ class Pivots(ExactMethod):
             del self.bounds
 
     def _facts(self) -> dict[str, Any]:
-        return {} if self.n_open is None else {"open": self.n_open}
+        facts = {"open": self.n_open, "expected_seconds": self.expected_seconds}
+        return {name: value for name, value in facts.items() if value is not None}
 
     def _details(self) -> dict[str, Any]:
-        return {"rounds": self.rounds}
+        return {"rounds": self.rounds, "columns_on_disk": self.columns_on_disk, **self._facts()}
 
     def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
         known = len(self.proof.components)
@@ -96,7 +108,7 @@ class Pivots(ExactMethod):
 
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         self.bounds.reset()
-        self.n_open = None
+        self.n_open = self.expected_seconds = None
         run = _ComponentRun(self, component, floor)
         limit = run.solve(first)
         self.proof.components.append(run.proof())
@@ -109,7 +121,7 @@ class _ComponentRun:
     def __init__(self, method: Pivots, component: Component, floor: int) -> None:
         self.method, self.engine, self.bounds = method, method.engine, method.bounds
         self.component, self.limit = component, floor
-        self.columns: list[Column] = []
+        self.shelf = Shelf(self.engine, method.largest, method.options.scratch)
         self.candidates: Candidates | None = None
         self.pivots: list[int] = []
         self.sources: list[int] = []
@@ -126,11 +138,11 @@ class _ComponentRun:
     def solve(self, first: Eccentricity) -> int:
         """The diameter of the component, or the floor if that is more."""
         assert first.distances is not None
-        column = self.engine.new_column(self.method.largest)
-        column.copy_from(first.distances)
-        verdict = self._sweep(first, self._fold(first, column))
+        self.shelf.column.copy_from(first.distances)
+        first.distances = None
+        verdict = self._sweep(first, self._fold(first, self.shelf.column))
         while verdict.n_open:
-            if self.method.options.batch and self.costs.covering_pays(verdict, self.covering.gain):
+            if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
                 verdict = self._cover(verdict)
             else:
                 verdict = self._refine(verdict)
@@ -145,8 +157,8 @@ class _ComponentRun:
                 return PROVED
             few = folded.unsettled <= self.component.size // MANY
             if taken >= MOST_SWEEPS or (taken >= LEAST_SWEEPS and (few or self.candidates is not None)):
-                verdict = self._certify_pairs()
-                if taken >= MOST_SWEEPS or verdict.n_open == 0:
+                verdict = self._certify_pairs(folded.unsettled)
+                if verdict is not None and (taken >= MOST_SWEEPS or verdict.n_open == 0):
                     return verdict
             if taken < LEAST_SWEEPS and run.farthest not in self.pivots:
                 vertex = run.farthest
@@ -156,10 +168,7 @@ class _ComponentRun:
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
         begin, before = time.perf_counter(), self.engine.stats()
-        if self.candidates is None:
-            column = self.engine.new_column(self.method.largest)
-        else:
-            column = self.columns[0]
+        column = self.shelf.column
         self.method.checkpoint()
         with self.method.stages.timed("eccentricity"):
             self.method.tick("bfs")
@@ -179,41 +188,71 @@ class _ComponentRun:
         if run.farthest >= 0 and run.eccentricity > self.longest[0]:
             self.longest = (run.eccentricity, run.source, run.farthest)
         self.pivots.append(run.source)
-        if self.candidates is None:
-            self.columns.append(column)
-        else:
-            self.candidates.add(column)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
+        if self.candidates is not None:
+            self.candidates.add(column)
+        elif folded.unsettled > 1:
+            self.shelf.keep()
+            self.method.columns_on_disk = max(self.method.columns_on_disk, self.shelf.on_disk)
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
         return folded
 
     # -- certificates ---------------------------------------------------------------------------
-    def _certify_pairs(self) -> Verdict:
+    def _choose_candidates(self, unsettled: int) -> bool:
+        """Candidates, with what is on the shelf; False while they are too many for the memory."""
+        most = self.shelf.most_candidates()
+        if unsettled <= most:
+            chosen = self.bounds.unsettled(self.limit)
+        else:
+            found = coarse_candidates(self.bounds.upper, self.shelf.kept, self.limit, self.shelf.budget // 4, most)
+            if found is None:
+                return False
+            chosen = found
+        self.candidates = Candidates(chosen, self.shelf.kept)
+        self.shelf.clear()
+        return True
+
+    def _certify_pairs(self, unsettled: int = 0) -> Verdict | None:
+        """What is open; None while there are more candidates than memory has room for.
+
+        unsettled : vertices that may be candidates, while there are none yet.
+        """
         begin = time.perf_counter()
         with self.method.stages.timed("certify"):
             self.method.tick("certify")
-            if self.candidates is None:
-                self.candidates = Candidates(self.bounds.unsettled(self.limit), self.columns)
-                self.columns = self.columns[-1:]
+            if self.candidates is None and not self._choose_candidates(unsettled):
+                return None
+            assert self.candidates is not None
             verdict = self.candidates.certify(self.bounds.upper, self.limit)
         self.costs.certified(time.perf_counter() - begin, verdict)
         self.method.n_open = verdict.n_open
         self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
         return verdict
 
+    def _certified(self) -> Verdict:
+        verdict = self._certify_pairs()
+        assert verdict is not None, "there are candidates"
+        return verdict
+
     def _refine(self, verdict: Verdict) -> Verdict:
         """One round: the worst pair, or many open pairs at once."""
         if verdict.worst[0] < 0:
-            return self._certify_pairs()
+            return self._certified()
         self.method.rounds += 1
         begin = time.perf_counter()
-        at_once = self.costs.pairs_at_once(verdict.n_open) if self.method.options.batch else 1
+        room = self.shelf.batch_columns(*self._held()) if self.method.options.batches else 0
+        at_once = self.costs.pairs_at_once(verdict.n_open, room)
         if at_once > 1:
             folded = self._refine_many(verdict, at_once)
         else:
             folded = self._refine_one(*verdict.worst)
         self.costs.round_done(time.perf_counter() - begin)
-        return PROVED if folded.unsettled <= 1 else self._certify_pairs()
+        return PROVED if folded.unsettled <= 1 else self._certified()
+
+    def _held(self) -> tuple[int, int]:
+        """Candidates, and the distances that each has room for."""
+        assert self.candidates is not None
+        return len(self.candidates.vertices), self.candidates.room
 
     def _refine_one(self, first: int, second: int) -> Folded:
         if int(self.bounds.upper.gather([first, second]).argmax()):
@@ -252,7 +291,7 @@ class _ComponentRun:
         assert self.candidates is not None
         method, begin = self.method, time.perf_counter()
         cover = self.candidates.cover(self.limit)
-        size = min(self.engine.batch_bits, self.costs.batch_size(len(cover), self.covering.gain))
+        size = min(max(1, self.shelf.batch_bits(*self._held())), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
         if len(sources) <= FEW:
@@ -265,9 +304,11 @@ class _ComponentRun:
         self.covering.learn(settled, len(cover) - left)
         self.costs.covered(time.perf_counter() - begin, len(sources))
         if self.costs.pairs_are_cheap():
-            return self._certify_pairs()
-        verdict = self.candidates.shrink(self.bounds.upper, self.limit)
-        method.n_open = verdict.n_open
+            verdict = self._certified()
+        else:
+            verdict = self.candidates.shrink(self.bounds.upper, self.limit)
+            method.n_open = verdict.n_open
+        method.expected_seconds = self.costs.expected_seconds(verdict.cover, self.covering.gain)
         return verdict
 
     def _batch(self, sources: np.ndarray, columns: list[Column] | None = None) -> np.ndarray:
@@ -291,7 +332,36 @@ class _ComponentRun:
             self.method.stages.partial += 1
 
 
+def memory_phases(store: Store) -> tuple[Phase, ...]:
+    """Vertex state by phase, for columns of one byte; worst_bytes with the widest columns.
+
+    traverse: single traversals with three bounds; components: labels and sizes; verify: the
+    witness. Batches, candidates and kept columns come out of the pool (shelf.py).
+    """
+    n, m = store.n_vertices, store.n_arcs
+    ids, wide = store.id_dtype.itemsize, column_bytes(n)
+    table = table_bytes(n, m, store.indices.chunk_items)
+    shared = table + workspace_bytes(n, ids)
+    sizes = {
+        "open": (table, table),
+        "bfs": (shared + n, shared + n * (wide + wide // 2)),
+        "components": (shared + n * (1 + 2 * ids), shared + n * (wide + 2 * ids)),
+        "traverse": (shared + n * COLUMNS, shared + n * COLUMNS * wide),
+        "verify": (shared + n, shared + n * (wide + wide // 2)),
+    }
+    return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())
+
+
+def pool_wanted(store: Store) -> int:
+    """Bytes beside the vertex state that make a difference."""
+    return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
+
+
 def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:
     """The exact diameter by pivot certificates. Errors as run_method."""
     options = options or PivotOptions()
-    return run_method(Pivots(engine, options), options.path_file)
+    method = Pivots(engine, options)
+    result = run_method(method, options.path_file)
+    if result.exact and method.enough is None:
+        result.seed, result.proof = options.seed, method.proof
+    return result

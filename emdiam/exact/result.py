@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
+
+from .proof import Proof
 
 
 @dataclass
@@ -69,7 +71,9 @@ class Result:
     version: str = ""
     store_digest: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    certificate: str | None = None
+    proof: Proof | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict with exactly these names, ready for JSON."""
-        return asdict(self)
+        """Plain dict with exactly these names, the proof left out, ready for JSON."""
+        return {name: value for name, value in asdict(replace(self, proof=None)).items() if name != "proof"}

@@ -52,7 +52,8 @@ class ExactMethod:
 
     A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `_release`,
     `_details`, `_facts`, a larger Stages, and `keeps_distances` when the first BFS of a component
-    shall come with its distances.
+    shall come with its distances. One that does not look at component labels sets `needs_labels`
+    to False, and they are freed where that can be.
 
     component : the one at hand; own : it is the largest, whose diameter is reported. lower_here,
     upper_here : proved interval of its diameter; eccentricity() keeps them, and a method may lower
@@ -61,6 +62,7 @@ class ExactMethod:
 
     name: ClassVar[str] = ""
     keeps_distances: ClassVar[bool] = False
+    needs_labels: ClassVar[bool] = True
 
     def __init__(self, engine: Engine, options: MethodOptions) -> None:
         limits = options.limits
@@ -131,7 +133,8 @@ class ExactMethod:
     def eccentricities(
         self, sources: np.ndarray, *, columns: Sequence[Column] | None = None, targets: np.ndarray | None = None
     ) -> np.ndarray:
-        """A counted multi-source BFS from `sources` (int64[k]); see Engine.eccentricities.
+        """A counted multi-source BFS from `sources` (int64[k]); see Engine.eccentricities. One from a
+        single source counts as a BFS.
 
         Updates the longest pair and, where all are eccentricities because there are no `targets`,
         the upper bound. Raises what checkpoint() raises, before the BFS.
@@ -140,6 +143,9 @@ class ExactMethod:
         with self.stages.timed("eccentricity"):
             self.tick("multi-source")
             found = self.engine.eccentricities(sources, targets=targets, columns=columns)
+        if len(sources) == 1:
+            self.stages.bfs += 1
+        else:
             self.stages.multi_source += -(-len(sources) // self.engine.batch_bits)
             self.stages.multi_source_sources += len(sources)
         at = int(found.argmax())
@@ -194,6 +200,8 @@ class ExactMethod:
             self._prepare(min(engine.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
         mine = Component(start, 0, engine.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
+        if self.components is not None and not self.needs_labels:
+            self.components.compact(self.best.length + 1 + self.gap)
         if rival is None:
             self._largest = (first.eccentricity, self.upper_here)
             self._run_component(mine, first, own=True)
@@ -206,6 +214,8 @@ class ExactMethod:
             self._run_component(mine, first, own=False)
         self._run_others()
         self._upper_rest = max(0, self._rest_size() - 1)
+        if self.enough is None and self.upper() > self.best.length:
+            self.enough = "gap"  # components were left out that could exceed the longest distance by that little
 
     def _rest_size(self) -> int:
         return self.components.largest_size() if self.components else 0
@@ -262,6 +272,7 @@ class ExactMethod:
         self.component, self.own, self.upper_here = None, False, 0
 
     def _bound_component(self, first: Eccentricity) -> None:
+        first.distances = None
         second = self.eccentricity(first.farthest, distances=True)
         if self.upper_here > self.best.length:
             assert second.distances is not None
@@ -336,7 +347,7 @@ def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
     if result.exact:
         result.diameter_max_component = best.length
         result.diameter = best.length if result.connected else None
-    elif method.enough:
+    if method.enough and (not result.exact or result.diameter_largest_component is None):
         result.details["enough"] = method.enough
     result.seconds["solve"] = solved - begin
     result.seconds["verify"] = time.perf_counter() - solved

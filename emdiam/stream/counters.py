@@ -10,10 +10,11 @@ from typing import Any
 @dataclass
 class Counters:
     """traversals : completed or stopped traversals (bfs and spread). passes : levels and scans that
-    swept over blocks. dense_levels : those of them that touched at least half of all blocks. levels : levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read,
-    bytes_decoded : I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of all threads in
-    reading, checking and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels.
-    wait_seconds : wall seconds in which no kernel could run for want of blocks.
+    swept over blocks; dense_levels : those levels that touched at least half of all blocks. levels :
+    levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read, bytes_decoded :
+    I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of all threads in reading, checking
+    and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels. wait_seconds : wall seconds in
+    which no kernel could run for want of blocks.
     """
 
     traversals: int = 0

@@ -28,16 +28,19 @@ _ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
 
 @dataclass(frozen=True)
 class Phase:
-    """bytes : vertex state while the phase runs; bytes_per_vertex : the same a vertex."""
+    """bytes : vertex state while the phase runs; bytes_per_vertex : the same a vertex. worst_bytes :
+    of the widest columns (0: the same). What that adds is taken from the pool."""
 
     name: str
     bytes_per_vertex: float
     bytes: int
+    worst_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
-    """All sizes in bytes. minimum_bytes is the smallest --memory that would be accepted."""
+    """All sizes in bytes. minimum_bytes is the smallest --memory that would be accepted. pool_bytes :
+    for what a method sizes by its budget (batches, pivot columns), and for wider columns."""
 
     memory_limit_bytes: int
     base_bytes: int
@@ -48,6 +51,7 @@ class MemoryPlan:
     minimum_bytes: int
     n_blocks: int
     arena_blocks: int
+    pool_bytes: int
     run_blocks: int
     in_ram: bool
 
@@ -58,21 +62,46 @@ class MemoryPlan:
 
 def make_plan(
     store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
-    threads: int = 2,
+    threads: int = 2, pool_wanted: int = 0,
 ) -> MemoryPlan:
     """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.
 
-    arena_bytes caps the cache of blocks (default: all that is left). The base is measured now, so
-    call it in the process that will run. Raises BudgetError with the numbers if it cannot work.
+    arena_bytes caps the cache of blocks (default: all that is left). pool_wanted : what the method
+    could make use of beside. The base is measured now, so call it in the process that will run.
+    Raises BudgetError with the numbers if it cannot work.
     """
     state = max(phase.bytes for phase in phases)
+    reserve = max(max(phase.bytes, phase.worst_bytes) for phase in phases) - state
     block = store.indices.chunk_items * store.id_dtype.itemsize
     base = current_rss_bytes() + _MARGIN
     n_blocks = store.indices.n_chunks
     least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
     tables = _ARENA_ENTRY * n_blocks
     fetchers = threads + READERS
-    need = base + state + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
+    need = base + state + reserve + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
+    _check_enough(memory_bytes, need, base, state + reserve)
+    spare = memory_bytes - base - state - tables
+    run = _run_blocks(spare - reserve, n_blocks, fetchers, block)
+    buffers = buffer_bytes(fetchers, run, block)
+    rest = spare - buffers
+    if arena_bytes is not None and arena_bytes < least_blocks * block:
+        raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
+                          f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
+    wanted = n_blocks * block if arena_bytes is None else min(n_blocks * block, arena_bytes)
+    pool = max(reserve, min(pool_wanted, rest - wanted if rest - wanted >= reserve else rest // 4))
+    blocks = max(least_blocks, min(max(1, n_blocks), (rest - pool) // block))
+    if arena_bytes is not None:
+        blocks = min(blocks, arena_bytes // block)
+    return MemoryPlan(
+        memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
+        arena_bytes=blocks * block,
+        planned_rss_bytes=base + state + tables + buffers + pool + blocks * block,
+        minimum_bytes=need + _BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
+        run_blocks=run, in_ram=blocks >= n_blocks,
+    )
+
+
+def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
     minimum = need + _BASE_JITTER
     if memory_bytes < need:
         raise BudgetError(
@@ -81,21 +110,12 @@ def make_plan(
             f"{format_size(need - base - state)} blocks",
             remedy=f"give at least --memory {-(-minimum // 2**20)}MiB",
         )
-    spare = memory_bytes - base - state - tables
-    run = RUN_BLOCKS
+
+
+def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:
+    """Blocks of a run: as many as half of what is spare has buffers for."""
+    least_blocks, run = min(MIN_BLOCKS, max(1, n_blocks)), RUN_BLOCKS
     while run > 1 and (buffer_bytes(fetchers, run, block) + least_blocks * block > spare // 2
                        or run > max(1, n_blocks // fetchers)):
         run //= 2
-    buffers = buffer_bytes(fetchers, run, block)
-    blocks = min(max(1, n_blocks), (spare - buffers) // block)
-    if arena_bytes is not None:
-        if arena_bytes < least_blocks * block:
-            raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
-                              f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
-        blocks = min(blocks, arena_bytes // block)
-    return MemoryPlan(
-        memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
-        arena_bytes=blocks * block, planned_rss_bytes=base + state + tables + buffers + blocks * block,
-        minimum_bytes=minimum, n_blocks=n_blocks, arena_blocks=blocks, run_blocks=run,
-        in_ram=blocks >= n_blocks,
-    )
+    return run

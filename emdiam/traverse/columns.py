@@ -78,6 +78,10 @@ class Column:
         """Values of vertices `ids` in the column's own dtype, sentinel included."""
         return self._values[ids]
 
+    def part(self, start: int, stop: int) -> np.ndarray:
+        """Values of vertices start..stop-1 (a view)."""
+        return self._values[start:stop]
+
     def copy_from(self, other: Column) -> None:
         """Take over the values of `other`, whose dtype may be narrower; unreached stays unreached.
         Raises OverflowError if a value does not fit."""

@@ -42,11 +42,17 @@ class Components:
         self._core, self.labels, self._sizes = core, labels, sizes
         self.reached_label = reached_label
         self.n_others = int(np.count_nonzero(sizes))
+        self._listed: list[Component] | None = None
+        self._left_out = 0
 
     def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
         """Components of more than `size` vertices that were not returned before, largest first
         (ties by root); at most `most` of them, none smaller than those left for the next call
         unless more than `most` share a size."""
+        if self._listed is not None:
+            found = [c for c in self._listed if c.size > size][:most]
+            self._listed = [c for c in self._listed if c.size <= size or c not in found]
+            return found
         roots = np.flatnonzero(self._sizes > size)
         if len(roots) == 0:
             return []
@@ -62,12 +68,23 @@ class Components:
         ]
         return sorted(found, key=lambda c: (-c.size, c.root))
 
+    def compact(self, size: int, most: int = 1 << 12) -> None:
+        """Keep a list of the components of more than `size` vertices, and free labels and sizes,
+        if there are at most `most` of them. Smaller ones only count as `size` at most from then on."""
+        if self._listed is None and int(np.count_nonzero(self._sizes > size)) <= most:
+            listed = self.larger_than(size, most)
+            self._left_out = int(self._sizes.max()) if len(self._sizes) else 0
+            self._listed = listed
+            self.release()
+
     def release(self) -> None:
         """Free labels and sizes; n_others stays."""
         self.labels = self._sizes = np.empty(0, self.labels.dtype)
 
     def largest_size(self) -> int:
         """Vertices of the largest component not returned yet (0 if none)."""
+        if self._listed is not None:
+            return max([self._left_out, *(c.size for c in self._listed)])
         return int(self._sizes.max()) if len(self._sizes) else 0
 
 

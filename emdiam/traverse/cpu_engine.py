@@ -42,7 +42,7 @@ class CpuEngine:
         self.compile_seconds = self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, core.table.n_blocks)
-        self.batch_bits = MOST_BITS
+        self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes
         self._progress = progress or silent
         self._facts: dict[str, Any] = {}
         self._phase, self._last_event = "", 0.0

@@ -43,7 +43,8 @@ def _stamp(dtype: np.dtype[Any]) -> Path:
     here = Path(__file__).parent
     for name in _KERNEL_FILES:
         digest.update((here / f"{name}.py").read_bytes())
-    for other in ("stream/offsets.py", "graph/native_blosc.py"):
+    for other in ("stream/offsets.py", "graph/native_blosc.py", "exact/boxes.py", "exact/candidates.py",
+                  "exact/coarse.py"):
         digest.update((here.parent / other).read_bytes())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version} {here}".encode())
     from llvmlite import binding
@@ -76,9 +77,11 @@ def ensure_compiled(dtype: np.dtype[Any] | str = "uint32") -> float:
 
 def load_kernels(dtype: np.dtype[Any] | str = "uint32") -> None:
     """Run every kernel once on a graph of 200 vertices, so that all are loaded (or compiled)."""
+    from ..exact.warm_boxes import exercise_boxes
     from .warm_graph import exercise
 
     exercise(np.dtype(dtype), _COLUMN_DTYPES)
+    exercise_boxes(_COLUMN_DTYPES)
 
 
 if __name__ == "__main__":

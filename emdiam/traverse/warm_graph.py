@@ -23,7 +23,9 @@ from .core import Core
 from .degrees import list_degree, max_degree_vertex
 from .multi import MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces
+from .pivot_bounds import PivotBounds
 from .spread import SpreadRun
+from .strips import Strips, labelled, waiting_arcs
 from .workspace import Workspace
 
 _BLOCK = 64
@@ -90,9 +92,24 @@ def _exercise_columns(core: Core, dtype: np.dtype[Any]) -> None:
     bound.first([4])
     bound.first([4], labels=np.zeros(200, core.work.queues.dtype))
     bound.first([4], labels=np.zeros(200, core.work.queues.dtype), label=1)
+    bounds = PivotBounds(core, 0 if dtype == np.uint8 else 300 if dtype == np.uint16 else 70_000)
+    bounds.fold(120, distances, 99, 1)
+    bounds.unsettled(1)
+    _exercise_strips(core, distances.raw())
     for _ in path_pieces(core, distances.raw(), 0):
         pass
     count_steep(core, distances.raw())
+
+
+def _exercise_strips(core: Core, dist: np.ndarray) -> None:
+    core.work.frontier[:] = 0
+    core.work.frontier[1] = 1
+    core.work.visited[:] = 0
+    strips = Strips(core, dist, 0)
+    while not strips.step(2**7):
+        pass
+    waiting_arcs(core.work.frontier, *core.offsets)
+    labelled(dist, core.work.visited)
 
 
 def _exercise_multi(core: Core) -> None:

@@ -1,0 +1,46 @@
+"""What a verification tells: the report, and the refusal inside of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+
+class Refused(Exception):
+    """The certificate proves nothing, or not what it claims; args[0] is the reason, a clause."""
+
+
+@dataclass
+class VerifyReport:
+    """The outcome.
+
+    verified : every claim was proved again. reason : why not, else None. lower, upper : claimed
+    interval of the largest distance, over all components; proved if verified. diameter : the
+    diameter, if it is verified, exact and the graph connected. traversals : sources whose
+    distances were proposed and checked. scans : passes over all edges made here, beside those
+    of the traversals. unsettled : vertices that had to be proved by pairs. pairs : pairs of boxes
+    that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
+    """
+
+    verified: bool
+    lower: int
+    upper: int
+    diameter: int | None
+    diameter_largest_component: int | None
+    n_components: int
+    connected: bool
+    n_vertices: int
+    n_edges: int
+    reason: str | None = None
+    traversals: int = 0
+    scans: int = 0
+    unsettled: int = 0
+    pairs: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+    memory_limit_bytes: int | None = None
+    peak_rss_bytes: int | None = None
+    version: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict with exactly these names, ready for JSON."""
+        return asdict(self)
