@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from emdiam.errors import EmdiamError
 from emdiam.graph import arc_runs
 from emdiam.graph.store import open_store
+from emdiam.verify.components import Labelling
 from emdiam.verify.labels import LabelColumn, LabelGroup, label_dtype
 from emdiam.verify.warm import load_kernels
 from tests import naive
@@ -151,4 +152,28 @@ def test_columns_out_of_order_are_refused() -> None:
 @pytest.mark.parametrize("ids", ["uint32", "uint64"])
 @pytest.mark.parametrize("items", ["uint8", "uint16", "uint32"])
 def test_kernels_for_all_dtypes(ids: str, items: str) -> None:
+    """Stores with 64-bit ids are too large for a test; their kernels are not."""
     load_kernels(np.dtype(ids), np.dtype(items))
+    graph = odd_graphs()["path-and-star"]
+    indptr, indices = naive.csr(graph)
+    run = arc_runs.ArcRun(0, 1, np.arange(len(graph)), indptr, False, False)
+    labelling = Labelling(len(graph), np.dtype(ids))
+    labelling.add(run, indices.astype(ids))
+    members = labelling.members(np.array([21, 3]))
+    assert (members.sizes, members.n_components, members.largest, members.largest_other) == ([81, 21], 2, 81, 0)
+    assert members.of.dtype == ids and members.of.tolist() == [2] * 21 + [1] * 81
+    true = naive.distances(graph, 30)
+    for wrong in (None, (25, 3), (21, 2), (30, 1)):
+        labels = [*true]
+        if wrong is not None:
+            labels[wrong[0]] = wrong[1]
+        matrix = np.array(labels, np.int64).astype(items).reshape(-1, 1)
+        group, fault = LabelGroup([LabelColumn(30, 1, 9, settles=True, level=True)], matrix, members.of), np.full(2, -1)
+        passed = group.check_ends(fault)
+        group.scan_run(run, indices.astype(ids), fault)
+        assert (passed and fault[0] < 0) == (wrong is None)
+    settled = np.zeros(len(graph), np.uint8)
+    group = LabelGroup([LabelColumn(30, 1, 9, settles=True)], np.array(true).astype(items).reshape(-1, 1), members.of)
+    assert group.check_ends(fault) and group.reach.tolist() == [2]
+    group.settle(np.array([0, 3, 99]), settled)
+    assert np.flatnonzero(settled).tolist() == [21, 30]

@@ -50,7 +50,7 @@ def test_pivots_on_random_graphs(tmp_path: Path, graph: naive.Graph) -> None:
 
 
 @pytest.mark.slow
-@settings(SETTINGS, max_examples=1500)
+@settings(SETTINGS, max_examples=600)
 @given(graph=graphs(most=60))
 def test_pivots_on_many_random_graphs(tmp_path: Path, graph: naive.Graph) -> None:
     check(proved_again(tmp_path, graph), graph)

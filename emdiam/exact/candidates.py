@@ -19,6 +19,11 @@ from ..traverse.stored_column import StoredColumn
 from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
 
+PROBE, LEAST_PROBE = 12, 1000
+# A pass over the candidates has to drop at least one in so many for another to follow.
+WORTH = 8
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is left after certifying. n_open : vertices in an open pair (0: proved). cover : as many
@@ -71,7 +76,12 @@ class Candidates:
         self.keep(upper.take(self.vertices) > limit)
         self._narrow(limit)
         if len(self.vertices):
-            self.keep(open_points(self.boxes(), limit))
+            boxes = self.boxes()
+            # Boxes against boxes prove all pairs sooner than vertices against boxes do.
+            probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, enough=limit + 1)
+            if probe.finished and probe.first < 0:
+                return Verdict(0, 0, limit, (-1, -1), probe.looked_at)
+            self.keep(open_points(boxes, limit))
         if len(self.vertices) == 0:
             return Verdict(0, 0, limit, (-1, -1), 0)
         found = worst_pair(self.boxes(), limit)
@@ -107,12 +117,13 @@ class Candidates:
         return self.vertices[2 * self._points[:, int(outside.argmin())].astype(np.int64) > limit]
 
     def _narrow(self, limit: int) -> None:
-        """Drop vertices that are certified against the whole rest at once, while there are any."""
+        """Drop vertices that are certified against the whole rest at once, while there are many."""
         while len(self.vertices):
             safe = np.zeros(len(self.vertices), np.uint8)
-            if near_all(self._points, self._k, limit, safe) == 0:
-                return
+            dropped = near_all(self._points, self._k, limit, safe)
             self.keep(safe == 0)
+            if dropped * WORTH <= len(safe):
+                return
 
 
 @njit(cache=True, nogil=True)

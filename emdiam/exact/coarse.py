@@ -83,11 +83,9 @@ class _Table:
     def open(self, limit: int) -> None:
         """Find the boxes with an uncertified pair."""
         slots = np.flatnonzero(self._counts)
-        while len(slots):
-            safe = np.zeros(len(slots), np.uint8)
-            if near_all(self._most[slots], self._most.shape[1], limit, safe) == 0:
-                break
-            slots = slots[safe == 0]
+        safe = np.zeros(len(slots), np.uint8)
+        near_all(self._most[slots], self._most.shape[1], limit, safe)
+        slots = slots[safe == 0]
         if len(slots) == 0:
             return
         points = self._most[slots]
