@@ -18,7 +18,6 @@ from ..traverse.columns import Column
 from ..traverse.stored_column import StoredColumn
 from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
 
-
 PROBE, LEAST_PROBE = 12, 1000
 # A pass over the candidates has to drop at least one in so many for another to follow.
 WORTH = 8
