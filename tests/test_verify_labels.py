@@ -86,20 +86,23 @@ def test_exactly_the_rules(tmp_path: Path, dtype: type, case: tuple, run_arcs: i
 
 
 @pytest.mark.parametrize("hub", [0, 150, 200])
-def test_rows_that_are_cut_between_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: int) -> None:
-    """A hub whose row fills several runs has its parent in one of them only."""
+@pytest.mark.parametrize("source", [3, 190])
+def test_rows_that_are_cut_between_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, hub: int, source: int
+) -> None:
+    """Two hubs whose rows fill several runs, each with its parent in one of them only."""
     monkeypatch.setattr(arc_runs, "RUN_ARCS", 64)
-    n = 201
-    graph = naive.graph_of(n, [(hub, v) for v in range(n) if v != hub])
-    for source in (hub, 3, 190):
-        labels = naive.distances(graph, source)
-        column = LabelColumn(source, 1, n, level=True)
-        with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
-            group_of(graph, [column], [labels], np.uint8).check(store, 2)
-            if source != hub:
-                labels[hub] = 2  # still level, and with neighbours at 2 only, but for the source
-                with pytest.raises(EmdiamError, match="no distance"):
-                    group_of(graph, [column], [labels], np.uint8).check(store, 2)
+    n, other = 201, 100
+    graph = naive.graph_of(n, [(h, v) for h in (hub, other) for v in range(n) if v not in (hub, other)])
+    columns = [LabelColumn(v, 1, n) for v in (source, 77)]
+    labels = [naive.distances(graph, column.vertex) for column in columns]
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
+        group_of(graph, columns, labels, np.uint8).check(store, 2)
+        # At 2 the hub alone has no parent: the source has 0, its other neighbours 2, theirs is `other`.
+        labels[0][hub] = 2
+        for order in (slice(None, 1), slice(None), slice(None, None, -1)):
+            with pytest.raises(EmdiamError, match=f"vertex {source} says of vertex {hub} is no distance"):
+                group_of(graph, columns[order], labels[order], np.uint8).check(store, 2)
 
 
 def test_every_single_wrong_label_is_found(tmp_path: Path) -> None:

@@ -142,6 +142,20 @@ def test_an_id_that_the_graph_has_not(tmp_path: Path, place: str, name: int | st
     assert not report.verified and "the graph has no vertex" in (report.reason or "")
 
 
+@pytest.mark.parametrize("kind", ["int", "string"])
+def test_an_id_that_is_not_in_the_map(tmp_path: Path, kind: str) -> None:
+    graph = ODD["grid"]
+    names: list[Any] = [3 * v if kind == "int" else f"v{v}" for v in range(len(graph))]
+    store = make_store(tmp_path / "g.zarr", graph, ids=np.array(names) if kind == "int" else names)
+    path = prover.write(tmp_path / "c.json", store, *lean_proof(graph, 2))
+    assert run(path, store).verified
+    for name in ((1, 5, 10**6, 2**64 - 1) if kind == "int" else ("v", "v126", "", "0")):
+        document = json.loads(path.read_bytes())
+        document["components"][0]["sources"].append(name)
+        (tmp_path / "edited.json").write_bytes(seal(document))
+        assert run(tmp_path / "edited.json", store).reason == f"the graph has no vertex {name}"
+
+
 def test_claims_beyond_the_components(tmp_path: Path) -> None:
     graph = ODD["clique-and-path"]
     proof, claims = prover.exact_proof(graph, pivots=2)

@@ -20,7 +20,7 @@ from ..traverse.columns import Column
 from .boxes import build_boxes, open_points
 from .candidates import near_all
 
-_PIECE = 1 << 18
+_PIECE = 1 << 16
 _MOST_SLOTS, _LEAST_SLOTS = 1 << 20, 1 << 10
 COARSEST = 12
 

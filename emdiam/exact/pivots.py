@@ -40,7 +40,7 @@ from .proof import ComponentProof, Proof
 from .result import Result
 from .run import ExactMethod, run_method
 from .run_parts import Eccentricity, MethodOptions, path_middle
-from .shelf import COLUMNS, LEAST_POOL_BYTES, POOL_BYTES_A_VERTEX, Shelf
+from .shelf import COLUMNS, LEAST_POOL_BYTES, PIECES_BYTES, POOL_BYTES_A_VERTEX, Shelf, budget_bytes
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
 # Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
@@ -86,6 +86,8 @@ class Pivots(ExactMethod):
 
     def _prepare(self, largest: int) -> None:
         self.largest = largest
+        labels = 0 if self.components is None else self.components.label_bytes
+        self.budget = budget_bytes(self.engine, largest, labels)
         self.bounds = self.engine.new_bounds(largest)
 
     def _release(self) -> None:
@@ -121,7 +123,7 @@ class _ComponentRun:
     def __init__(self, method: Pivots, component: Component, floor: int) -> None:
         self.method, self.engine, self.bounds = method, method.engine, method.bounds
         self.component, self.limit = component, floor
-        self.shelf = Shelf(self.engine, method.largest, method.options.scratch)
+        self.shelf = Shelf(self.engine, method.largest, method.budget, method.options.scratch)
         self.candidates: Candidates | None = None
         self.pivots: list[int] = []
         self.sources: list[int] = []
@@ -345,8 +347,8 @@ def memory_phases(store: Store) -> tuple[Phase, ...]:
     sizes = {
         "open": (table, table),
         "bfs": (shared + n, shared + n * (wide + wide // 2)),
-        "components": (shared + n * (1 + 2 * ids), shared + n * (wide + 2 * ids)),
-        "traverse": (shared + n * COLUMNS, shared + n * COLUMNS * wide),
+        "components": (shared + n * (3 + 2 * ids), shared + n * (wide + wide // 2 + 2 + 2 * ids)),
+        "traverse": (shared + n * COLUMNS + PIECES_BYTES, shared + n * COLUMNS * wide + PIECES_BYTES),
         "verify": (shared + n, shared + n * (wide + wide // 2)),
     }
     return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())

@@ -196,12 +196,12 @@ class ExactMethod:
         self.components_known = True
         others = self.components.largest_size() if self.components else 0
         self.upper_here, self._upper_rest = 2 * first.eccentricity, max(0, others - 1)
-        if not self.limits.bounds_only:
-            self._prepare(min(engine.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
         mine = Component(start, 0, engine.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
         if self.components is not None and not self.needs_labels:
             self.components.compact(self.best.length + 1 + self.gap)
+        if not self.limits.bounds_only:
+            self._prepare(min(engine.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
         if rival is None:
             self._largest = (first.eccentricity, self.upper_here)
             self._run_component(mine, first, own=True)

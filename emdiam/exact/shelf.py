@@ -11,32 +11,49 @@ import tempfile
 from pathlib import Path
 
 from ..engine import Engine
-from ..errors import InputError
-from ..traverse.columns import Column
+from ..errors import BudgetError, InputError
+from ..traverse.columns import Column, smallest_dtype
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.stored_column import StoredColumn
+from ..units import format_size
 
 # Bounds (three) and the column of the traversal at hand.
 COLUMNS = 4
 MOST_KEPT = 12
+# Pieces of columns and small tables that are looked at in passing.
+PIECES_BYTES = 8 << 20
 POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
 _CANDIDATE_BYTES = 32
+
+
+def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
+    """What of the pool is left beside columns wider than planned and component labels.
+
+    Raises BudgetError if the labels, which are only kept where very many components matter, do not
+    fit.
+    """
+    wider = COLUMNS * engine.n_vertices * (smallest_dtype(largest).itemsize - 1)
+    if labels > max(0, engine.pool_bytes - wider):
+        missing = labels + wider - engine.pool_bytes
+        raise BudgetError("so many components may matter that their labels need"
+                          f" {format_size(missing)} more than the memory that was planned",
+                          remedy=f"give --memory at least {format_size(missing)} more")
+    return max(0, engine.pool_bytes - wider - labels)
 
 
 class Shelf:
     """The columns kept, in order; and the budget.
 
-    Parameters: the engine; the largest distance; where columns go that do not fit (None: the
-    system's folder for large temporary files).
+    Parameters: the engine; the largest distance; bytes of the pool that may be used; where columns
+    go that do not fit (None: the system's folder for temporary files).
     """
 
-    def __init__(self, engine: Engine, largest: int, scratch: Path | None) -> None:
+    def __init__(self, engine: Engine, largest: int, budget: int, scratch: Path | None) -> None:
         self._engine, self._largest, self._scratch = engine, largest, scratch
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.column = engine.new_column(largest)
         self._item = self.column.dtype.itemsize
-        # What wider columns than planned take comes out of the pool.
-        self.budget = max(0, engine.pool_bytes - COLUMNS * engine.n_vertices * (self._item - 1))
+        self.budget = budget
         self.kept: list[Column | StoredColumn] = []
 
     def keep(self) -> None:

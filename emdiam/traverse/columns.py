@@ -15,7 +15,7 @@ from numba import njit
 
 from ..errors import InputError
 
-_PIECE = 1 << 20
+_PIECE = 1 << 17
 _PREDICATES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
     "==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
     ">=": np.greater_equal,

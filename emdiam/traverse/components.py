@@ -68,7 +68,7 @@ class Components:
         ]
         return sorted(found, key=lambda c: (-c.size, c.root))
 
-    def compact(self, size: int, most: int = 1 << 12) -> None:
+    def compact(self, size: int, most: int = 1 << 14) -> None:
         """Keep a list of the components of more than `size` vertices, and free labels and sizes,
         if there are at most `most` of them. Smaller ones only count as `size` at most from then on."""
         if self._listed is None and int(np.count_nonzero(self._sizes > size)) <= most:
@@ -76,6 +76,11 @@ class Components:
             self._left_out = int(self._sizes.max()) if len(self._sizes) else 0
             self._listed = listed
             self.release()
+
+    @property
+    def label_bytes(self) -> int:
+        """Bytes of labels and sizes that are still held."""
+        return int(self.labels.nbytes + self._sizes.nbytes)
 
     def release(self) -> None:
         """Free labels and sizes; n_others stays."""

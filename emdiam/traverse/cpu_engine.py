@@ -29,7 +29,7 @@ from .spread import SpreadRun
 from .strip_batch import MOST_STRIPS, StripBatch
 
 _EVENT_SECONDS = 0.2
-_PIECE = 1 << 20
+_PIECE = 1 << 17
 
 
 class CpuEngine:

@@ -9,7 +9,7 @@ import numpy as np
 
 from .columns import Column
 
-_PIECE = 1 << 20
+_PIECE = 1 << 17
 
 
 class StoredColumn:
