@@ -21,7 +21,7 @@ from .graph.convert import ConvertOptions, ConvertReport, write_graph
 from .graph.convert import convert as convert_files
 from .graph.store import Store, open_store
 from .progress import Listener
-from .units import parse_size
+from .units import parse_size, scratch_folder
 
 if TYPE_CHECKING:
     from .exact.result import Result
@@ -139,7 +139,7 @@ def _temporary_store(
     from .api_sources import NetworkxSource, as_source
 
     source = as_source(graph)
-    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=_scratch_folder(scratch)) as folder:
+    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(scratch)) as folder:
         # Named here, so that the conversion takes the folder even where it is a tmpfs: a graph
         # that is in memory anyway does no harm there.
         options = convert_options({"scratch": Path(folder), "threads": run.threads, "progress": progress})
@@ -148,15 +148,6 @@ def _temporary_store(
         write_graph(source, target, options=options)
         labels = source.labels if isinstance(source, NetworkxSource) else None
         yield target, (lambda vertex: vertex) if labels is None else labels.__getitem__
-
-
-def _scratch_folder(scratch: str | Path | None) -> str:
-    """Where large temporary files belong: /tmp is often memory, /var/tmp is on disk."""
-    if scratch is not None:
-        return str(scratch)
-    if "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK):
-        return "/var/tmp"
-    return tempfile.gettempdir()
 
 
 def _renamed(result: Any, rename: Callable[[Any], Any]) -> Any:

@@ -6,7 +6,9 @@ parsed here and nowhere else.
 
 from __future__ import annotations
 
+import os
 import re
+import tempfile
 from pathlib import Path
 
 from .errors import InputError
@@ -128,3 +130,12 @@ def default_memory_bytes() -> int:
     if limit is not None:
         available = min(available, limit)
     return available * 9 // 10
+
+
+def scratch_folder(scratch: str | Path | None) -> str:
+    """Where large temporary files belong: /tmp is often memory, /var/tmp is on disk."""
+    if scratch is not None:
+        return str(scratch)
+    if "TMPDIR" not in os.environ and os.access("/var/tmp", os.W_OK):
+        return "/var/tmp"
+    return tempfile.gettempdir()

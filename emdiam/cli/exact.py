@@ -37,7 +37,7 @@ _SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "p
 @click.option("--no-batches", "batches", flag_value=False, default=None,
               help="pivots without multi-source batches.")
 @click.option("--scratch", type=options.FOLDER, metavar="DIR",
-              help="Folder for pivot columns that memory has no room for. [default: $TMPDIR or /tmp]")
+              help="Folder for pivot columns that memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam without Winnow.")
 @click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam without Eliminate.")
 @click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam without Chain Processing.")

@@ -6,8 +6,8 @@ pair x != y of unsettled vertices has min_i d_i(x) + d_i(y) <= L.
 1. Sweeps: the highest degree, its farthest vertex, the farthest from that; then in turn the centre
    (smallest lower bound) and the periphery (largest upper bound).
 2. Certify: boxes over the candidates (boxes.py, candidates.py); either a proof, or the worst pair.
-3. Refine: traverse one end of the worst pair, and the most central vertex in the middle of a
-   shortest path between the two. Then 2 again.
+3. Refine: traverse one end of the worst pair, and the vertex in the middle of a shortest path
+   between the two. Then 2 again.
 4. Cover: where the certificates are expected to cost more than settling a vertex cover of the
    open pairs, sources whose balls hold it, in multi-source batches (covering.py).
 Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a vertex: 4 x itemsize

@@ -15,7 +15,7 @@ from ..errors import BudgetError, InputError
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.stored_column import StoredColumn
-from ..units import format_size
+from ..units import format_size, scratch_folder
 
 # Bounds (three) and the column of the traversal at hand.
 COLUMNS = 4
@@ -67,7 +67,7 @@ class Shelf:
             return
         try:
             if self._folder is None:
-                self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=self._scratch)
+                self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
             self.kept.append(StoredColumn(self.column, Path(self._folder.name) / f"{len(self.kept)}.column"))
         except OSError as error:
             raise InputError(f"a pivot column cannot be written ({error.strerror})", path=error.filename,

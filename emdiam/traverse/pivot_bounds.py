@@ -78,15 +78,6 @@ class PivotBounds:
         """Reached vertices whose upper bound exceeds `limit`, ascending, int64[k]."""
         return list_between(self.upper.raw(), limit, self.upper.unreached)
 
-    def most_central(self, vertices: np.ndarray) -> int:
-        """Of these vertices, one with the smallest lower bound (ties: nearest to the pivots, first
-        in order) that was not traversed; -1 if all were."""
-        lower, far = self.lower.take(vertices), self.far.take(vertices)
-        free = np.flatnonzero(far != self.far.unreached)
-        if len(free) == 0:
-            return -1
-        return int(vertices[free[np.lexsort((far[free], lower[free]))[0]]])
-
 
 @njit(cache=True, nogil=True)
 def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):  # type: ignore[no-untyped-def]

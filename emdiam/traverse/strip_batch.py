@@ -2,7 +2,7 @@
 
 Each source has labels and waiting vertices of its own (strips.py); all go through the same windows of
 levels, and a block that is loaded serves every source that waits in it. So k thin traversals read
-hardly more than one, where bit-parallel levels (multi.py) would touch every block in every level.
+one or two stores a window together, where bit-parallel levels (multi.py) would touch every block in every level.
 Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8).
 """
 
