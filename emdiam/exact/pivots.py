@@ -344,11 +344,12 @@ def memory_phases(store: Store) -> tuple[Phase, ...]:
     ids, wide = store.id_dtype.itemsize, column_bytes(n)
     table = table_bytes(n, m, store.indices.chunk_items)
     shared = table + workspace_bytes(n, ids)
+    built = table_bytes(n, m, store.indices.chunk_items, building=False) + workspace_bytes(n, ids)
     sizes = {
         "open": (table, table),
         "bfs": (shared + n, shared + n * (wide + wide // 2)),
         "components": (shared + n * (3 + 2 * ids), shared + n * (wide + wide // 2 + 2 + 2 * ids)),
-        "traverse": (shared + n * COLUMNS + PIECES_BYTES, shared + n * COLUMNS * wide + PIECES_BYTES),
+        "traverse": (built + n * COLUMNS + PIECES_BYTES, shared + n * COLUMNS * wide + PIECES_BYTES),
         "verify": (shared + n, shared + n * (wide + wide // 2)),
     }
     return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())

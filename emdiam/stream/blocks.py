@@ -39,9 +39,9 @@ class BlockTable:
         return len(self.first_vertex) - 1
 
 
-def table_bytes(n_vertices: int, n_arcs: int, block_ids: int) -> int:
-    """Upper bound of the bytes of a BlockTable and of building it."""
-    pieces = _PIECE_CHUNKS * block_ids * 8 * 4
+def table_bytes(n_vertices: int, n_arcs: int, block_ids: int, building: bool = True) -> int:
+    """Upper bound of the bytes of a BlockTable, and of building it."""
+    pieces = _PIECE_CHUNKS * block_ids * 8 * 4 if building else 0
     return offsets_bytes(n_vertices, n_arcs) + 8 * (n_arcs // block_ids + 2) + n_vertices // 8 + pieces
 
 
