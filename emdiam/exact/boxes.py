@@ -92,32 +92,20 @@ def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, most: int) -
 def match_open(points, begin, end, child, most, threshold, order, pairs):  # type: ignore[no-untyped-def]
     """Greedy matching in the graph of open pairs; returns how many pairs (of rows)."""
     hint = np.zeros(1, np.int64)
-    stack = np.empty(4096, np.int64)
+    stack = np.empty(_STACK, np.int64)
     used = np.zeros(len(points), np.uint8)
     count = 0
     for r in order:
         if count == len(pairs):
             break
-        depth = 0 if used[r] else 1
-        stack[0] = 0
-        while depth and not used[r]:
-            depth -= 1
-            node = stack[depth]
-            if _bound(points[r], most[node], threshold, hint) <= threshold:
-                continue
-            if child[node]:
-                stack[depth] = child[node]
-                stack[depth + 1] = child[node] + 1
-                depth += 2
-                continue
-            for s in range(begin[node], end[node]):
-                if s != r and not used[s] and _bound(points[r], points[s], threshold, hint) > threshold:
-                    used[r] = 1
-                    used[s] = 1
-                    pairs[count, 0] = r
-                    pairs[count, 1] = s
-                    count += 1
-                    break
+        if not used[r]:
+            s = _partner(points, begin, end, child, most, threshold, r, used, stack, hint)
+            if s >= 0:
+                used[r] = 1
+                used[s] = 1
+                pairs[count, 0] = r
+                pairs[count, 1] = s
+                count += 1
     return count
 
 
@@ -286,22 +274,34 @@ def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-un
 def mark_open(points, begin, end, child, most, threshold, flags):  # type: ignore[no-untyped-def]
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked."""
     hint = np.zeros(1, np.int64)
-    stack = np.empty(4096, np.int64)
+    stack = np.empty(_STACK, np.int64)
+    nobody = np.zeros(0, np.uint8)
     for r in range(len(points)):
-        depth = 1
-        stack[0] = 0
-        while depth and not flags[r]:
-            depth -= 1
-            node = stack[depth]
-            if _bound(points[r], most[node], threshold, hint) <= threshold:
-                continue
-            if child[node]:
-                stack[depth] = child[node]
-                stack[depth + 1] = child[node] + 1
-                depth += 2
-                continue
-            for s in range(begin[node], end[node]):
-                if s != r and _bound(points[r], points[s], threshold, hint) > threshold:
-                    flags[r] = 1
-                    flags[s] = 1
-                    break
+        if not flags[r]:
+            s = _partner(points, begin, end, child, most, threshold, r, nobody, stack, hint)
+            if s >= 0:
+                flags[r] = 1
+                flags[s] = 1
+
+
+@njit(cache=True, nogil=True)
+def _partner(points, begin, end, child, most, threshold, r, used, stack, hint):  # type: ignore[no-untyped-def]
+    """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1."""
+    stack[0] = 0
+    depth = 1
+    while depth:
+        depth -= 1
+        node = stack[depth]
+        if _bound(points[r], most[node], threshold, hint) <= threshold:
+            continue
+        if child[node]:
+            if depth + 2 > len(stack):
+                raise MemoryError("the search stack is full")
+            stack[depth] = child[node]
+            stack[depth + 1] = child[node] + 1
+            depth += 2
+            continue
+        for s in range(begin[node], end[node]):
+            if s != r and not (len(used) and used[s]) and _bound(points[r], points[s], threshold, hint) > threshold:
+                return s
+    return -1

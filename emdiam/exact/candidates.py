@@ -33,7 +33,6 @@ class Verdict:
     cover: int
     bound: int
     worst: tuple[int, int]
-    looked_at: int
 
 
 class Candidates:
@@ -79,13 +78,13 @@ class Candidates:
             # Boxes against boxes prove all pairs sooner than vertices against boxes do.
             probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, enough=limit + 1)
             if probe.finished and probe.first < 0:
-                return Verdict(0, 0, limit, (-1, -1), probe.looked_at)
+                return Verdict(0, 0, limit, (-1, -1))
             self.keep(open_points(boxes, limit))
         if len(self.vertices) == 0:
-            return Verdict(0, 0, limit, (-1, -1), 0)
+            return Verdict(0, 0, limit, (-1, -1))
         found = worst_pair(self.boxes(), limit)
         pair = (int(self.vertices[found.first]), int(self.vertices[found.second]))
-        return Verdict(len(self.vertices), len(self.cover(limit)), found.bound, pair, found.looked_at)
+        return Verdict(len(self.vertices), len(self.cover(limit)), found.bound, pair)
 
     def open_pairs(self, limit: int, worst: int, most: int, seed: int) -> np.ndarray:
         """At most `most` pairs of vertices with U > limit, no vertex in two of them, int64[k, 2]:
@@ -103,7 +102,7 @@ class Candidates:
         is open when the cover is empty. worst stays unknown (-1, -1) and bound is 2^62."""
         self.keep(upper.take(self.vertices) > limit)
         cover = len(self.cover(limit))
-        return Verdict(len(self.vertices) if cover else 0, cover, 1 << 62, (-1, -1), 0)
+        return Verdict(len(self.vertices) if cover else 0, cover, 1 << 62, (-1, -1))
 
     def boxes(self) -> Boxes:
         """A tree over the points as they are."""

@@ -48,7 +48,7 @@ MANY = 8
 LARGEST_TIE = 1 << 12
 # So few sources are traversed one by one: a batch costs several traversals.
 FEW = 2
-PROVED = Verdict(0, 0, 0, (-1, -1), 0)
+PROVED = Verdict(0, 0, 0, (-1, -1))
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ class _ComponentRun:
         verdict = self._sweep(first, self._fold(first, self.shelf.column))
         while verdict.n_open:
             if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
-                verdict = self._cover(verdict)
+                verdict = self._cover()
             else:
                 verdict = self._refine(verdict)
         return self.limit
@@ -288,7 +288,7 @@ class _ComponentRun:
         return columns, folded
 
     # -- covering -------------------------------------------------------------------------------
-    def _cover(self, verdict: Verdict) -> Verdict:
+    def _cover(self) -> Verdict:
         """One batch of covering; what is open after it."""
         assert self.candidates is not None
         method, begin = self.method, time.perf_counter()

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..stream.offsets import row_starts
 from ..stream.pager import Tick
 from .columns import Column, widen
 from .core import Core
@@ -200,7 +199,7 @@ class BfsRun:
         if len(self._targets):  # commit counts the targets of this level again
             again = work.visited & ~work.before & self._targets
             state[TARGETS] += int(np.bitwise_count(again).sum())
-        self._front.vertices, self._front.arcs = count, self._arcs_of(work.queues[current], count)
+        self._front.vertices, self._front.arcs = count, int(self._core.degrees(work.queues[current, :count]).sum())
         self._front.visited_arcs += self._front.arcs
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
@@ -209,7 +208,7 @@ class BfsRun:
         """The level meets too many blocks: a strip if it is thin, else a sweep."""
         core, work, state = self._core, self._core.work, self._core.work.state
         head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
-        arcs = self._arcs_of(work.queues[current], count)
+        arcs = int(core.degrees(work.queues[current, :count]).sum())
         plain = len(self._dist) == 0 or len(self._targets) > 0 or self._profile
         if plain or arcs > core.table.n_arcs * core.thin_share or not Strips.possible(core):
             self._to_dense()
@@ -255,12 +254,6 @@ class BfsRun:
         state[ARCS] += strips.arcs
         self._front.visited_arcs += strips.arcs
         self._dense, self._strips = True, None
-
-    def _arcs_of(self, vertices: np.ndarray, count: int) -> int:
-        starts, ends = np.empty(count, np.int64), np.empty(count, np.int64)
-        row_starts(*self._core.offsets, vertices[:count], starts)
-        row_starts(*self._core.offsets, vertices[:count].astype(np.int64) + 1, ends)
-        return int((ends - starts).sum())
 
     def _dense_step(self, tick: Tick | None) -> None:
         core, work, front = self._core, self._core.work, self._front

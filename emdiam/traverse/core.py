@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypeVar
 
 import numpy as np
 
@@ -11,10 +14,12 @@ from ..errors import InputError
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.crew import Crew
+from ..stream.offsets import row_starts
 from ..stream.pager import Pager
 from .degrees import max_degree_vertex
 from .workspace import Workspace
 
+T = TypeVar("T")
 DIRECTIONS = ("work", "beamer", "paper")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
@@ -67,6 +72,23 @@ class Core:
     def longest_row(self) -> int:
         """The largest degree."""
         return int(max_degree_vertex(*self.offsets, self.table.n_vertices)[1])
+
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """Degrees of `vertices`, int64[k], from the offsets alone."""
+        starts, ends = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
+        row_starts(*self.offsets, vertices, starts)
+        row_starts(*self.offsets, vertices.astype(np.int64) + 1, ends)
+        return ends - starts
+
+    def everywhere(self, task: Callable[[], T]) -> list[T]:
+        """Run a kernel on all compute threads and count their CPU seconds; the results."""
+        def timed() -> T:
+            begin = time.thread_time()
+            result = task()
+            self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+            return result
+
+        return self.crew.everywhere(timed)
 
     @property
     def slice_arcs(self) -> int:

@@ -14,7 +14,6 @@ import numpy as np
 from ..graph.store import Store
 from ..progress import Event, Listener, silent
 from ..stream.counters import Counters
-from ..stream.offsets import row_starts
 from ..stream.plan import MemoryPlan
 from .bfs import BfsRun, Traversal
 from .chains import follow_chains
@@ -58,10 +57,13 @@ class CpuEngine:
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
+        self._finish(run)
+        return run.result()
+
+    def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
         while not run.step(self._heartbeat):
             self._facts["level"] = run.level
             self._heartbeat()
-        return run.result()
 
     def eccentricities(
         self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
@@ -76,10 +78,8 @@ class CpuEngine:
             end = min(begin + self.batch_bits, len(wanted))
             run = MultiRun(self._core, wanted[begin:end], targets=targets,
                            columns=None if columns is None else columns[begin:end])
-            while not run.step(self._heartbeat):
-                self._facts["level"] = run.level
-                self._heartbeat()
-            found[begin:end] = run.result().reach
+            self._finish(run)
+            found[begin:end] = run.result()
         return found
 
     def _strips(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
@@ -87,9 +87,7 @@ class CpuEngine:
         for begin in range(0, len(sources), MOST_STRIPS):
             part = slice(begin, begin + MOST_STRIPS)
             run = StripBatch(self._core, sources[part].tolist(), columns[part])
-            while not run.step(self._heartbeat):
-                self._facts["level"] = run.level
-                self._heartbeat()
+            self._finish(run)
             self._core.counters.add(traversals=1)
         return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
 
@@ -148,10 +146,7 @@ class CpuEngine:
 
     def degrees(self, ids: np.ndarray) -> np.ndarray:
         """See Engine.degrees."""
-        starts, ends = np.empty(len(ids), np.int64), np.empty(len(ids), np.int64)
-        row_starts(*self._core.offsets, np.asarray(ids, np.int64), starts)
-        row_starts(*self._core.offsets, np.asarray(ids, np.int64) + 1, ends)
-        return ends - starts
+        return self._core.degrees(np.asarray(ids, np.int64))
 
     def highest_degrees(self, most: int) -> np.ndarray:
         """See Engine.highest_degrees."""

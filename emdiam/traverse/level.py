@@ -14,7 +14,6 @@ Direction rules (which way a dense level goes):
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -96,11 +95,9 @@ def commit(core: Core, dist: np.ndarray, level: int, targets: np.ndarray) -> tup
     grain = max(64, len(work.visited) // (16 * core.crew.threads))
 
     def run() -> int:
-        begin = time.thread_time()
         smallest: int = commit_level(turn, grain, work.visited, work.before, work.frontier, dist, level,
                                      targets, *core.offsets, out)
-        core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
         return smallest
 
-    smallest = min(core.crew.everywhere(run))
+    smallest = min(core.everywhere(run))
     return int(out[0]), int(out[1]), int(out[2]), int(smallest)

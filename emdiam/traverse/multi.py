@@ -11,8 +11,7 @@ Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here f
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -62,19 +61,6 @@ NARROW_BITS, WORD_BITS, MOST_BITS = 8, 64, 512
 # A pushed arc reads and writes two places at random, a pulled one reads one.
 PUSH_COST = 2
 _NO_BITS = np.empty(0, np.uint64)
-
-
-@dataclass
-class MultiTraversal:
-    """A finished or stopped multi-source BFS.
-
-    reach : int32[k], the eccentricity of each source; if stopped, the largest distance of a target
-    from it is at most this. complete : False if it stopped because all targets were seen.
-    """
-
-    reach: np.ndarray
-    complete: bool
-    levels: int
 
 
 def words_for(k: int) -> tuple[type, int]:
@@ -207,15 +193,9 @@ class MultiRun:
         marks[STALE] = 0
         set_bits(marks[ACTIVE], work.queues[current], count)
         set_bits(marks[STALE], work.queues[1 - current], found)
-        self._arcs = self._arcs_of(work.queues[current, :count])
+        self._arcs = int(self._core.degrees(work.queues[current, :count]).sum())
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
-
-    def _arcs_of(self, vertices: np.ndarray) -> int:
-        starts, ends = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
-        row_starts(*self._core.offsets, vertices, starts)
-        row_starts(*self._core.offsets, vertices.astype(np.int64) + 1, ends)
-        return int((ends - starts).sum())
 
     # -- dense ----------------------------------------------------------------------------------
     def _dense_step(self, tick: Tick | None) -> None:
@@ -254,17 +234,11 @@ class MultiRun:
             turn, grain, self._marks[FULL], *core.offsets, out))
         return bool(out[0] < PUSH_COST * self._arcs)
 
-    def _share(self, n_words: int, kernel: object) -> None:
+    def _share(self, n_words: int, kernel: Callable[[np.ndarray, int], object]) -> None:
         """Run a kernel over the words of bitmaps on all threads."""
-        core, turn = self._core, np.zeros(1, np.int64)
-        grain = max(64, n_words // (16 * core.crew.threads))
-
-        def run() -> None:
-            begin = time.thread_time()
-            kernel(turn, grain)  # type: ignore[operator]
-            core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
-
-        core.crew.everywhere(run)
+        turn = np.zeros(1, np.int64)
+        grain = max(64, n_words // (16 * self._core.crew.threads))
+        self._core.everywhere(lambda: kernel(turn, grain))
 
     def _clear(self, bitmap: np.ndarray, within: np.ndarray, plane: int) -> None:
         self._share(len(bitmap), lambda turn, grain: clear_rows(
@@ -302,7 +276,8 @@ class MultiRun:
         state[COUNT] = list_bits(self._marks[ACTIVE], work.queues[0])
         self._dense = False
 
-    def result(self) -> MultiTraversal:
-        """The traversal; call it after `step` has returned True."""
+    def result(self) -> np.ndarray:
+        """int32[k], the eccentricity of each source; if it stopped at the targets, no target is
+        farther from the source than this. Call it after `step` has returned True."""
         self._core.counters.add(traversals=1)
-        return MultiTraversal(self._sinks[0].astype(np.int32), bool(self._complete), self.level)
+        return self._sinks[0].astype(np.int32)

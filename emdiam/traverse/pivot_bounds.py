@@ -7,7 +7,6 @@ Sources: Takes and Kosters 2011; Dal, Kusters and Takes, Algorithm 2.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,11 +60,9 @@ class PivotBounds:
         values, about = distances.raw(), np.array([source, eccentricity, limit, self._largest])
 
         def run() -> None:
-            begin = time.thread_time()
             fold_pivot(turn, _GRAIN, values, about, lower, upper, far, *core.offsets, out)
-            core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
 
-        core.crew.everywhere(run)
+        core.everywhere(run)
         centres = [tuple(row[1:5].tolist()) for row in out if row[4] >= 0]
         peripheries = [tuple(row[5:8].tolist()) for row in out if row[7] >= 0]
         periphery = max(peripheries, key=lambda key: (key[0], key[1], -key[2]), default=(-1, -1, -1))

@@ -9,7 +9,6 @@ Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the c
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -17,7 +16,7 @@ import numpy as np
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .strips import NARROWEST, NOTHING, WIDEST, grow, waiting_keys
+from .strips import NARROWEST, NOTHING, WIDEST, grow, load_lowest, waiting_keys
 from .workspace import set_bits
 
 MOST_STRIPS = 32
@@ -63,10 +62,7 @@ class StripBatch:
             self.level = lowest
             self._window = min(self._limit, lowest + self._width)
             self._width = min(WIDEST, 2 * self._width)
-        due = np.flatnonzero(keys < self._window)
-        order = np.argsort(keys[due], kind="stable")[: core.pager.arena.n_slots]
-        blocks = core.pager.load(np.sort(due[order]), tick)
-        self._grow_all(blocks)
+        self._grow_all(load_lowest(core, keys, self._window, tick))
         return False
 
     def _grow_all(self, blocks: np.ndarray) -> None:
@@ -76,7 +72,7 @@ class StripBatch:
         bounds = np.array([self._window, core.work.capacity])
 
         def run() -> None:
-            begin, arcs = time.thread_time(), 0
+            arcs = 0
             with lock:
                 queues, seeds = rooms.pop()
             while True:
@@ -89,6 +85,6 @@ class StripBatch:
                     arcs += int(grow(ids, slot_of, shift, *core.offsets, core.table.first_vertex,
                                      self._columns[i].raw(), self._active[i], self._keys[i], mine, queues, seeds,
                                      bounds))
-            core.counters.add(edges_scanned=arcs, kernel_cpu_seconds=time.thread_time() - begin)
+            core.counters.add(edges_scanned=arcs)
 
-        core.crew.everywhere(run)
+        core.everywhere(run)

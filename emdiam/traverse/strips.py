@@ -67,9 +67,7 @@ class Strips:
             self._open = True
             self._window = min(limit, lowest + self._width)
             self._width = min(WIDEST, 2 * self._width)
-        due = np.flatnonzero(keys < self._window)
-        order = np.argsort(keys[due], kind="stable")[: core.pager.arena.n_slots]
-        self._grow(core.pager.load(np.sort(due[order]), tick))
+        self._grow(load_lowest(core, keys, self._window, tick))
         return False
 
     def _grow(self, blocks: np.ndarray) -> None:
@@ -89,6 +87,13 @@ def windows_for(levels: int) -> int:
     while levels > 0:
         levels, width, count = levels - width, min(WIDEST, 2 * width), count + 1
     return count
+
+
+def load_lowest(core: Core, keys: np.ndarray, window: int, tick: Tick | None) -> np.ndarray:
+    """Make the blocks with the lowest keys below `window` resident, as many as the arena holds."""
+    due = np.flatnonzero(keys < window)
+    order = np.argsort(keys[due], kind="stable")[: core.pager.arena.n_slots]
+    return core.pager.load(np.sort(due[order]), tick)
 
 
 @njit(inline="always")

@@ -7,6 +7,7 @@ files; this process only loads, and a memory plan can count what it then holds a
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import os
 import subprocess
@@ -75,8 +76,9 @@ def ensure_compiled(dtype: np.dtype[Any] | str = "uint32") -> float:
     return time.perf_counter() - begin
 
 
+@functools.cache
 def load_kernels(dtype: np.dtype[Any] | str = "uint32") -> None:
-    """Run every kernel once on a graph of 200 vertices, so that all are loaded (or compiled)."""
+    """Run every kernel on a graph of 200 vertices, so that all are loaded (or compiled); once a process."""
     from ..exact.warm_boxes import exercise_boxes
     from .warm_graph import exercise
 
