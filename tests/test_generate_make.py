@@ -20,7 +20,7 @@ def test_registry_entries_are_complete():
     for name, graph_class in CLASSES.items():
         assert graph_class.name == name and graph_class.summary and graph_class.paper and graph_class.vertices
         for parameter in graph_class.parameters:
-            assert parameter.kind in ("count", "real", "sides", "choice") and parameter.help
+            assert parameter.kind in ("count", "real", "sides", "choice", "levels", "fans") and parameter.help
             assert (parameter.kind == "choice") == bool(parameter.choices)
 
 

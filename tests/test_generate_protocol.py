@@ -32,6 +32,9 @@ SMALL = [
     ("percolated", 144, {}),
     ("percolated", 144, {"kind": "site", "p": 0.7}),
     ("delaunay", 100, {}),
+    ("levels", 90, {}),
+    ("levels", 90, {"levels": "linear", "layout": "natural"}),
+    ("worst-case", None, {"fans": "3,4,9"}),
 ]
 DETERMINISTIC = {"path", "cycle", "star", "clique", "grid", "torus", "hypercube"}
 MAY_LOOP = {"rmat", "kronecker"}
@@ -56,6 +59,9 @@ GOLDEN = {
     "percolated": "4a7c61b128c06f75",
     "percolated-kind=site-p=0.7": "b4612f6cc8070412",
     "delaunay": "906d310179bd389b",
+    "levels": "9b6dc424ea00bb46",
+    "levels-levels=linear-layout=natural": "77b36480f04121d3",
+    "worst-case-fans=3,4,9": "0c3d4abf94c7e1c9",
 }
 
 

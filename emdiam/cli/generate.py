@@ -13,8 +13,10 @@ from .listener import listening
 from .outcome import EmdiamCommand, Interrupted
 from .output import emit, emit_json
 
-_KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING}
-_METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES"}
+_KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING,
+                                     "levels": click.STRING, "fans": click.STRING}
+_METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES", "levels": "sqrt|linear|COUNT",
+             "fans": "K1,K2[,K3]"}
 
 
 class ClassGroup(click.Group):

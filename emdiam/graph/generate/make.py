@@ -6,7 +6,7 @@ import difflib
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -121,6 +121,10 @@ def _parse_value(parameter: Parameter, value: Value) -> Any:
     """One value, checked against kind and range; raises InputError that names the parameter."""
     if parameter.kind == "sides":
         return _parse_sides(value)
+    if parameter.kind == "fans":
+        return _parse_fans(value)
+    if parameter.kind == "levels":
+        return _parse_levels(parameter, value)
     if parameter.kind == "choice":
         if value not in parameter.choices:
             raise InputError(f"{parameter.name} is one of {', '.join(parameter.choices)}", text=str(value))
@@ -157,3 +161,28 @@ def _parse_sides(value: Value) -> tuple[int, ...]:
     if min(sides) < 1:
         raise InputError("every side must be at least 1", text=text)
     return sides
+
+
+def _parse_levels(parameter: Parameter, value: Value) -> str | int:
+    """The word "sqrt" or "linear", or a count within the parameter's range."""
+    if value in ("sqrt", "linear"):
+        return str(value)
+    if isinstance(value, str) and not value.strip().lstrip("+-")[:1].isdigit():
+        raise InputError(f"{parameter.name} is sqrt, linear or a whole number", text=value,
+                         remedy="write it like sqrt, linear or 2^11")
+    return int(_parse_value(replace(parameter, kind="count"), value))
+
+
+def _parse_fans(value: Value) -> tuple[int, ...]:
+    """k1, k2 and perhaps k3, each at least 1."""
+    numbers = str(value).split(",")
+    try:
+        fans = tuple(parse_count(number.strip()) for number in numbers)
+    except InputError:
+        fans = ()
+    if len(fans) not in (2, 3):
+        raise InputError("fans are two or three whole numbers", text=str(value),
+                         remedy="write k1,k2,k3 like 10,100,5000, or k1,k2")
+    if min(fans) < 1:
+        raise InputError("each of the fans' numbers must be at least 1", text=str(value))
+    return fans

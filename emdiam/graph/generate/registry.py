@@ -16,7 +16,8 @@ class Parameter:
     """One parameter of a class.
 
     name : as a Python name; the command line writes it with hyphens (`edge_factor`, --edge-factor).
-    kind : "count" (whole number, "2^20" and "1e6" too), "real", "sides" ("512x512") or "choice".
+    kind : "count" (whole number, "2^20" and "1e6" too), "real", "sides" ("512x512"), "choice",
+        "levels" ("sqrt", "linear" or a count) or "fans" ("10,100,5000").
     default : value when not given; None means that it is derived, as `help` says.
     minimum, maximum : closed range of a count or real; None means open.
     choices : the values of a "choice".
@@ -65,6 +66,12 @@ _QUADRANTS = (
               "probability of the quadrant (high, low); 1 - a - b - c is (high, high)", 0.0, 1.0),
     Parameter("edge_factor", "count", 16, "pairs drawn per vertex, before loops and repeats are dropped", 1),
 )
+_LAYOUT = Parameter(
+    "layout", "choice", "random",
+    "ids as the class numbers its vertices (natural), or permuted so that they tell nothing (random)",
+    choices=("random", "natural"),
+)
+_CLUSTERS_PAPER = "Ajwani, Beckmann, Meyer, Veith 2012, section 4"
 _RMAT_PAPER = "Chakrabarti, Zhan, Faloutsos 2004 (R-MAT); Graph500 specification (parameters)"
 
 _DETERMINISTIC = (
@@ -130,4 +137,24 @@ _RANDOM = (
                "delaunay:delaunay"),
 )
 
-CLASSES: Mapping[str, GraphClass] = MappingProxyType({c.name: c for c in (*_DETERMINISTIC, *_RANDOM)})
+_LEVELLED = (
+    GraphClass("levels", "random edges between consecutive levels of a BFS", "any number from 1",
+               (Parameter("levels", "levels", "sqrt",
+                          "number of levels: a count, sqrt (of --vertices) or linear (--vertices / 4)", 1),
+                Parameter("edges", "count", None,
+                          "number of edges; default: 4.1996 per vertex for sqrt levels, 3.3673 for linear, "
+                          "in between by the number of levels, and at most all pairs of consecutive levels", 0),
+                _LAYOUT),
+               None, _CLUSTERS_PAPER, "levels:levels"),
+    GraphClass("worst-case", "lists with fans on a list: the worst case of clusters",
+               "a multiple of k1 + k2, or more: as many lists as fit",
+               (Parameter("fans", "fans", None,
+                          "three numbers k1,k2,k3: k3 lists of k1 vertices, each with k2 leaves; without k3 as "
+                          "many lists as --vertices allow; default: 10,100"),
+                _LAYOUT),
+               "k3 - 1 + 2 k1; for k3 = 1: max(k1, 2), or k1 when k2 = 1",
+               _CLUSTERS_PAPER, "worst_case:worst_case", vertices_required=False),
+)
+
+CLASSES: Mapping[str, GraphClass] = MappingProxyType(
+    {c.name: c for c in (*_DETERMINISTIC, *_RANDOM, *_LEVELLED)})
