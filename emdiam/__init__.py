@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .api import convert, diameter, open
+    from .api import approximate, convert, diameter, open, reorder
     from .errors import BudgetError, EmdiamError, InputError, StoppedEarly, StoreError
     from .progress import Event
 
 __all__ = [
     "BudgetError", "EmdiamError", "Event", "InputError", "StoppedEarly", "StoreError", "__version__",
-    "convert", "diameter", "open",
+    "approximate", "convert", "diameter", "open", "reorder",
 ]
 
 _HOMES = {
-    "convert": ".api", "diameter": ".api", "open": ".api",
+    "approximate": ".api", "convert": ".api", "diameter": ".api", "open": ".api", "reorder": ".api",
     "BudgetError": ".errors", "EmdiamError": ".errors", "InputError": ".errors",
     "StoppedEarly": ".errors", "StoreError": ".errors", "Event": ".progress",
 }

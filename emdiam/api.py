@@ -1,8 +1,9 @@
 """The Python interface: open a store, convert edge lists, ask for a diameter.
 
-Everything here is also reachable as emdiam.open, emdiam.convert and emdiam.diameter. Sizes are
-bytes as int or texts like "4GiB". Distances are hop counts of the undirected simple graph:
-directions, weights, loops and multiple edges are dropped whatever the graph came as.
+Everything here is also reachable as emdiam.open, emdiam.convert, emdiam.reorder, emdiam.diameter and
+emdiam.approximate. Sizes are bytes as int or texts like "4GiB". Distances are hop counts of the
+undirected simple graph: directions, weights, loops and multiple edges are dropped whatever the graph
+came as.
 """
 
 from __future__ import annotations
@@ -13,18 +14,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
+from .api_approx import ApproxRun, approx
 from .api_exact import ExactRun, exact
 from .errors import StoppedEarly
 from .graph.convert import ConvertOptions, ConvertReport, write_graph
 from .graph.convert import convert as convert_files
+from .graph.layout import NATURAL
 from .graph.store import Store, open_store
 from .progress import Listener
+from .store_run import StoreRun
 from .units import parse_size, scratch_folder
 
 if TYPE_CHECKING:
+    from .approx.result import Approximation
     from .exact.result import Result
+    from .graph.reorder import ReorderReport
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
@@ -35,18 +41,30 @@ def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
     return open_store(path)
 
 
-class ConvertKeywords(TypedDict, total=False):
-    """What `convert` takes by name; see there."""
+class WritingKeywords(TypedDict, total=False):
+    """What `convert` and `reorder` take by name; see there."""
 
     memory: int | str | None
     scratch: str | Path | None
     force: bool
-    format: str | None
-    ids: str
-    codec: str
-    chunk: int
+    codec: str | None
+    chunk: int | None
     threads: int | None
     progress: Listener | None
+
+
+class ConvertKeywords(WritingKeywords, total=False):
+    """What `convert` takes by name; see there."""
+
+    format: str | None
+    ids: str
+    order: str
+
+
+class ReorderKeywords(WritingKeywords, total=False):
+    """What `reorder` takes by name; see there."""
+
+    seed: int
 
 
 def convert(
@@ -60,16 +78,45 @@ def convert(
     scratch : folder for temporary files, default beside the target. force : replace the target.
     format : name of the input format, default from suffix and content.
     ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none". chunk : ids per chunk.
+    order : of the vertices, see `reorder`; default "natural".
     threads : default: the cores this process may use. progress : called with progress.Event.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
     files = [inputs] if isinstance(inputs, str | Path) else list(inputs)
-    return convert_files(files, Path(target), options=convert_options(options))
+    order = options.pop("order", NATURAL)
+    if order == NATURAL:
+        return convert_files(files, Path(target), options=convert_options(options))
+    from .order.convert import convert_ordered
+
+    return convert_ordered(files, target, order, options=convert_options(options))
 
 
-def convert_options(given: ConvertKeywords) -> ConvertOptions:
+def reorder(
+    store: str | Path, target: str | Path, order: str, **options: Unpack[ReorderKeywords]
+) -> ReorderReport:
+    """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
+
+    store : the path of one. target : the store to write. order : "natural" (increasing ids),
+    "degree" (descending degree), "bfs" (by component, then by distance from its hub). Options, all
+    by name: memory, scratch, force, threads, progress as for `convert`; codec, chunk : default those
+    of the store; seed : of orders with chance.
+
+    Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
+    where memory or disk cannot do); then there is no target.
+    """
+    from .order.run import reorder as reorder_store
+
+    seed = options.pop("seed", 0)
+    with open_store(store) as opened:
+        record = opened.record
+    options["codec"] = options.get("codec") or record.codec
+    options["chunk"] = options.get("chunk") or record.chunk_ids
+    return reorder_store(store, target, order, seed=seed, options=convert_options(options))
+
+
+def convert_options(given: WritingKeywords) -> ConvertOptions:
     """The options of the conversion in the library's units. Raises InputError for a bad size."""
     renamed: dict[str, Any] = {
         {"memory": "memory_bytes", "format": "fmt", "chunk": "chunk_ids"}.get(name, name): value
@@ -113,17 +160,56 @@ def diameter(
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
     `result` holds the bounds so far.
     """
-    run = ExactRun(
-        method=method,
-        memory_bytes=None if memory is None else parse_size(memory),
-        arena_bytes=None if arena is None else parse_size(arena),
-        threads=available_cores() if threads is None else threads,
-    )
+    run = ExactRun(method=method, **_limits(memory, arena, threads))
+    return cast("Result", _on_graph(graph, lambda store: exact(store, run, progress), run, scratch, progress))
+
+
+def approximate(
+    graph: Any,
+    *,
+    memory: int | str | None = None,
+    method: str = "clusters",
+    arena: int | str | None = None,
+    threads: int | None = None,
+    scratch: str | Path | None = None,
+    progress: Listener | None = None,
+    **options: Any,
+) -> Approximation:
+    """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
+
+    graph, memory, arena, threads, progress : as for `diameter`. method : see
+    emdiam.api_approx.METHODS. scratch : folder for the temporary store of a graph in memory, and for
+    a condensed graph that memory has no room for. options : of the method, such as masters="2^20",
+    seed=1, iterations=5 or known_diameter=40.
+
+    `estimate` is what the method reports; `lower` and `upper` are proved, over all components.
+    Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
+    `result` holds what is known so far.
+    """
+    if scratch is not None and method == "clusters":
+        options["scratch"] = str(scratch)
+    run = ApproxRun(method=method, switches=options, **_limits(memory, arena, threads))
+    return cast("Approximation", _on_graph(graph, lambda store: approx(store, run, progress), run, scratch, progress))
+
+
+def _limits(memory: int | str | None, arena: int | str | None, threads: int | None) -> dict[str, Any]:
+    """Fields of a StoreRun in the library's units."""
+    return {
+        "memory_bytes": None if memory is None else parse_size(memory),
+        "arena_bytes": None if arena is None else parse_size(arena),
+        "threads": available_cores() if threads is None else threads,
+    }
+
+
+def _on_graph(
+    graph: Any, solve: Callable[[Any], Any], run: StoreRun, scratch: str | Path | None, progress: Listener | None
+) -> Any:
+    """solve(store) for a graph of any kind, with the caller's names in the result."""
     if isinstance(graph, Store | str | Path):
-        return exact(graph, run, progress)
+        return solve(graph)
     with _temporary_store(graph, run, scratch, progress) as (store, rename):
         try:
-            return _renamed(exact(store, run, progress), rename)
+            return _renamed(solve(store), rename)
         except StoppedEarly as stop:
             if stop.result is not None:
                 _renamed(stop.result, rename)
@@ -132,7 +218,7 @@ def diameter(
 
 @contextmanager
 def _temporary_store(
-    graph: Any, run: ExactRun, scratch: str | Path | None, progress: Listener | None
+    graph: Any, run: StoreRun, scratch: str | Path | None, progress: Listener | None
 ) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
     """A store of the graph in memory, removed at the end, and the function from its ids to the
     caller's names."""

@@ -7,16 +7,19 @@ twin. Vertices are internal numbers 0..n_vertices-1; `user_ids` translates for p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from .stream.counters import Counters
 from .traverse.bfs import Traversal
+from .traverse.clusters import Labels
 from .traverse.columns import Column
 from .traverse.components import Components
 from .traverse.pivot_bounds import PivotBounds
+from .traverse.refine import HeightRefinement, Trees
+from .traverse.spanning import SpanningForest
 
 
 class Engine(Protocol):
@@ -28,6 +31,8 @@ class Engine(Protocol):
     n_blocks: int
     batch_bits: int
     pool_bytes: int
+    threads: int
+    in_ram: bool
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
@@ -103,12 +108,78 @@ class Engine(Protocol):
         covered; None if there is no other."""
         ...
 
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        """Natural rank of vertices `ids`, int64[k]: their position in increasing order of the user's
+        ids, whatever the order of the store. What is to be the same in every order goes by it."""
+        ...
+
+    def sample_vertices(self, key: int, expected: int) -> np.ndarray:
+        """A random sample of the vertices with an edge, `expected` of them on average (all, if there
+        are no more), int64[k] ascending by rank. It depends on `key` (below 2^64) and ranks alone."""
+        ...
+
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """Every vertex with an edge joins the cluster of the nearest master (int64[k], ascending by
+        rank; ties: the smallest number), and components without a master get one more each. None if
+        that takes more than `most_rounds` rounds. Raises OverflowError for distances beyond 2^32."""
+        ...
+
+    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """One scan: hands every arc between two clusters, packed as uint64 (cluster, cluster, weight)
+        with bits = (of a cluster, of a weight), to `push`, in pieces and from several threads."""
+        ...
+
+    def restart(
+        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+    ) -> bool:
+        """Turn clusters into the exact distances from one source in every part; see Labels.restart.
+        False if that would take the reading of more than `most_scans` times all blocks."""
+        ...
+
+    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """One scan: hands every arc with places[v] (id[n]) in place of v, packed as by condense with
+        the weight 1, to `push`."""
+        ...
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+        """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
+        tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
+        is, the more scans it takes."""
+        ...
+
+    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
+        """The vertices on every `spacing`-th entry of an Euler tour of every tree with an edge (its root
+        first, children by rank), int64[k], distinct, ascending by rank. Every vertex with an edge is
+        less than `spacing` steps from one of them. InputError for a spacing below 1."""
+        ...
+
+    def tree_heights(self, forest: SpanningForest) -> Column:
+        """Distance of every vertex to the root of its tree, in the tree, in a Column of uint32. Raises
+        OverflowError beyond that."""
+        ...
+
+    def trees(self, forest: SpanningForest) -> Trees:
+        """The trees with an edge of a forest as spanning_forest makes it: vertex of highest degree,
+        size, what heights tell of diameters."""
+        ...
+
+    def refine_heights(self, heights: Column) -> HeightRefinement:
+        """Let heights over a root in every component (tree_heights) fall towards distances, by scans."""
+        ...
+
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:
         """Neighbours (ascending, int64) of a few vertices."""
         ...
 
-    def path_pieces(self, distances: Column, target: int) -> Iterator[np.ndarray]:
-        """A shortest path from `target` to the source of `distances`, target first, in pieces."""
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
+        """A shortest path from `target` to the source of `distances`, target first, in pieces. A step
+        goes to the neighbour of smallest number (or natural rank) that is one nearer."""
+        ...
+
+    def tree_diameter(self, distances: Column, source: int) -> int:
+        """The diameter of the BFS tree of `distances`, those of a whole BFS from `source`, in which a
+        vertex's parent is the neighbour of smallest natural rank that is one nearer. One scan. Raises
+        ValueError for another source."""
         ...
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
@@ -126,6 +197,10 @@ class Engine(Protocol):
 
     def stats(self) -> Counters:
         """A snapshot of the counters; snapshots subtract."""
+        ...
+
+    def count(self, **amounts: float) -> None:
+        """Add to the counters what an algorithm did beside the engine, e.g. bytes_read of scratch files."""
         ...
 
     def tick(self, phase: str, **facts: Any) -> None:

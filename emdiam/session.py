@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import BudgetError, InputError
@@ -20,13 +21,24 @@ if TYPE_CHECKING:
 def method_phases(
     method: str, switches: Mapping[str, Any] | None = None
 ) -> Callable[[Store], tuple[Phase, ...]]:
-    """The function that states the vertex state of `method` by phase, with these options.
+    """The function that states the vertex state of `method`, exact or not, by phase, with these options.
 
     Raises InputError for an unknown method or option."""
-    from .exact.methods import memory_phases, method_options
+    registry = _registry(method)
+    registry.method_options(method, switches or {})
+    return lambda store: registry.memory_phases(store, method, switches or {})
 
-    method_options(method, switches or {})
-    return lambda store: memory_phases(store, method, switches or {})
+
+def family(method: str) -> str:
+    """"exact" or "approx", the kind of a method."""
+    from .api_exact import METHODS
+
+    return "exact" if method in METHODS else "approx"
+
+
+def _registry(method: str) -> Any:
+    """The module that knows `method`: exact.methods or approx.methods."""
+    return import_module(f".{family(method)}.methods", __package__)
 
 
 def plan_run(
@@ -38,17 +50,16 @@ def plan_run(
     memory_bytes : peak RSS allowed (default: of the machine or its cgroup). Compiles and loads the
     kernels first, because they are part of the base. Raises BudgetError, InputError.
     """
-    from .exact.methods import pool_wanted
     from .traverse.warm import ensure_compiled, load_kernels
 
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
     phases = method_phases(method, switches)(store)
     ensure_compiled(store.id_dtype)
-    load_kernels(store.id_dtype)
+    load_kernels(store.id_dtype, family(method))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
-                     pool_wanted=pool_wanted(store, method))
+                     pool_wanted=_registry(method).pool_wanted(store, method))
 
 
 @contextmanager

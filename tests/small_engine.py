@@ -53,7 +53,7 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
             n_vertices=n, n_arcs=len(indices), id_dtype=np.dtype(np.uint32), path="memory",
             record=SimpleNamespace(n_isolated=sum(not row for row in graph)),
             indptr=_Array(indptr, chunk), indices=_Array(indices.astype(np.uint32), chunk),
-            user_ids=lambda ids: np.asarray(ids).tolist(),
+            user_ids=lambda ids: np.asarray(ids).tolist(), natural_ids=lambda: None,
         )
         table = build_block_table(store)
         arena = Arena(table.n_blocks, max(1, table.n_blocks), chunk, store.id_dtype)
@@ -61,7 +61,7 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
         pager = Pager(store.indices, n, arena, crew, counters)
         pager.preload()
         core = Core(table, pager, crew, counters, Workspace(n, store.id_dtype), **core_options)
-        return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28))
+        return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, in_ram=True))
 
     try:
         yield make

@@ -217,7 +217,7 @@ def test_events_reach_the_listener():
 
 @pytest.mark.parametrize("slow", [True, False])
 def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeypatch: pytest.MonkeyPatch):
-    from emdiam import api_exact
+    from emdiam import api_exact, store_run
     from emdiam.traverse import warm
 
     def compile_slowly(dtype: Any) -> float:
@@ -232,7 +232,7 @@ def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeyp
         events.append(event)
         told.set()
 
-    monkeypatch.setattr(api_exact, "_SOONEST_COMPILE_EVENT_SECONDS", 0.01 if slow else 60)
+    monkeypatch.setattr(store_run, "SOONEST_COMPILE_EVENT_SECONDS", 0.01 if slow else 60)
     monkeypatch.setattr(warm, "ensure_compiled", compile_slowly)
     generate("path", tmp_path / "g.zarr", vertices=5)
     result = api_exact.exact(tmp_path / "g.zarr", api_exact.ExactRun(), listen)

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.engine import Engine
-from tests import naive
+from tests import approx_twins, naive
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
 ODD = odd_graphs()
@@ -130,7 +130,9 @@ def check_rows(engine: Engine, graph: naive.Graph, source: int) -> None:
     if len(path) > 1:
         assert engine.all_edges_exist(path[:-1], path[1:])
     assert not engine.all_edges_exist(np.array([source]), np.array([source]))
+    assert np.concatenate(list(engine.path_pieces(run.distances, run.farthest, by_rank=True))).tolist() == path.tolist()
     assert engine.scan("steep-arcs", run.distances) == 0
+    assert engine.tree_diameter(run.distances, source) == approx_twins.tree_diameter(graph, source)
     degrees = [len(row) for row in graph]
     top = max(degrees)
     assert engine.max_degree_vertex() == (degrees.index(top), top)

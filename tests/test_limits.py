@@ -13,12 +13,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.api_exact import ExactRun, _until, exact
+from emdiam.api_exact import ExactRun, exact
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.exact.methods import METHODS, method_options
 from emdiam.exact.result import Result
 from emdiam.exact.run import ExactMethod, Limits, TimeOver
 from emdiam.progress import Event
+from emdiam.store_run import until
 from emdiam.traverse import cpu_engine
 from tests import naive
 from tests.small_engine import engines
@@ -211,8 +212,8 @@ def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: py
 
 def test_the_listener_that_keeps_the_time() -> None:
     seen: list[Event] = []
-    early, late = _until(time.monotonic() + 3600, seen.append), _until(time.monotonic() - 1, seen.append)
-    quiet = _until(time.monotonic() - 1, None)
+    early, late = until(time.monotonic() + 3600, seen.append), until(time.monotonic() - 1, seen.append)
+    quiet = until(time.monotonic() - 1, None)
     assert early is not None and late is not None and quiet is not None
     early(Event("bfs"))
     late(Event("verify"))  # what has been found is verified in any case
@@ -220,4 +221,4 @@ def test_the_listener_that_keeps_the_time() -> None:
         with pytest.raises(TimeOver):
             listener(Event("bfs"))
     assert [event.phase for event in seen] == ["bfs", "verify", "bfs"]
-    assert _until(None, None) is None
+    assert until(None, None) is None

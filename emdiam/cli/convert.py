@@ -24,6 +24,8 @@ from .output import emit, emit_json
 @click.option("--codec", type=click.Choice(options.CODECS), default="lz4", show_default=True,
               help="Compression of the store: pcodec is smaller and slower, none is for RAM disks.")
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: 2^16]")
+@click.option("--order", type=click.Choice(options.ORDERS), default="natural", show_default=True,
+              help="Order of the vertices in the store, see `emdiam reorder`; all but natural take another pass.")
 @options.stacked(options.threads, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
@@ -42,7 +44,7 @@ def command(**given: Any) -> int:
             report = convert(
                 given["inputs"], given["store"], memory=given["memory"], scratch=given["scratch"],
                 force=given["force"], format=given["fmt"], ids=given["ids"], codec=given["codec"],
-                chunk=given["chunk"], threads=given["threads"], progress=listener,
+                chunk=given["chunk"], order=given["order"], threads=given["threads"], progress=listener,
             )
     except KeyboardInterrupt as stop:
         raise Interrupted(f"stopped by the user; {given['store']} was not written") from stop

@@ -22,18 +22,41 @@ def report_text(report: dict[str, Any], store: str) -> str:
         f"input: {record['source_format']}, {report['pairs_read']:,} pairs;"
         f" dropped {record['loops_dropped']:,} loops and {record['duplicates_dropped']:,} duplicates",
         f"ids: {ids_text(record)}",
+        *_order_lines(record),
         *(f"note: {note}" for note in report["notes"]),
     ]
     if report.get("known_diameter") is not None:
         lines.append(f"diameter by formula: {report['known_diameter']}")
+    return "\n".join(lines + _cost_lines(report))
+
+
+def reorder_text(report: dict[str, Any], store: str) -> str:
+    """Lines for a report as `ReorderReport.to_dict()` gives it."""
+    record = report["record"]
+    return "\n".join([
+        f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges",
+        f"order: {record['ordering']}",
+        f"ids: {ids_text(record)}",
+        *(f"note: {note}" for note in report["notes"]),
+        *_cost_lines(report),
+    ])
+
+
+def _order_lines(record: dict[str, Any]) -> list[str]:
+    return [] if record["ordering"] == "natural" else [f"order: {record['ordering']}"]
+
+
+def _cost_lines(report: dict[str, Any]) -> list[str]:
+    """What it took: time by phase, memory and disk."""
     seconds = report["seconds"]
     parts = ", ".join(f"{phase} {seconds_text(spent)}" for phase, spent in seconds.items())
-    lines.append(f"time: {seconds_text(sum(seconds.values()))} ({parts})")
-    lines.append(f"memory: peak {format_size(report['peak_rss_bytes'])},"
-                 f" planned {format_size(report['planned_rss_bytes'])},"
-                 f" limit {format_size(report['memory_limit_bytes'])};"
-                 f" scratch on disk {format_size(report['scratch_bytes'])}")
-    return "\n".join(lines)
+    return [
+        f"time: {seconds_text(sum(seconds.values()))} ({parts})",
+        f"memory: peak {format_size(report['peak_rss_bytes'])},"
+        f" planned {format_size(report['planned_rss_bytes'])},"
+        f" limit {format_size(report['memory_limit_bytes'])};"
+        f" scratch on disk {format_size(report['scratch_bytes'])}",
+    ]
 
 
 def ids_text(record: dict[str, Any]) -> str:

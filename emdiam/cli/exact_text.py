@@ -23,8 +23,8 @@ def result_text(result: dict[str, Any]) -> str:
     lines = [*_diameter_lines(result), _bounds_line(result), *_witness_lines(result["witness"])]
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
-    return "\n".join([*lines, _traversals_line(result), *_removed_lines(result), _seconds_line(result),
-                      _memory_line(result)])
+    return "\n".join([*lines, traversals_line(result), *_removed_lines(result), seconds_line(result),
+                      memory_line(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
@@ -80,7 +80,8 @@ def _short(path: list[Any]) -> str:
     return f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE or --json)"
 
 
-def _traversals_line(result: dict[str, Any]) -> str:
+def traversals_line(result: dict[str, Any]) -> str:
+    """How many traversals of which kind, and what they looked at."""
     done = result["traversals"]
     counts = f"{done['bfs']:,} BFS"
     if done["multi_source"]:
@@ -99,13 +100,15 @@ def _removed_lines(result: dict[str, Any]) -> list[str]:
     return ["vertices settled without a BFS: " + ", ".join(parts)]
 
 
-def _seconds_line(result: dict[str, Any]) -> str:
+def seconds_line(result: dict[str, Any]) -> str:
+    """Wall time in total and by part."""
     seconds = result["seconds"]
     parts = [f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total"]
     return f"time: {seconds_text(seconds['total'])} ({', '.join(parts)})"
 
 
-def _memory_line(result: dict[str, Any]) -> str:
+def memory_line(result: dict[str, Any]) -> str:
+    """Peak, plan and limit."""
     return (f"memory: peak {format_size(result['peak_rss_bytes'])},"
             f" planned {format_size(result['planned_rss_bytes'])},"
             f" limit {format_size(result['memory_limit_bytes'])}")

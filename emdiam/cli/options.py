@@ -18,6 +18,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 FORMATS = ("edgelist", "csv", "matrix-market", "dimacs", "metis", "ecl", "gapbs", "npz", "parquet")
 CODECS = ("lz4", "pcodec", "none")
 METHODS = ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "korf", "apsp", "sweep-k")
+APPROXIMATIONS = ("clusters", "sweep", "spanning", "fringe")
+ORDERS = ("natural", "degree", "bfs", "cluster")
 LONGEST_SHOWN_PATH = 10_000
 
 

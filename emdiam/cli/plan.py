@@ -15,22 +15,32 @@ from .output import emit, emit_json
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @options.stacked(options.memory, options.arena)
-@click.option("--method", type=click.Choice(options.METHODS), default="pivots", show_default=True,
-              help="Method to plan for.")
-@options.stacked(options.batch, options.threads, options.as_json, options.progress)
+@click.option("--method", type=click.Choice(options.METHODS + options.APPROXIMATIONS), default="pivots",
+              show_default=True, help="Method of exact or approx to plan for.")
+@options.batch
+@click.option("--masters", metavar="M", help="Masters of clusters, as for `emdiam approx`. [default: auto]")
+@click.option("--euler", flag_value=True, default=None, help="clusters with an Euler tour.")
+@options.stacked(options.threads, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Show what a run would take, without running it.
 
-    The memory plan of `emdiam exact`, phase by phase. A budget that cannot work is refused with
-    the numbers and exit code 2.
+    The memory plan of `emdiam exact` or `emdiam approx`, phase by phase. A budget that cannot work is
+    refused with the numbers and exit code 2.
     """
+    from ..api_approx import ApproxRun, plan_approx
     from ..api_exact import ExactRun, plan
+    from ..approx.masters import one_item
 
-    run = ExactRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
-                   threads=given["threads"],
-                   switches={} if given["batch"] is None else {"batch": given["batch"]})
+    switches = {name: given[name] for name in ("batch", "masters", "euler") if given[name] is not None}
+    if "masters" in switches:
+        switches["masters"] = one_item(switches["masters"])
+    shared = {"method": given["method"], "memory_bytes": given["memory"], "arena_bytes": given["arena"],
+              "threads": given["threads"], "switches": switches}
     with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-        planned = plan(given["store"], run, listener).to_dict()
+        if given["method"] in options.APPROXIMATIONS:
+            planned = plan_approx(given["store"], ApproxRun(**shared), listener).to_dict()
+        else:
+            planned = plan(given["store"], ExactRun(**shared), listener).to_dict()
     if given["as_json"]:
         emit_json(planned)
     else:

@@ -13,7 +13,7 @@ method keeps.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, ClassVar
@@ -43,7 +43,7 @@ from .witness import check_witness
 
 __all__ = [
     "Best", "Eccentricity", "Enough", "ExactMethod", "Limits", "MethodOptions", "Stages", "TimeOver", "check_batch",
-    "path_middle", "run_method",
+    "interim_result", "path_middle", "run_method", "stopping",
 ]
 
 
@@ -311,7 +311,7 @@ class ExactMethod:
 
 
 @contextmanager
-def stopping(method: ExactMethod, before: Counters, begin: float) -> Iterator[None]:
+def stopping(interim: Callable[[], Result]) -> Iterator[None]:
     """Turns Ctrl-C and the end of the time into StoppedEarly with the interval so far."""
     try:
         yield
@@ -320,7 +320,7 @@ def stopping(method: ExactMethod, before: Counters, begin: float) -> Iterator[No
         why = "stopped by the user"
     except TimeOver:
         why = "the time limit is over"
-    result = _result(method, before, begin)
+    result = interim()
     raise StoppedEarly(f"{why}; the diameter lies in [{result.lower}, {result.upper}]", result)
 
 
@@ -335,14 +335,14 @@ def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
     if engine.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined")
     begin, before = time.perf_counter(), engine.stats()
-    with stopping(method, before, begin):
+    with stopping(lambda: interim_result(method, before, begin)):
         method.solve()
         solved = time.perf_counter()
         method.release()
         method.name_target()
         best = method.best
         witness = check_witness(engine, best.source, best.target, best.length, path_file)
-    result = _result(method, before, begin)
+    result = interim_result(method, before, begin)
     result.witness, result.exact = witness, result.lower == result.upper
     if result.exact:
         result.diameter_max_component = best.length
@@ -354,7 +354,9 @@ def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
     return result
 
 
-def _result(method: ExactMethod, before: Counters, begin: float) -> Result:
+def interim_result(method: ExactMethod, before: Counters, begin: float) -> Result:
+    """What is proved so far, without a witness. before : counters, begin : time.perf_counter(), when
+    the method began."""
     engine, stages = method.engine, method.stages
     used = engine.stats() - before
     components = method.n_components()

@@ -99,11 +99,11 @@ class TimeOver(Exception):
     """The time limit has passed; a progress listener may raise it inside a traversal."""
 
 
-def path_middle(engine: Engine, distances: Column, target: int, length: int) -> int:
+def path_middle(engine: Engine, distances: Column, target: int, length: int, *, by_rank: bool = False) -> int:
     """The vertex floor(length / 2) steps from `target` on a shortest path to the source of
-    `distances`, which is `length` away."""
+    `distances`, which is `length` away. by_rank : see Engine.path_pieces."""
     steps = length // 2
-    for piece in engine.path_pieces(distances, target):
+    for piece in engine.path_pieces(distances, target, by_rank=by_rank):
         if steps < len(piece):
             return int(piece[steps])
         steps -= len(piece)

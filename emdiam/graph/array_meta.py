@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from .layout import StoreRecord, id_dtype
+from .layout import NATURAL, StoreRecord, id_dtype
 
 _REMEDY = "convert the graph again"
 _IDS = (np.dtype(np.int64), np.dtype(np.uint64))
@@ -89,6 +89,8 @@ def expected_arrays(record: StoreRecord) -> list[ExpectedArray]:
     elif record.id_kind == "string":
         arrays += [ExpectedArray("vertex_id_offsets", offsets, n + 1, chunk),
                    ExpectedArray("vertex_id_bytes", (np.dtype(np.uint8),), None, chunk)]
+    if record.ordering != NATURAL:
+        arrays.append(ExpectedArray("natural_id", (id_dtype(n),), n, chunk))
     return arrays
 
 

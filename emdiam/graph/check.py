@@ -6,9 +6,10 @@ edge in both directions. The last is shown by fingerprints: a hash of the unorde
 arc, summed once over arcs that lead up and once over those that lead down. The rows hold no arc
 twice, so the sums of a symmetric graph are equal, and those of another one differ but for a chance
 of about 2^-64. Ids: vertex_id strictly increasing in the natural order, string offsets monotone
-and the strings valid UTF-8.
+and the strings valid UTF-8; natural_id of a reordered store holds every rank once.
 
-RAM: a few chunks. I/O: every array once (small enough runs), offsets twice.
+RAM: a few chunks, and one bit a vertex for a reordered store. I/O: every array once (small enough
+runs), offsets twice.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from .array_reader import ShardedArray
 from .codec import CRC_BYTES
 from .info import count_degrees, offset_pieces
 from .meter import Meter
+from .presence import Presence
 from .store import Store
 
 _RUN_CHUNKS = 4
@@ -70,6 +72,8 @@ class _Check:
             _exhaust(values)
         elif name == "vertex_id_bytes":
             _check_text(self._store, values)
+        elif name == "natural_id":
+            check_ranks(self._store, values)
         else:
             _exhaust(values)
         self._meter.end()
@@ -171,7 +175,7 @@ class _RowWalk:
 
 
 def _check_increasing(store: Store, values: Iterator[np.ndarray]) -> None:
-    """The user's ids are distinct and, as ordering "natural" says, increasing."""
+    """The user's ids are distinct and increasing."""
     last: int | None = None
     for ids in values:
         if (last is not None and int(ids[0]) <= last) or np.any(ids[1:] <= ids[:-1]):
@@ -196,6 +200,19 @@ def _check_text(store: Store, values: Iterator[np.ndarray]) -> None:
         decoder.decode(b"", final=True)
     except UnicodeDecodeError as error:
         raise _fault(store, f"vertex_id_bytes is not UTF-8 ({error.reason})") from None
+
+
+def check_ranks(store: Store, values: Iterator[np.ndarray]) -> None:
+    """Natural ranks, id_dtype[k] at a time: raises StoreError unless each of 0 to n - 1 is there once."""
+    seen = Presence(store.n_vertices)
+    for ranks in values:
+        distinct = np.unique(ranks).astype(np.uint64)
+        if int(distinct[-1]) >= store.n_vertices:
+            raise _fault(store, f"natural_id holds {int(distinct[-1])}, which is no vertex")
+        seen.add(distinct)
+    n_seen = int(np.bitwise_count(seen.words).sum())
+    if n_seen != store.n_vertices:
+        raise _fault(store, f"natural_id holds {n_seen} of {store.n_vertices} vertices, the others twice")
 
 
 def _fault(store: Store, what: str) -> StoreError:

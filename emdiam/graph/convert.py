@@ -115,7 +115,7 @@ def write_graph(source: EdgeSource, target: Path, *, options: ConvertOptions | N
     context = SortContext(plan, scratch, options.threads, Meter(options.progress))
     conversion = _Conversion(source, target, options, context)
     try:
-        scratch.check_room(*_planned_disk(info, plan), target)
+        scratch.check_room(*planned_disk(info, plan), target)
         return conversion.run(info)
     except BaseException:
         conversion.abort()
@@ -134,7 +134,7 @@ def _load_libraries(info: SourceInfo) -> None:
         warm_up()
 
 
-def _planned_disk(info: SourceInfo, plan: SortPlan) -> tuple[int, int]:
+def planned_disk(info: SourceInfo, plan: SortPlan) -> tuple[int, int]:
     """Bytes of scratch files and of the store to expect; 0 where the source does not say. Low
     figures: refused is only what has no chance."""
     entries = info.n_entries

@@ -9,15 +9,16 @@ not know an order, and a graph that differs by chance has the same four with a p
 The edges are summed up as arcs that lead up and, apart, as arcs that lead down: a store that
 lacks one direction of an edge is found.
 
-RAM: 8 bytes a vertex for ids that the store maps, none otherwise; and see arc_runs.py. I/O: every
-array once.
+RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of
+mapped ids are put in the order of a reordered one), none otherwise; and see arc_runs.py. I/O:
+every array once.
 """
 
 from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numba import njit
@@ -25,7 +26,6 @@ from numba import njit
 from ..errors import StoreError
 from ..progress import Listener
 from .arc_runs import ArcRun, scan_arcs
-from .array_reader import ShardedArray
 from .info import offset_pieces
 from .meter import Meter
 from .store import Store
@@ -37,7 +37,7 @@ _REMEDY = "the store is damaged: convert the graph again or restore it from a co
 class EdgeDigest:
     """The digest of one store, while its arcs pass by: `add` every run of arcs, from any thread.
 
-    hashes : uint64[n] of h where the store maps ids, else of length 0. Raises StoreError.
+    hashes : as vertex_hashes. Raises StoreError.
     """
 
     def __init__(self, store: Store) -> None:
@@ -93,26 +93,45 @@ def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
 
 
 def vertex_hashes(store: Store) -> np.ndarray:
-    """h of every vertex, uint64[n], or length 0 for ids that are numbered through (then h is that of
-    first_id + v). Raises StoreError."""
-    kind = store.record.id_kind
-    if kind not in ("int", "string"):
-        return np.empty(0, np.uint64)
+    """h of every vertex, uint64[n], or length 0 for a naturally ordered store whose ids are numbered
+    through (then h is that of first_id + v). Raises StoreError."""
+    hashes = _mapped_hashes(store) if store.record.id_kind in ("int", "string") else np.empty(0, np.uint64)
+    return hashes if store.is_natural else _reordered(store, hashes)
+
+
+def _mapped_hashes(store: Store) -> np.ndarray:
+    """h of the ids that the store maps, in natural order, uint64[n]."""
     out = np.empty(store.n_vertices, np.uint64)
-    if kind == "int":
-        begin = 0
-        for values in _values(store.array("vertex_id")):
-            out[begin : begin + len(values)] = values
-            begin += len(values)
-        mix_all(out)
+    if store.record.id_kind == "string":
+        _hash_strings(store, out)
         return out
-    _hash_strings(store, out)
+    begin = 0
+    for values in store.values("vertex_id"):
+        out[begin : begin + len(values)] = values
+        begin += len(values)
+    mix_all(out)
+    return out
+
+
+def _reordered(store: Store, hashes: np.ndarray) -> np.ndarray:
+    """h of every vertex of a reordered store, uint64[n], from those in natural order (length 0 where
+    ids are numbered through)."""
+    out, begin = np.empty(store.n_vertices, np.uint64), 0
+    for ranks in store.natural_pieces():
+        part = out[begin : begin + len(ranks)]
+        if len(hashes):
+            part[:] = hashes[ranks]
+        else:
+            np.add(ranks, np.uint64(store.record.first_id), out=part, dtype=np.uint64)
+        begin += len(ranks)
+    if not len(hashes):
+        mix_all(out)
     return out
 
 
 def _hash_strings(store: Store, out: np.ndarray) -> None:
     """Offsets and bytes are read side by side; the hash of a string goes on over both kinds of cuts."""
-    texts, state = _values(store.array("vertex_id_bytes")), _fresh_state()
+    texts, state = store.values("vertex_id_bytes"), _fresh_state()
     text, base, begin = np.empty(0, np.uint8), 0, 0
     for piece in offset_pieces(store.array("vertex_id_offsets")):
         ends, part = piece[1:], out[begin : begin + len(piece) - 1]
@@ -123,14 +142,6 @@ def _hash_strings(store: Store, out: np.ndarray) -> None:
             if not len(text):
                 raise StoreError(f"vertex_id_bytes end after {base} bytes", path=store.path, remedy=_REMEDY)
         begin += len(ends)
-
-
-def _values(array: ShardedArray) -> Iterator[np.ndarray]:
-    """The items of an array, chunk by chunk (not to be kept)."""
-    buffer = np.empty((1, array.chunk_items), array.dtype)
-    for chunk in range(array.n_chunks):
-        array.fetch(chunk, list(buffer))
-        yield buffer[0, : min(array.chunk_items, array.length - chunk * array.chunk_items)]
 
 
 def _vertex_sums(store: Store, hashes: np.ndarray) -> np.ndarray:

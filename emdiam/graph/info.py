@@ -132,7 +132,7 @@ def _array_info(array: ShardedArray) -> dict[str, Any]:
 
 def _id_range(store: Store) -> list[int] | list[str] | None:
     n = store.n_vertices
-    return store.user_ids(np.array([0, n - 1])) if n else None
+    return store.ids_of_ranks(np.array([0, n - 1])) if n else None
 
 
 def _files(folder: Path) -> tuple[int, int]:

@@ -8,6 +8,8 @@ A store is a Zarr v3 group that AnnData (`csr_matrix`) and binsparse readers ope
     data         uint8[m] of ones, never written (fill value 1, zero bytes on disk)
     vertex_id    optional: int64/uint64[n], the user's ids, or for string ids
     vertex_id_offsets int64[n+1] and vertex_id_bytes uint8[...] (UTF-8)
+    natural_id   only in a reordered store: id dtype[n], the natural rank of every vertex, that is
+                 its position in increasing order of the user's ids; the map of ids goes by it
 
 Every array is sharded (index at the end, crc32c on index and chunks). The fill values of indices
 (the largest id, never a vertex) and of offsets (-1) are no valid data, so that a missing chunk,
@@ -31,6 +33,7 @@ MOST_SHARD_CHUNKS = 1 << 12
 MISSING_OFFSET = -1
 CODECS = ("lz4", "pcodec", "none")
 PARTIAL_SUFFIX = ".partial"
+NATURAL = "natural"
 
 
 def id_dtype(n_vertices: int) -> np.dtype[Any]:
@@ -54,7 +57,8 @@ class StoreRecord:
     """Everything a store says of itself; kept in the group's attributes under "emdiam".
 
     id_kind : "identity" (ids are 0..n-1), "offset" (ids are first_id..first_id+n-1), "int" or
-        "string" (map kept in the store). ordering : "natural" = increasing user ids.
+        "string" (map kept in the store). ordering : "natural" = increasing user ids; any other
+        order has natural_id.
     chunk_digest : blake2b over the crc32c of every chunk of every array, in order.
     record_digest : blake2b over all other fields; a change of any of them is noticed.
     """
@@ -71,7 +75,7 @@ class StoreRecord:
     duplicates_dropped: int = 0
     id_kind: str = "identity"
     first_id: int = 0
-    ordering: str = "natural"
+    ordering: str = NATURAL
     codec: str = "lz4"
     chunk_ids: int = CHUNK_IDS
     shard_chunks: int = SHARD_BYTES // (4 * CHUNK_IDS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from ..errors import StoreError
 from .array_meta import ArrayMeta, ExpectedArray, expected_arrays
 from .array_reader import LocalArray, ShardedArray
 from .codec import ChunkCodec, quiet_about_numcodecs
-from .layout import FORMAT_VERSION, PARTIAL_SUFFIX, StoreRecord
+from .layout import FORMAT_VERSION, NATURAL, PARTIAL_SUFFIX, StoreRecord
 from .zarr_array import ZarrArray
 
 _CONVERT = "make one with: emdiam convert INPUT STORE"
@@ -62,9 +63,58 @@ class Store:
         """The stored array `name`."""
         return self._arrays[name]
 
+    @property
+    def is_natural(self) -> bool:
+        """True if vertices are numbered in increasing order of the user's ids."""
+        return self.record.ordering == NATURAL
+
+    def values(self, name: str) -> Iterator[np.ndarray]:
+        """The items of the array `name` in order, a chunk at a time, valid until the next one."""
+        array = self._arrays[name]
+        buffer = np.empty((1, array.chunk_items), array.dtype)
+        for chunk in range(array.n_chunks):
+            array.fetch(chunk, list(buffer))
+            yield buffer[0, : min(array.chunk_items, array.length - chunk * array.chunk_items)]
+
+    def natural_pieces(self) -> Iterator[np.ndarray]:
+        """Natural rank of every vertex, its position in increasing order of the user's ids: id_dtype[k]
+        in order, valid until the next one. Raises StoreError for a rank that there is not."""
+        if self.is_natural:
+            step = self.record.chunk_ids
+            for begin in range(0, self.n_vertices, step):
+                yield np.arange(begin, min(begin + step, self.n_vertices), dtype=self.id_dtype)
+            return
+        for ranks in self.values("natural_id"):
+            self._check_ranks(ranks)
+            yield ranks
+
+    def natural_ids(self) -> np.ndarray | None:
+        """Natural rank of every vertex, id_dtype[n], or None in a naturally ordered store, where it is
+        the vertex itself. Raises StoreError."""
+        if self.is_natural:
+            return None
+        out, begin = np.empty(self.n_vertices, self.id_dtype), 0
+        for ranks in self.natural_pieces():
+            out[begin : begin + len(ranks)] = ranks
+            begin += len(ranks)
+        return out
+
+    def _check_ranks(self, ranks: np.ndarray) -> None:
+        if len(ranks) and int(ranks.max()) >= self.n_vertices:
+            raise StoreError(f"natural_id holds {int(ranks.max())}, which is no vertex", path=self.path,
+                             remedy="the store is damaged: reorder the original again")
+
     def user_ids(self, ids: np.ndarray) -> list[int] | list[str]:
         """The user's ids of vertices `ids` (integers [k]); ints, or str for string ids."""
         ids = np.asarray(ids, dtype=np.int64)
+        if not self.is_natural:
+            ranks = _gather(self._arrays["natural_id"], ids)
+            self._check_ranks(ranks)
+            ids = ranks.astype(np.int64)
+        return self.ids_of_ranks(ids)
+
+    def ids_of_ranks(self, ids: np.ndarray) -> list[int] | list[str]:
+        """The user's ids at the positions `ids` (int64[k]) of their increasing order."""
         kind = self.record.id_kind
         if kind in ("identity", "offset"):
             return [int(v) + self.record.first_id for v in ids]

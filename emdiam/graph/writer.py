@@ -24,6 +24,7 @@ from .codec import ChunkCodec
 from .layout import (
     CHUNK_IDS,
     MISSING_OFFSET,
+    NATURAL,
     PARTIAL_SUFFIX,
     StoreRecord,
     id_dtype,
@@ -32,6 +33,8 @@ from .layout import (
 )
 
 _DELETING = ".deleting"
+# The arrays of the map of ids, and what pads and marks chunks that are missing.
+_ID_FILLS = {"vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
 
 
 def check_target(target: Path, force: bool) -> None:
@@ -156,6 +159,19 @@ class StoreWriter:
         self._arrays["vertex_id_offsets"].append(offsets[1:] - offsets[0] + base)
         self._arrays["vertex_id_bytes"].append(data)
 
+    def append_stored_ids(self, name: str, values: np.ndarray) -> None:
+        """The next items of the array `name` of the map of ids, as another store holds them; called
+        once at least where that array is empty."""
+        if name not in self._arrays:
+            self._array(name, values.dtype, _ID_FILLS[name])
+        self._arrays[name].append(values)
+
+    def append_natural_ids(self, ranks: np.ndarray) -> None:
+        """Natural ranks of the next vertices, id_dtype[k]; for a record whose ordering is not natural."""
+        if "natural_id" not in self._arrays:
+            self._array("natural_id", self.id_dtype, sentinel(self.id_dtype))
+        self._arrays["natural_id"].append(ranks)
+
     def finish(self, record: StoreRecord) -> StoreRecord:
         """Check counts, fill the record's counts and digests, write it last, rename to target."""
         n, m = self.n_vertices, self._indices.length
@@ -163,6 +179,9 @@ class StoreWriter:
             raise RuntimeError(
                 f"rows written {self._indptr.length - 1} of {n}, degrees sum to {self._offset}, arcs {m}"
             )
+        ranked = self._arrays["natural_id"].length if "natural_id" in self._arrays else None
+        if ranked != (None if record.ordering == NATURAL else n):
+            raise RuntimeError(f"order {record.ordering}: {ranked} natural ranks written for {n} vertices")
         digest = hashlib.blake2b(digest_size=16)
         for name in sorted(self._arrays):
             digest.update(name.encode() + self._arrays[name].close())

@@ -80,3 +80,43 @@ def store_unsigned(typingctx: Any, address: Any, index: Any, value: Any, item_by
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+@intrinsic
+def atomic_and(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """words[index] &= value, atomically; returns the word before. array : unsigned[:].
+
+    Sequentially consistent: what another thread wrote before it set a bit is seen by the one that
+    clears the bit."""
+    signature = array.dtype(array, types.intp, array.dtype)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
+        return builder.atomic_rmw("and", pointer, args[2], "seq_cst")
+
+    return signature, codegen
+
+
+@intrinsic
+def atomic_min(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = min(array[index], value), atomically; returns the entry before. array :
+    unsigned[:]. Sequentially consistent, as atomic_and."""
+    signature = array.dtype(array, types.intp, array.dtype)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
+        return builder.atomic_rmw("umin", pointer, args[2], "seq_cst")
+
+    return signature, codegen
+
+
+@intrinsic
+def atomic_raise(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """words[index] |= value, as atomic_or, but sequentially consistent."""
+    signature = array.dtype(array, types.intp, array.dtype)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
+        return builder.atomic_rmw("or", pointer, args[2], "seq_cst")
+
+    return signature, codegen

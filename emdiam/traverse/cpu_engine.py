@@ -6,7 +6,7 @@ Whether the arena holds all blocks or a few is the only difference between the t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,21 @@ from ..stream.counters import Counters
 from ..stream.plan import MemoryPlan
 from .bfs import BfsRun, Traversal
 from .chains import follow_chains
+from .clusters import Labels, grow_clusters, sample_vertices
 from .columns import Column, smallest_dtype
 from .components import Components, find_components
+from .condense import push_condensed, push_renumbered
 from .core import Core
 from .degrees import list_degree, max_degree_vertex
+from .euler import euler_masters
 from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
 from .pivot_bounds import PivotBounds
+from .refine import HeightRefinement, Trees
+from .spanning import SpanningForest, spanning_forest, tree_heights
 from .spread import SpreadRun
 from .strip_batch import MOST_STRIPS, StripBatch
+from .trees import tree_diameter
 
 _EVENT_SECONDS = 0.2
 _PIECE = 1 << 17
@@ -42,8 +48,10 @@ class CpuEngine:
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, core.table.n_blocks)
         self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes
+        self.threads, self.in_ram = core.crew.threads, plan.in_ram
         self._progress = progress or silent
         self._facts: dict[str, Any] = {}
+        self._ranks: np.ndarray | None = None
         self._phase, self._last_event = "", 0.0
 
     # -- traversals -----------------------------------------------------------------------------
@@ -125,6 +133,69 @@ class CpuEngine:
         """See Engine.components."""
         return find_components(self._core, reached, self._heartbeat)
 
+    def tree_diameter(self, distances: Column, source: int) -> int:
+        """See Engine.tree_diameter."""
+        if distances.gather([source])[0] != 0:
+            raise ValueError(f"vertex {source} is not the source of these distances")
+        return tree_diameter(self._core, distances.raw(), self._rank_array, self._heartbeat)
+
+    # -- clusters -------------------------------------------------------------------------------
+    @property
+    def _rank_array(self) -> np.ndarray:
+        """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself."""
+        if self._ranks is None:
+            stored = self.store.natural_ids()
+            self._ranks = np.empty(0, self.store.id_dtype) if stored is None else stored
+        return self._ranks
+
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.ranks."""
+        return np.asarray(ids, np.int64) if not len(self._rank_array) else self._rank_array[ids].astype(np.int64)
+
+    def sample_vertices(self, key: int, expected: int) -> np.ndarray:
+        """See Engine.sample_vertices."""
+        return sample_vertices(self._core, key, expected, self._rank_array)
+
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """See Engine.grow_clusters."""
+        return grow_clusters(self._core, masters, self._rank_array, self._heartbeat, most_rounds)
+
+    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.condense."""
+        push_condensed(self._core, labels, bits, push, self._heartbeat)
+
+    def restart(
+        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+    ) -> bool:
+        """See Engine.restart."""
+        most = None if most_scans is None else most_scans * self.n_blocks
+        self._core.counters.add(traversals=1)
+        return labels.restart(base, parts, sources, most, self._heartbeat)
+
+    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.renumbered_arcs."""
+        push_renumbered(self._core, places, bits, push, self._heartbeat)
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+        """See Engine.spanning_forest."""
+        return spanning_forest(self._core, key, self._rank_array, buffer_bytes, self._heartbeat)
+
+    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
+        """See Engine.euler_masters."""
+        return euler_masters(forest, spacing, self._rank_array, self._heartbeat)
+
+    def tree_heights(self, forest: SpanningForest) -> Column:
+        """See Engine.tree_heights."""
+        return Column(tree_heights(forest, self._heartbeat))
+
+    def trees(self, forest: SpanningForest) -> Trees:
+        """See Engine.trees."""
+        return Trees(self._core, forest, self._rank_array, self._heartbeat)
+
+    def refine_heights(self, heights: Column) -> HeightRefinement:
+        """See Engine.refine_heights."""
+        return HeightRefinement(self._core, heights, self._heartbeat)
+
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See Engine.follow_chains."""
@@ -173,9 +244,9 @@ class CpuEngine:
         """See Engine.rows."""
         return read_rows(self._core, np.asarray(ids, np.int64))
 
-    def path_pieces(self, distances: Column, target: int) -> Iterator[np.ndarray]:
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """See Engine.path_pieces."""
-        return path_pieces(self._core, distances.raw(), target)
+        return path_pieces(self._core, distances.raw(), target, self._rank_array if by_rank else None)
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """See Engine.all_edges_exist."""
@@ -195,6 +266,10 @@ class CpuEngine:
     def stats(self) -> Counters:
         """See Engine.stats."""
         return self._core.counters.snapshot()
+
+    def count(self, **amounts: float) -> None:
+        """See Engine.count."""
+        self._core.counters.add(**amounts)
 
     def tick(self, phase: str, **facts: Any) -> None:
         """See Engine.tick."""

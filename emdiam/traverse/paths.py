@@ -21,48 +21,53 @@ _PIECE = 1 << 16
 
 
 @njit(cache=True, nogil=True)
-def walk_down(dist, ids, slot_of, shift, group, row, hub, path, state):  # type: ignore[no-untyped-def]
-    """From vertex state[0], always to the smallest neighbour one nearer, until distance 0.
+def walk_down(dist, ids, slot_of, shift, group, row, hub, ranks, path, state):  # type: ignore[no-untyped-def]
+    """From vertex state[0], always to the neighbour of smallest rank one nearer, until distance 0.
 
-    path : int64[k] receives the vertices walked to; state : int64[3] = vertex, arc to look at next
-    (-1: first of the row), entries written. Returns -1 when done or `path` is full, -2 if no
-    neighbour is nearer (the column is no distance column), or the block that is missing.
+    ranks : rank of every vertex, id[n], or length 0 where it is the vertex itself. path : int64[k]
+    receives the vertices walked to; state : int64[4] = vertex, arc to look at next (-1: first of the
+    row), entries written, best neighbour so far (-1: none). Returns -1 when done or `path` is full,
+    -2 if no neighbour is nearer (the column is no distance column), or the block that is missing.
     """
     state[2] = 0
     while dist[state[0]] > 0 and state[2] < len(path):
         v = state[0]
         p = state[1] if state[1] >= 0 else row_start(group, row, hub, v)
         end = row_start(group, row, hub, v + 1)
-        found = False
-        while p < end:
+        while p < end and (state[3] < 0 or len(ranks) > 0):  # rows ascend: without ranks the first is it
             block = p >> shift
             slot = np.int64(slot_of[block])
             if slot < 0:
                 state[1] = p
                 return block
             w = np.int64(ids[(slot << shift) + p - (block << shift)])
-            if np.int64(dist[w]) + 1 == np.int64(dist[v]):
-                path[state[2]] = w
-                state[0] = w
-                state[1] = -1
-                state[2] += 1
-                found = True
-                break
+            if np.int64(dist[w]) + 1 == np.int64(dist[v]) and (state[3] < 0 or ranks[w] < ranks[state[3]]):
+                state[3] = w
             p += 1
-        if not found:
+        if state[3] < 0:
             return -2
+        path[state[2]] = state[3]
+        state[0] = state[3]
+        state[1] = state[3] = -1
+        state[2] += 1
     return -1
 
 
-def path_pieces(core: Core, dist: np.ndarray, target: int) -> Iterator[np.ndarray]:
+def path_pieces(
+    core: Core, dist: np.ndarray, target: int, ranks: np.ndarray | None = None
+) -> Iterator[np.ndarray]:
     """The vertices of a shortest path from `target` down to the source of `dist`, target first,
-    in pieces of at most 65,536 (int64). Raises RuntimeError if dist is no distance column."""
+    in pieces of at most 65,536 (int64).
+
+    Every step goes to the nearer neighbour of smallest rank (id[n]; default: of smallest number).
+    Raises RuntimeError if dist is no distance column."""
     ids, slot_of, shift = core.paging
+    order = np.empty(0, ids.dtype) if ranks is None else ranks
     path = np.empty(_PIECE, np.int64)
-    state = np.array([target, -1, 0], np.int64)
+    state = np.array([target, -1, 0, -1], np.int64)
     yield np.array([target], np.int64)
     while dist[state[0]] > 0:
-        block = walk_down(dist, ids, slot_of, shift, *core.offsets, path, state)
+        block = walk_down(dist, ids, slot_of, shift, *core.offsets, order, path, state)
         if block == -2:
             raise RuntimeError(f"no neighbour of vertex {int(state[0])} is nearer to the source")
         if state[2]:

@@ -21,8 +21,8 @@ import numpy as np
 
 from ..errors import EmdiamError
 
-_KERNEL_FILES = ("atomics", "chains", "columns", "components", "degrees", "dense", "multi", "multi_dense",
-                 "multi_sparse", "paths", "pivot_bounds", "sparse", "spread", "strips", "warm", "workspace")
+# Whose files hold kernels that a run may need, or what they are made of.
+_ROOMS = ("approx", "exact", "graph", "graph/generate", "stream", "traverse", "weighted")
 _COLUMN_DTYPES = (np.uint8, np.uint16, np.uint32)
 
 
@@ -41,12 +41,10 @@ def _cache_folder() -> Path:
 
 def _stamp(dtype: np.dtype[Any]) -> Path:
     digest = hashlib.blake2b(digest_size=8)
-    here = Path(__file__).parent
-    for name in _KERNEL_FILES:
-        digest.update((here / f"{name}.py").read_bytes())
-    for other in ("stream/offsets.py", "graph/native_blosc.py", "exact/boxes.py", "exact/candidates.py",
-                  "exact/coarse.py"):
-        digest.update((here.parent / other).read_bytes())
+    here = Path(__file__).parent.parent
+    for room in _ROOMS:
+        for file in sorted((here / room).glob("*.py")):
+            digest.update(file.read_bytes())
     digest.update(f"{numba.__version__} {np.__version__} {sys.version} {here}".encode())
     from llvmlite import binding
 
@@ -77,14 +75,19 @@ def ensure_compiled(dtype: np.dtype[Any] | str = "uint32") -> float:
 
 
 @functools.cache
-def load_kernels(dtype: np.dtype[Any] | str = "uint32") -> None:
-    """Run every kernel on a graph of 200 vertices, so that all are loaded (or compiled); once a process."""
+def load_kernels(dtype: np.dtype[Any] | str = "uint32", family: str = "exact") -> None:
+    """Run every kernel of a family on a graph of 200 vertices, so that all are loaded (or compiled); once
+    a process. family : "exact", or "approx" for approximations too."""
     from ..exact.warm_boxes import exercise_boxes
     from .warm_graph import exercise
 
     exercise(np.dtype(dtype), _COLUMN_DTYPES)
     exercise_boxes(_COLUMN_DTYPES)
+    if family == "approx":
+        from ..approx.warm import exercise_approximations
+
+        exercise_approximations(np.dtype(dtype), _COLUMN_DTYPES)
 
 
 if __name__ == "__main__":
-    load_kernels(sys.argv[1])
+    load_kernels(sys.argv[1], "approx")

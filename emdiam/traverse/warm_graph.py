@@ -70,7 +70,8 @@ def exercise(dtype: np.dtype[Any], column_dtypes: Sequence[Any]) -> None:
         crew.close()
 
 
-def _finish(run: Any) -> Any:
+def finish(run: Any) -> Any:
+    """Step a run to its end."""
     while not run.step():
         pass
     return run
@@ -79,15 +80,15 @@ def _finish(run: Any) -> Any:
 def _exercise_columns(core: Core, dtype: np.dtype[Any]) -> None:
     run = BfsRun(core, 120, targets=[0, 100], distances=True)
     run.use_distances(np.full(200, np.iinfo(dtype).max, dtype))
-    _finish(run)
+    finish(run)
     run = BfsRun(core, 120)
     run.use_distances(np.full(200, np.iinfo(dtype).max, dtype))
-    distances = _finish(run).result().distances
+    distances = finish(run).result().distances
     bound = Column(np.full(200, np.iinfo(dtype).max, dtype))
-    _finish(SpreadRun(core, np.array([0, 120]), np.array([0, 1]), 9, bound))
+    finish(SpreadRun(core, np.array([0, 120]), np.array([0, 1]), 9, bound))
     grown = SpreadRun(core, np.empty(0, np.int64), np.empty(0, np.int64), 12, bound)
     grown.seed_level(9)
-    _finish(grown)
+    finish(grown)
     bound.recode([3], 4, within=core.work.visited)
     bound.first([4])
     bound.first([4], labels=np.zeros(200, core.work.queues.dtype))
@@ -115,14 +116,14 @@ def _exercise_strips(core: Core, dist: np.ndarray) -> None:
 def _exercise_multi(core: Core) -> None:
     for k in (3, 70):
         sources = np.arange(k) + 50
-        _finish(MultiRun(core, sources, targets=np.ones(4, np.uint64))).result()
+        finish(MultiRun(core, sources, targets=np.ones(4, np.uint64))).result()
         columns = [Column(np.full(200, 255, np.uint8)) for _ in range(k)]
-        _finish(MultiRun(core, sources, columns=columns)).result()
+        finish(MultiRun(core, sources, columns=columns)).result()
 
 
 def _exercise_rest(core: Core) -> None:
     _exercise_multi(core)
-    run = _finish(BfsRun(core, 0, distances=False))
+    run = finish(BfsRun(core, 0, distances=False))
     run.result()
     others = find_components(core, 0)
     if others is not None:

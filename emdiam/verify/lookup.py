@@ -22,7 +22,7 @@ def find_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.n
 
     names : all integers or all strings. hashes : edge_digest.vertex_hashes(store).
     """
-    if store.record.id_kind not in ("int", "string"):
+    if store.is_natural and store.record.id_kind not in ("int", "string"):
         return np.array([_numbered(store, name) for name in names], np.int64)
     if names and isinstance(names[0], str) != (store.record.id_kind == "string"):
         return np.full(len(names), -1, np.int64)

@@ -41,7 +41,9 @@ class GroupPlan:
 
 def check_graph_room(store: Store, item_bytes: int, memory_bytes: int, threads: int) -> None:
     """Raises BudgetError if the pass for digest and components does not fit."""
-    mapped = 8 if store.record.id_kind in ("int", "string") else 0
+    # The hashes of ids: while they are put in the order of a reordered store there are two copies, and
+    # no labels yet, which take no less.
+    mapped = 8 if store.record.id_kind in ("int", "string") or not store.is_natural else 0
     state = store.n_vertices * (mapped + 2 * store.id_dtype.itemsize)
     need = current_rss_bytes() + _MARGIN + state + scan_bytes(store, threads)
     if need > memory_bytes:

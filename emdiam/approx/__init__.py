@@ -1,0 +1,1 @@
+"""Approximations of the diameter, each with bounds that are proved."""

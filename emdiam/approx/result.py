@@ -1,0 +1,48 @@
+"""The result of an approximation: that of an exact run, and what was estimated at what price."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..exact.result import Result
+
+
+@dataclass
+class Condensed:
+    """The condensed graph. in_memory : False where shortest paths streamed it from disk. levels : how
+    often it was condensed again."""
+
+    n_vertices: int
+    n_edges: int
+    in_memory: bool = True
+    levels: int = 1
+
+
+@dataclass
+class Approximation(Result):
+    """What an approximation found.
+
+    lower, upper : proved, as in every Result. estimate : what the method reports as the diameter, the
+    largest over all components; it may lie outside the proved interval. ratio : estimate / D, where D
+    is proved or was given as `known_diameter`. Of clusters alone: masters; max_master_distance,
+    largest distance of a vertex to its master; max_master_gap, largest distance that the condensed
+    graph has between two masters whose clusters touch; rounds of growing; condensed.
+    """
+
+    estimate: int | None = None
+    known_diameter: int | None = None
+    ratio: float | None = None
+    masters: int | None = None
+    max_master_distance: int | None = None
+    max_master_gap: int | None = None
+    rounds: int | None = None
+    condensed: Condensed | None = None
+
+    def rate(self) -> None:
+        """Fill `ratio` and the fields that follow from lower == upper."""
+        self.exact = self.lower == self.upper
+        if self.exact:
+            self.diameter_max_component = self.lower
+            self.diameter = self.lower if self.connected else None
+        diameter = self.lower if self.exact else self.known_diameter
+        self.ratio = self.estimate / diameter if diameter and self.estimate is not None else None

@@ -1,0 +1,55 @@
+"""`emdiam reorder`: the same graph in a new store, its vertices in another order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from . import options
+from .listener import listening
+from .outcome import EmdiamCommand, Interrupted
+from .output import emit, emit_json
+
+
+@click.command(cls=EmdiamCommand)
+@options.STORE
+@click.argument("target", metavar="NEW", type=click.Path(path_type=str))
+@click.option("--order", type=click.Choice(options.ORDERS), required=True,
+              help="natural: increasing ids. degree: descending degree. bfs: by component, then by distance from"
+                   " its hub. cluster: clusters of neighbours together.")
+@click.option("--seed", type=options.COUNT, metavar="N", default=0, show_default=True,
+              help="Seed of the random numbers; orders without chance ignore it.")
+@options.stacked(options.memory, options.scratch)
+@click.option("--force", is_flag=True, help="Replace NEW if it exists.")
+@click.option("--codec", type=click.Choice(options.CODECS),
+              help="Compression of the new store. [default: as STORE]")
+@click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: as STORE]")
+@options.stacked(options.threads, options.as_json, options.progress)
+def command(**given: Any) -> int:
+    """Write the graph of a store to a new store in another order.
+
+    Neighbours that lie close together let a traversal of a graph larger than memory read fewer
+    blocks. The new store keeps your ids: every answer, and every certificate, is in them whatever
+    the order. --order natural undoes any other one.
+
+    NEW appears only when it is complete.
+    """
+    from ..api import reorder
+
+    try:
+        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            report = reorder(
+                given["store"], given["target"], given["order"], seed=given["seed"], memory=given["memory"],
+                scratch=given["scratch"], force=given["force"], codec=given["codec"], chunk=given["chunk"],
+                threads=given["threads"], progress=listener,
+            )
+    except KeyboardInterrupt as stop:
+        raise Interrupted(f"stopped by the user; {given['target']} was not written") from stop
+    if given["as_json"]:
+        emit_json(report.to_dict())
+    else:
+        from .convert_text import reorder_text
+
+        emit(reorder_text(report.to_dict(), given["target"]))
+    return 0

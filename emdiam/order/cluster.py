@@ -1,0 +1,94 @@
+"""The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
+
+Definition: clusters are grown around one vertex in SPACING (approx/clusters.py), the condensed graph
+is clustered again, one in SHRINK, until few are left. A vertex is sorted by its component (most
+vertices first), then by its cluster of the top level, then by that of the level below, and so on;
+clusters of a level by the distance of their master from a vertex far out. So what is near in the
+graph is near in the store, in every direction: a BFS from anywhere meets a block about once.
+Passes: those of growing clusters, and one to condense. Bytes a vertex: 16, and 2 for the clusters.
+Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
+sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..approx.cluster_bounds import double_sweep
+from ..approx.condensed import Room, condense_again, condensed_graph
+from ..approx.key import stream_key
+from ..graph.scratch import Scratch
+from ..graph.store import Store
+from ..units import scratch_folder
+from .placing import pass_bytes, place_by_key
+
+if TYPE_CHECKING:
+    from ..traverse.clusters import Labels
+    from ..traverse.cpu_engine import CpuEngine
+
+SPACING = 64
+_TOP = 64
+_SORT_BYTES, _ARC_BYTES = 40 << 20, 32 << 20
+_CLUSTER_BYTES = 160
+_PIECE = 1 << 16
+
+
+def cluster_order_bytes(store: Store) -> int:
+    """Bytes that by_clusters takes beside the engine's table and workspace."""
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    ranks = 0 if store.is_natural else n * ids
+    clusters = _CLUSTER_BYTES * (n // SPACING + 64)
+    return n * (8 + ids) + 2 * ranks + clusters + _SORT_BYTES + 2 * _ARC_BYTES + pass_bytes(store)
+
+
+def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
+    """The new number of every vertex, id_dtype[n]; isolated ones come last. Raises BudgetError where
+    the disk has no room for a condensed graph that is too large for RAM."""
+    store = engine.store
+    keys = np.zeros(store.n_vertices, store.id_dtype)
+    if engine.n_arcs == 0:
+        return place_by_key(keys, 1, store)
+    engine.tick("grow clusters")
+    expected = max(1, (engine.n_vertices - engine.n_isolated) // SPACING)
+    labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
+    assert labels is not None
+    scratch = Scratch(Path(scratch_folder(None)), Path())
+    try:
+        positions = _cluster_positions(engine, labels, seed, scratch)
+    finally:
+        scratch.close()
+    for start in range(0, len(keys), _PIECE):
+        group = labels.groups(np.arange(start, min(start + _PIECE, len(keys))))
+        keys[start : start + len(group)] = np.where(group < 0, len(positions), positions[group])
+    del labels
+    return place_by_key(keys, len(positions) + 1, store)
+
+
+def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, scratch: Scratch) -> np.ndarray:
+    """Where each cluster comes among all, int64[K]."""
+    radii, sizes = labels.tally()
+    room = Room(_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.threads))
+    engine.tick("condense")
+    graph = condensed_graph(engine, labels, radii, room)
+    reach = double_sweep(graph, room).reach
+    first_of = np.full(graph.n_parts, engine.n_vertices, np.int64)
+    ranks = engine.ranks(labels.masters)
+    np.minimum.at(first_of, graph.parts, ranks)
+    part_sizes = np.bincount(graph.parts, weights=sizes, minlength=graph.n_parts)
+    part_order = np.argsort(np.lexsort((first_of, -part_sizes)))
+    parts = graph.parts
+    keys = [np.arange(len(reach)), reach]
+    level = 2
+    before = len(ranks) + 1
+    while max(_TOP, graph.n_parts) < len(ranks) < before:
+        before = len(ranks)
+        graph, ranks = condense_again(graph, ranks, stream_key(seed, f"order {level}"), room)
+        owners = graph.owners()
+        keys += [owners, reach[graph.top_masters()][owners]]
+        level += 1
+    graph.arcs.close()
+    return np.argsort(np.lexsort((*keys, part_order[parts])))
+

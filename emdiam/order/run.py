@@ -1,0 +1,141 @@
+"""Putting a store into another order: find the new numbers, then write the graph in them.
+
+RAM: the larger of what the order takes (registry.py) and of what writing takes (graph/reorder.py);
+a budget that cannot do is refused before anything is read, with the numbers.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from ..errors import BudgetError, InputError
+from ..graph.check import check_ranks
+from ..graph.convert import ConvertOptions
+from ..graph.info import offset_pieces
+from ..graph.meter import Meter
+from ..graph.reorder import (
+    Renumbering,
+    ReorderReport,
+    load_libraries,
+    renumbering_bytes,
+    reorder_plan,
+    write_reordered,
+)
+from ..graph.store import Store, open_store
+from ..graph.writer import check_target
+from ..session import method_phases, open_engine, plan_run
+from ..units import current_rss_bytes, default_memory_bytes, format_size
+from .registry import EngineOrder, StoreOrder, order_named
+
+_MARGIN = 8 << 20
+# What the process may hold more when the numbers are found, and from one process to the next: what is
+# accepted now is not refused then, and the budget that a refusal names is accepted.
+_KEPT, _BASE_JITTER = 16 << 20, 4 << 20
+_PLENTY = 1 << 60
+# The engine plans for a method; this one keeps a column, labels and sizes, about as much as orders do.
+_METHOD = "ifub"
+
+
+def reorder(
+    store: str | Path, target: str | Path, order: str, *, seed: int = 0, options: ConvertOptions | None = None
+) -> ReorderReport:
+    """Write the graph of the store at `store` to `target`, its vertices in the named order.
+
+    order : a key of ORDERS. seed : of orders with chance, 0 to 2^64 - 1. options : memory_bytes,
+    scratch, force, codec, chunk_ids, threads, progress (phases order, ids, read, sort, merge,
+    write) as for a conversion. The same graph, order and seed give the same bytes whatever the order
+    of the store was; the user's ids stay what they are. Raises InputError for an unknown order or
+    an existing target, BudgetError where memory or disk cannot do, StoreError. Then, and after
+    Ctrl-C, there is no target.
+    """
+    chosen, options = order_named(order), options or ConvertOptions()
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise InputError("a seed is a whole number from 0 to 2^64 - 1", text=str(seed))
+    if options.threads < 1:
+        raise InputError("at least one thread is needed", text=str(options.threads))
+    check_target(Path(target), options.force)
+    options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
+    meter = Meter(options.progress)
+    with open_store(store) as opened:
+        engine_memory = _check_memory(opened, chosen, options)
+        meter.begin("order", None, "")
+        if not opened.is_natural:
+            check_ranks(opened, opened.natural_pieces())
+        if isinstance(chosen, StoreOrder):
+            new_of, planned = chosen.place(opened), 0
+        else:
+            new_of, planned = _traversed(opened, chosen, seed, options, engine_memory)
+        _return_freed_memory()
+        report = write_reordered(opened, Renumbering(order, new_of), Path(target), options=options, meter=meter)
+    return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
+
+
+def _return_freed_memory() -> None:
+    """Give the freed vectors back to the system: malloc keeps those below 32 MiB, and the plan of the
+    sort would count them as taken."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # other C libraries give back at once, or never
+        trim(0)
+
+
+def _traversed(
+    store: Store, order: EngineOrder, seed: int, options: ConvertOptions, engine_memory: int
+) -> tuple[np.ndarray, int]:
+    """The new numbers by an order that traverses, and the planned peak."""
+    with open_engine(store, memory_bytes=engine_memory, threads=options.threads, method=_METHOD,
+                     progress=options.progress) as engine:
+        new_of = order.place(engine, seed)
+        return new_of, engine.plan.planned_rss_bytes + _reserve(store, order)
+
+
+def _reserve(store: Store, order: EngineOrder) -> int:
+    """Bytes that the order takes beyond what the plan of the engine sets aside."""
+    from ..stream.blocks import table_bytes
+    from ..traverse.workspace import workspace_bytes
+
+    n = store.n_vertices
+    shared = table_bytes(n, store.n_arcs, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
+    set_aside = max(phase.bytes for phase in method_phases(_METHOD)(store))
+    return max(0, shared + order.state_bytes(store) - set_aside)
+
+
+def _check_memory(store: Store, order: StoreOrder | EngineOrder, options: ConvertOptions) -> int:
+    """Raises BudgetError with the numbers if finding the order or writing does not fit; returns what
+    the engine gets of the memory, if there is one."""
+    assert options.memory_bytes is not None
+    memory = options.memory_bytes
+    given = memory
+    load_libraries()
+    if isinstance(order, EngineOrder):
+        from ..traverse.warm import ensure_compiled, load_kernels
+
+        ensure_compiled(store.id_dtype)
+        load_kernels(store.id_dtype, order.kernels)
+        given = memory - _reserve(store, order)
+        try:
+            plan_run(store, memory_bytes=given, threads=options.threads, method=_METHOD)
+        except BudgetError:
+            plan = plan_run(store, memory_bytes=_PLENTY, threads=options.threads, method=_METHOD)
+            raise _too_small(memory, plan.minimum_bytes + memory - given) from None
+    else:
+        need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
+        if need > memory:
+            raise _too_small(memory, need + _BASE_JITTER)
+    next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
+    if options.plan is None:
+        base = current_rss_bytes() + renumbering_bytes(store) + _KEPT
+        try:
+            reorder_plan(store, options, base)
+        except BudgetError:
+            reorder_plan(store, options, base + _BASE_JITTER)
+            raise
+    return given
+
+
+def _too_small(memory: int, need: int) -> BudgetError:
+    return BudgetError(f"--memory {format_size(memory)} is too small: the least is {format_size(need)}",
+                       remedy=f"give at least --memory {-(-need // 2**20)}MiB")

@@ -1,0 +1,151 @@
+"""What exact and approximate runs on a store share: compiling, opening, time limit, memory figures."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .errors import StoppedEarly
+from .graph.store import Store, open_store
+from .progress import Event, Listener
+from .units import peak_rss_bytes
+
+if TYPE_CHECKING:
+    from .stream.plan import MemoryPlan
+    from .traverse.cpu_engine import CpuEngine
+
+# Kernels that are compiled already are there sooner, and then there is nothing to tell.
+SOONEST_COMPILE_EVENT_SECONDS = 0.5
+
+
+@dataclass(frozen=True)
+class StoreRun:
+    """How to run a method on a store.
+
+    method : its name. memory_bytes : peak RSS of the process; None: what machine and cgroup leave.
+    arena_bytes : cache of decoded edges; None: what memory leaves. evict_page_cache : drop what was
+    read from the page cache (for honest benchmarks of disk speed). switches : further options of
+    the method, by name; InputError for one that the method does not have. time_limit : wall seconds
+    of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
+    """
+
+    method: str
+    memory_bytes: int | None = None
+    arena_bytes: int | None = None
+    threads: int = 2
+    evict_page_cache: bool = False
+    switches: Mapping[str, Any] = field(default_factory=dict)
+    time_limit: float | None = None
+
+    def deadline(self) -> float | None:
+        """time.monotonic() at the end of the time, when it starts now; None without a limit."""
+        return None if self.time_limit is None else time.monotonic() + self.time_limit
+
+
+@contextmanager
+def opened(store: Store | str | Path, run: StoreRun) -> Iterator[Store]:
+    """The store, opened (and closed again) if it is a path. Raises StoreError."""
+    if isinstance(store, Store):
+        yield store
+    else:
+        with open_store(store, evict_page_cache=run.evict_page_cache) as mine:
+            yield mine
+
+
+def plan_on(store: str | Path, run: StoreRun, progress: Listener | None) -> MemoryPlan:
+    """The memory plan of a run, which is not run. Raises InputError (StoreError; BudgetError with the
+    numbers where memory cannot do)."""
+    from .session import plan_run
+
+    with open_store(store) as mine:
+        compile_kernels(mine, progress)
+        return plan_run(mine, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
+                        threads=run.threads, method=run.method, switches=run.switches)
+
+
+def solve_on(
+    store: Store, run: StoreRun, package: str, progress: Listener | None, deadline: float | None, **limits: Any
+) -> Any:
+    """The result of the method on the open store, with every figure of the run.
+
+    package : "exact" or "approx", where the method lives. limits : further ones, by the names of
+    exact.run.Limits. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at
+    the end of the time.
+    """
+    # Imported here because these bring numba: a program that only converts never pays for it.
+    from .exact.run import Limits, TimeOver
+    from .session import open_engine
+
+    methods = import_module(f".{package}.methods", __package__)
+    methods.method_options(run.method, run.switches)
+    compile_seconds = compile_kernels(store, progress)
+    try:
+        with open_engine(
+            store, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes, threads=run.threads,
+            method=run.method, switches=run.switches, progress=until(deadline, progress),
+        ) as engine:
+            seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
+            options = methods.method_options(
+                run.method, {**run.switches, "limits": Limits(seconds=seconds, **limits)})
+            try:
+                return completed(methods.METHODS[run.method].run(engine, options), engine, compile_seconds)
+            except StoppedEarly as stop:
+                if stop.result is not None:
+                    completed(stop.result, engine, compile_seconds)
+                raise
+    except TimeOver:
+        raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
+
+
+def until(deadline: float | None, progress: Listener | None) -> Listener | None:
+    """A listener that ends a search in the middle of a traversal once the time is over. What has
+    been found is still verified, since an answer without that is none."""
+    if deadline is None:
+        return progress
+    from .exact.run import TimeOver
+
+    def listen(event: Event) -> None:
+        if progress is not None:
+            progress(event)
+        if time.monotonic() >= deadline and event.phase != "verify":
+            raise TimeOver
+
+    return listen
+
+
+def compile_kernels(store: Store, progress: Listener | None) -> float:
+    """Compile the kernels unless that was done before, which may take half a minute and should not
+    look like a standstill; returns the seconds."""
+    from .traverse.warm import ensure_compiled
+
+    if progress is None:
+        return ensure_compiled(store.id_dtype)
+    late = threading.Timer(SOONEST_COMPILE_EVENT_SECONDS, progress, (Event("compile"),))
+    late.daemon = True
+    late.start()
+    try:
+        seconds = ensure_compiled(store.id_dtype)
+    finally:
+        late.cancel()
+        late.join()
+    if seconds > SOONEST_COMPILE_EVENT_SECONDS:
+        progress(Event("compile", finished=True))
+    return seconds
+
+
+def completed(result: Any, engine: CpuEngine, compile_seconds: float) -> Any:
+    """`result` with what the method cannot know: the memory, the store, the time before it began."""
+    before = {"compile": compile_seconds, "load": engine.load_seconds}
+    result.seconds = {**result.seconds, **before, "total": result.seconds["total"] + sum(before.values())}
+    result.bytes_read = engine.stats().bytes_read  # of the whole run: loading belongs to it
+    result.memory_limit_bytes = engine.plan.memory_limit_bytes
+    result.planned_rss_bytes = engine.plan.planned_rss_bytes
+    result.peak_rss_bytes = peak_rss_bytes()
+    result.store_digest = engine.store.digest
+    return result

@@ -1,0 +1,343 @@
+"""Parallel cluster growing around masters, and BFS that starts from what the clusters know.
+
+Every vertex joins the nearest master's cluster, ties to the master of the smallest number; masters
+are numbered by the natural rank of their ids, so that neither threads nor blocks nor the order of
+a store change a cluster. A component without a master gets the vertex of smallest rank as one.
+Rounds: the largest distance to a master. Passes: see labels.py. Bytes a vertex: 8 (labels), and
+while components without a master are looked for, 4 more.
+Source: Meyer, On trade-offs in external-memory diameter-approximation (2008); Ajwani, Beckmann,
+Meyer, Veith (2012), section 3 (PAR_APPROX).
+"""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+from numba import njit
+
+from ..graph.generate.hashing import draw
+from ..stream.pager import Tick
+from .columns import Column
+from .components import _find, unite
+from .core import Core
+from .dense import mark_blocks
+from .labels import FOREVER, OWNER_BITS, UNREACHED, LabelRun
+from .workspace import set_bits
+
+# Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
+STREAMED_WIDTH = 0
+_NO_RANKS = np.empty(0, np.uint32)
+_OWNER = np.uint64(0xFFFFFFFF)
+
+
+class Labels:
+    """(distance, group) of every vertex; isolated vertices are unreached.
+
+    masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks.
+    """
+
+    def __init__(self, core: Core, values: np.ndarray, masters: np.ndarray, ranks: np.ndarray) -> None:
+        self._core, self._values, self.masters, self._ranks = core, values, masters, ranks
+        self.passes = 0
+
+    @property
+    def n_groups(self) -> int:
+        """Number of clusters (or components)."""
+        return len(self.masters)
+
+    def grow(self, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
+        """Grow from what waits in core.work.before; False if stopped after `most_rounds`."""
+        run = LabelRun(self._core, self._values, width)
+        while not run.step(tick):
+            self.passes += 1
+            if most_rounds is not None and run.level >= most_rounds:
+                return False
+        return True
+
+    def tally(self) -> tuple[np.ndarray, np.ndarray]:
+        """(largest distance, vertices) of each group, int64[n_groups] each."""
+        radii, sizes = np.zeros(self.n_groups, np.int64), np.zeros(self.n_groups, np.int64)
+        tally_labels(self._values, radii, sizes)
+        return radii, sizes
+
+    def farthest_members(self, radii: np.ndarray) -> np.ndarray:
+        """The vertex of smallest rank at distance radii[g] in each group g, int64[n_groups]."""
+        found = np.full(self.n_groups, -1, np.int64)
+        farthest_in_groups(self._values, self._ranks, radii, found)
+        return found
+
+    def first_members(self) -> np.ndarray:
+        """The vertex of smallest rank in each group, int64[n_groups]."""
+        found = np.full(self.n_groups, -1, np.int64)
+        first_in_groups(self._values, self._ranks, found)
+        return found
+
+    def groups(self, vertices: np.ndarray) -> np.ndarray:
+        """Group of each of `vertices`, int64[k]; -1 where unreached."""
+        values = self._values[vertices]
+        return np.where(values == UNREACHED, np.int64(-1), (values & _OWNER).astype(np.int64))
+
+    def distances(self, vertices: np.ndarray) -> np.ndarray:
+        """Distance of each of `vertices` to its master, int64[k]; -1 where unreached."""
+        values = self._values[vertices]
+        return np.where(values == UNREACHED, np.int64(-1), (values >> np.uint64(OWNER_BITS)).astype(np.int64))
+
+    def restart(
+        self, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_blocks: int | None = None,
+        tick: Tick | None = None,
+    ) -> bool:
+        """Turn into the distances from one source in every part (component), by label growth from the
+        upper bounds base[group] + distance to the master. False, and the labels are still only upper
+        bounds, if that would look at more than `most_blocks` blocks.
+
+        base : int64[n_groups], length of a walk from the source of the part to the master of the
+        group. parts : int64[n_groups], part of the group. sources : int64[n_parts]. Every label
+        stays the length of a walk from the source, and once no arc can lower one they are the
+        distances. Far fewer passes than a BFS where the bounds are good.
+        """
+        restart_labels(self._values, base.astype(np.uint64), parts.astype(np.uint64))
+        self._values[sources] = np.arange(len(sources), dtype=np.uint64)
+        self.masters = sources
+        core = self._core
+        np.copyto(core.work.before, ~core.table.isolated)
+        run = LabelRun(core, self._values, FOREVER)
+        while not run.step(tick):
+            self.passes += 1
+            if most_blocks is not None and run.blocks >= most_blocks:
+                return not core.work.before.any()
+        return True
+
+    def places(self) -> np.ndarray:
+        """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]."""
+        longest = int(self.tally_longest())
+        places = np.empty(len(self._values), self._core.work.queues.dtype)
+        place_by_distance(self._values, np.zeros(longest + 2, np.int64), places)
+        return places
+
+    def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
+        """Every reached vertex v gets the distance distances[places[v]] (unsigned[n]); groups stay."""
+        replace_labels(self._values, distances, places)
+
+    def tally_longest(self) -> int:
+        """Largest distance of all."""
+        return int(longest_label(self._values))
+
+    def take_column(self) -> Column:
+        """The distances as a Column of uint32; the labels are gone after it."""
+        values, self._values = self._values, np.empty(0, np.uint64)
+        narrow = values.view(np.uint32)
+        halve(values, narrow)
+        return Column(narrow[: len(values)])
+
+    @property
+    def raw(self) -> np.ndarray:
+        """uint64[n] for kernels of the engine; never for algorithms."""
+        return self._values
+
+
+def grow_clusters(
+    core: Core, masters: np.ndarray, ranks: np.ndarray, tick: Tick | None = None, most_rounds: int | None = None,
+) -> Labels | None:
+    """Clusters around `masters` (int64[k], each with an edge, ascending by rank), and around one more
+    in every component without any.
+
+    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. Returns None
+    where more than `most_rounds` rounds are needed.
+    """
+    width = 1 if core.pager.everything_resident else STREAMED_WIDTH
+    values = np.full(core.table.n_vertices, UNREACHED, np.uint64)
+    labels = Labels(core, values, masters, ranks)
+    if not _grow_from(labels, 0, width, tick, most_rounds):
+        return None
+    rest = _lonely_roots(core, values, ranks, tick)
+    if len(rest):
+        first = len(masters)
+        labels.masters = np.concatenate((masters, rest))
+        if not _grow_from(labels, first, width, tick, most_rounds):
+            return None
+    return labels
+
+
+def _grow_from(labels: Labels, first: int, width: int, tick: Tick | None, most_rounds: int | None) -> bool:
+    """Grow around the masters from number `first` on."""
+    new = labels.masters[first:]
+    labels.raw[new] = np.arange(first, first + len(new), dtype=np.uint64)
+    labels._core.work.before[:] = 0
+    set_bits(labels._core.work.before, new, len(new))
+    return labels.grow(width, tick, most_rounds)
+
+
+def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:
+    """The vertex of smallest rank of every component with an edge that no label has reached,
+    ascending by rank. One scan over the blocks of such rows."""
+    table, visited = core.table, core.work.visited
+    mark_reached(values, visited)
+    visited |= table.isolated
+    if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
+        return np.empty(0, np.int64)
+    needed = np.empty(table.n_blocks, np.uint8)
+    mark_blocks(table.first_vertex, table.shift, *core.offsets, visited, True, needed)
+    parent = np.arange(table.n_vertices, dtype=core.work.queues.dtype)
+    lock = threading.Lock()
+
+    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+        with lock:  # union-find is serial; fetching and decoding go on beside it
+            arcs: int = unite(chunks, position, turn, ids, table.shift, table.first_vertex, table.n_arcs,
+                              *core.offsets, visited, parent)
+            return arcs
+
+    arcs = core.pager.sweep(np.flatnonzero(needed), run, tick)
+    core.counters.add(passes=1, edges_scanned=arcs)
+    return smallest_of_each(parent, visited, ranks)
+
+
+def smallest_of_each(parent: np.ndarray, visited: np.ndarray, ranks: np.ndarray) -> np.ndarray:
+    """The vertex of smallest rank of each tree of `parent` over unvisited vertices, by rank."""
+    best = find_smallest(parent, visited, ranks)
+    return best if len(ranks) == 0 else best[np.argsort(ranks[best])]
+
+
+def sample_vertices(core: Core, key: int, expected: int, ranks: np.ndarray) -> np.ndarray:
+    """Every vertex with an edge independently with probability expected / (their number), by a hash
+    of (key, natural rank); int64[k] ascending by rank. The same vertices in every order of a store."""
+    n = core.table.n_vertices
+    candidates = max(1, n - core.n_isolated)
+    threshold = min((expected << 64) // candidates, (1 << 64) - 1)
+    choice = (n, np.uint64(key), np.uint64(threshold), expected >= candidates, core.table.isolated, ranks)
+    taken = np.empty(sampled(*choice, np.empty(0, np.int64)), np.int64)
+    sampled(*choice, taken)
+    return taken if len(ranks) == 0 else taken[np.argsort(ranks[taken])]
+
+
+@njit(cache=True, nogil=True)
+def sampled(n, key, threshold, everyone, isolated, ranks, out):  # type: ignore[no-untyped-def]
+    """Write the vertices whose hash lies below the threshold (all, if everyone) to `out`, as many as
+    it has room for; returns how many there are."""
+    count = 0
+    for v in range(n):
+        if (isolated[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
+            continue
+        rank = np.uint64(ranks[v]) if len(ranks) else np.uint64(v)
+        if everyone or draw(key, rank) < threshold:
+            if count < len(out):
+                out[count] = v
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def tally_labels(labels, radii, sizes):  # type: ignore[no-untyped-def]
+    """Largest distance and number of vertices of every group."""
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            group = np.int64(labels[v] & _OWNER)
+            sizes[group] += 1
+            radii[group] = max(radii[group], np.int64(labels[v] >> np.uint64(OWNER_BITS)))
+
+
+@njit(cache=True, nogil=True)
+def farthest_in_groups(labels, ranks, radii, found):  # type: ignore[no-untyped-def]
+    """found[g] = vertex of smallest rank with distance radii[g] in group g."""
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            group = np.int64(labels[v] & _OWNER)
+            if np.int64(labels[v] >> np.uint64(OWNER_BITS)) == radii[group]:
+                old = found[group]
+                if old < 0 or (len(ranks) and ranks[v] < ranks[old]):
+                    found[group] = v
+
+
+@njit(cache=True, nogil=True)
+def first_in_groups(labels, ranks, found):  # type: ignore[no-untyped-def]
+    """found[g] = vertex of smallest rank in group g."""
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            group = np.int64(labels[v] & _OWNER)
+            if found[group] < 0 or (len(ranks) and ranks[v] < ranks[found[group]]):
+                found[group] = v
+
+
+@njit(cache=True, nogil=True)
+def restart_labels(labels, base, parts):  # type: ignore[no-untyped-def]
+    """Every reached label becomes (base[group] + distance, parts[group])."""
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            group = np.int64(labels[v] & _OWNER)
+            distance = (labels[v] >> np.uint64(OWNER_BITS)) + base[group]
+            labels[v] = (min(distance, np.uint64(0xFFFFFFFE)) << np.uint64(OWNER_BITS)) | parts[group]
+
+
+@njit(cache=True, nogil=True)
+def longest_label(labels):  # type: ignore[no-untyped-def]
+    """Largest distance of a reached vertex, 0 if there is none."""
+    longest = np.uint64(0)
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            longest = max(longest, labels[v] >> np.uint64(OWNER_BITS))
+    return longest
+
+
+@njit(cache=True, nogil=True)
+def place_by_distance(labels, starts, places):  # type: ignore[no-untyped-def]
+    """places[v] = rank of v by (distance, v), unreached ones last. starts : int64[longest + 2], zeros."""
+    last = len(starts) - 1
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            starts[np.int64(labels[v] >> np.uint64(OWNER_BITS)) + 1] += 1
+    for d in range(last):
+        starts[d + 1] += starts[d]
+    for v in range(len(labels)):
+        d = last if labels[v] == UNREACHED else np.int64(labels[v] >> np.uint64(OWNER_BITS))
+        places[v] = starts[d]
+        starts[d] += 1
+
+
+@njit(cache=True, nogil=True)
+def replace_labels(labels, distances, places):  # type: ignore[no-untyped-def]
+    """labels[v] = (distances[places[v]], group of v) where v is reached."""
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            labels[v] = (np.uint64(distances[places[v]]) << np.uint64(OWNER_BITS)) | (labels[v] & _OWNER)
+
+
+@njit(cache=True, nogil=True)
+def halve(labels, narrow):  # type: ignore[no-untyped-def]
+    """narrow[v] = distance of v; narrow is the same memory as uint32[2 n]."""
+    for v in range(len(labels)):
+        narrow[v] = np.uint32(labels[v] >> np.uint64(OWNER_BITS))
+
+
+@njit(cache=True, nogil=True)
+def mark_reached(labels, bitmap):  # type: ignore[no-untyped-def]
+    """bitmap = the reached vertices."""
+    bitmap[:] = np.uint64(0)
+    for v in range(len(labels)):
+        if labels[v] != UNREACHED:
+            bitmap[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+
+
+@njit(cache=True, nogil=True)
+def find_smallest(parent, visited, ranks):  # type: ignore[no-untyped-def]
+    """The vertex of smallest rank of each tree over unvisited vertices, int64[k] by root
+    (the root is the smallest vertex of its tree)."""
+    n = len(parent)
+    count = 0
+    for v in range(n):
+        if not (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
+            count += parent[v] == v
+    roots = np.empty(count, np.int64)
+    best = np.empty(count, np.int64)
+    count = 0
+    for v in range(n):
+        if not (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
+            root = _find(parent, v)
+            if root == v:
+                roots[count] = v
+                best[count] = v
+                count += 1
+            elif len(ranks):
+                at = np.searchsorted(roots[:count], root)
+                if ranks[v] < ranks[best[at]]:
+                    best[at] = v
+    return best

@@ -1,0 +1,155 @@
+"""The minimum spanning forest under random weights, out of core: filtered Kruskal in scans.
+
+Definition: edges weigh what light_edges.py says, a hash of (key, natural ranks of the ends). So the
+forest is unique: the same for any number of threads, any budget and any order of the store.
+A scan reads the blocks once and keeps the lightest edges between different trees, as many as the
+buffer holds; they are sorted and joined in RAM, and what was too heavy is left to the next scan. The
+last scan is the first one that leaves nothing out. As soon as a tree is larger than a quarter of a
+sample, only rows outside it are looked at, and only their blocks read.
+What is kept of the forest is the degree and the XOR of the neighbours of every vertex in it; leaves
+peel off in RAM without further I/O (rooted.py), and leave parents, rooted at the vertex of smallest
+rank of every tree.
+I/O: as many passes as scans, 1 to 5 measured (docs/algorithms/spanning.md). Bytes a vertex: union-find,
+degree, XOR and the buffer, 20 with uint32 ids; 4 of them remain.
+Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics (weights independent
+and uniform in (0, 1]); those of light_edges.py.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from ..stream.pager import Tick
+from .components import _find
+from .core import Core
+from .dense import mark_blocks
+from .light_edges import NO_GIANT, LightEdges, collect, stream_of
+from .rooted import hang_from, heights_of, peel_forest
+
+# Edges of the buffer a vertex, and what one thread finds between two visits to it.
+_BUFFERED = 1.0
+_FOUND = 1 << 13
+_SAMPLE = 1 << 10
+_MIB = 1 << 20
+
+
+@dataclass
+class SpanningForest:
+    """A rooted spanning forest.
+
+    n_trees : trees with an edge. scans : passes over blocks. bytes_read : in them. raw : parents,
+    id[n], for kernels of the engine; a root and an isolated vertex is its own parent.
+    """
+
+    raw: np.ndarray
+    n_trees: int
+    scans: int
+    bytes_read: int
+
+    def hang_from(self, vertices: np.ndarray) -> None:
+        """Make each of `vertices` (integers [k]) the root of its tree: the parents along its way to the
+        root are turned round."""
+        hang_from(self.raw, vertices)
+
+    def release(self) -> None:
+        """Free the parents; the counts stay."""
+        self.raw = np.empty(0, self.raw.dtype)
+
+
+def spanning_bytes(n_vertices: int, id_bytes: int) -> int:
+    """Vertex state of spanning_forest with its default buffer, beside what a core shares."""
+    return n_vertices * 3 * id_bytes + default_buffer(n_vertices, id_bytes) + 2 * _MIB
+
+
+def default_buffer(n_vertices: int, id_bytes: int) -> int:
+    """Bytes of a buffer for an edge a vertex."""
+    return int(_BUFFERED * n_vertices) * 2 * id_bytes
+
+
+def spanning_forest(
+    core: Core, key: int, ranks: np.ndarray, buffer_bytes: int | None = None, tick: Tick | None = None
+) -> SpanningForest:
+    """The minimum spanning forest under the random weights of `key` (below 2^64).
+
+    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. buffer_bytes : for
+    edges at hand (default: default_buffer; at least 16 edges); it changes the number of scans only.
+    """
+    n, dtype = core.table.n_vertices, core.work.queues.dtype
+    read = core.counters.snapshot().bytes_read
+    room = default_buffer(n, dtype.itemsize) if buffer_bytes is None else buffer_bytes
+    edges = LightEdges(room // (2 * dtype.itemsize), stream_of(key), ranks, dtype)
+    roots, degree, near = np.arange(n, dtype=dtype), np.zeros(n, dtype), np.zeros(n, dtype)
+    n_trees, scans, complete = n - core.n_isolated, 0, core.table.n_arcs == 0
+    while not complete and n_trees > 1:
+        giant = _giant(roots) if scans else NO_GIANT
+        edges.begin(0 if scans else core.table.n_arcs // 2, giant)
+        _scan(core, edges, roots, giant, tick)
+        begin = time.thread_time()
+        joined, complete = edges.join(roots, degree, near, tick)
+        flatten_roots(roots)
+        core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+        n_trees -= joined
+        scans += 1
+    del edges
+    parents = peel_forest(roots, degree, near, tick)
+    return SpanningForest(parents, n_trees, scans, core.counters.snapshot().bytes_read - read)
+
+
+def tree_heights(forest: SpanningForest, tick: Tick | None = None) -> np.ndarray:
+    """Distance of every vertex to the root of its tree, in the tree, uint32[n]; OverflowError beyond."""
+    return heights_of(forest.raw, tick)
+
+
+def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, tick: Tick | None) -> None:
+    """One pass over the blocks with a row outside the giant tree."""
+    table = core.table
+    begin = time.thread_time()
+    outside_tree(roots, giant, table.isolated, core.work.frontier)
+    needed = np.empty(table.n_blocks, np.uint8)
+    mark_blocks(table.first_vertex, table.shift, *core.offsets, core.work.frontier, False, needed)
+    core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+
+    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+        found = np.empty((_FOUND, 2), roots.dtype)
+        state = np.array([-1, 0, 0, 0, 0], np.int64)
+        more = True
+        while more:
+            more = collect(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, roots,
+                           edges.ranks, edges.limits, found, state)
+            edges.push(found[: state[3]])
+        return int(state[4])
+
+    arcs = core.pager.sweep(np.flatnonzero(needed), run, tick)
+    core.counters.add(passes=1, edges_scanned=arcs)
+    if tick is not None:
+        tick()
+
+
+def _giant(roots: np.ndarray) -> np.uint64:
+    """Root of the tree that holds most of an even sample of vertices, if that is a quarter of it."""
+    sample = roots[:: -(-len(roots) // _SAMPLE)]
+    found, count = np.unique(sample, return_counts=True)
+    most = int(count.argmax())
+    return np.uint64(found[most]) if 4 * count[most] >= len(sample) else NO_GIANT
+
+
+@njit(cache=True, nogil=True)
+def flatten_roots(roots):  # type: ignore[no-untyped-def]
+    """roots[v] = the root of v itself."""
+    for v in range(len(roots)):
+        roots[v] = _find(roots, v)
+
+
+@njit(cache=True, nogil=True)
+def outside_tree(roots, giant, isolated, bitmap):  # type: ignore[no-untyped-def]
+    """bitmap = the vertices with an edge whose root is not `giant`."""
+    for word in range(len(bitmap)):
+        bits = np.uint64(0)
+        for v in range(word << 6, min((word + 1) << 6, len(roots))):
+            if np.uint64(roots[v]) != giant:
+                bits |= np.uint64(1) << np.uint64(v & 63)
+        bitmap[word] = bits & ~isolated[word]

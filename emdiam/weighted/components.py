@@ -1,0 +1,56 @@
+"""Connected components of a weighted graph: union-find over all arcs, one pass.
+
+Bytes a vertex: 4. Work: m steps of nearly constant length. The root of a set is its smallest
+vertex, so that labels do not depend on the order of arcs. Source: Tarjan and van Leeuwen (1984),
+path halving.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .labels import Tick
+from .packed import WeightedArcs, each_block, head_of, tail_of
+
+
+def components(arcs: WeightedArcs, tick: Tick | None = None) -> np.ndarray:
+    """uint32[n_vertices]: the smallest vertex of each vertex's component. Raises OSError for a
+    damaged block."""
+    parent = np.arange(arcs.n_vertices, dtype=np.uint32)
+    for block in each_block(arcs):
+        unite_ends(block, arcs.packing.id_bits, arcs.packing.weight_bits, parent)
+        if tick is not None:
+            tick()
+    point_to_roots(parent)
+    return parent
+
+
+@njit(inline="always")
+def _root(parent, v):  # type: ignore[no-untyped-def]
+    while parent[v] != v:
+        parent[v] = parent[parent[v]]
+        v = np.int64(parent[v])
+    return v
+
+
+@njit(cache=True, nogil=True)
+def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-def]
+    """Join the ends of every edge; the smaller root stays one. Of both directions one is looked at."""
+    for arc in block:
+        a = tail_of(arc, id_bits, weight_bits)
+        b = head_of(arc, id_bits, weight_bits)
+        if a < b:
+            a = _root(parent, a)
+            b = _root(parent, b)
+            if a < b:
+                parent[b] = a
+            elif b < a:
+                parent[a] = b
+
+
+@njit(cache=True, nogil=True)
+def point_to_roots(parent):  # type: ignore[no-untyped-def]
+    """parent[v] = root of v. A parent is smaller than its child, so one ascending pass does."""
+    for v in range(len(parent)):
+        parent[v] = parent[parent[v]]

@@ -1,0 +1,96 @@
+"""The vertices of a weighted graph that may still be an end of the longest pair, heights included.
+
+A candidate is a point of coordinates c_i = d_i + h, its distances to the pivots plus its height; a
+pair x != y of one component has at most U(x, y) = min_i c_i(x) + c_i(y) (exact/boxes.py finds the
+worst). Whoever leaves never comes back: bounds only fall, and what was reached only rises.
+Bytes: 12 + room x itemsize a candidate, three times that while boxes are built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from ..exact.boxes import build_boxes, open_points, worst_pair
+
+BOX_COPIES = 3
+_WORK = 1 << 27
+_NARROW, _WIDE = np.dtype(np.uint32), np.dtype(np.uint64)
+# A coordinate of a pivot that does not reach: two of them still fit int64.
+_FAR = {_NARROW: (1 << 32) - 1, _WIDE: 1 << 61}
+
+
+@dataclass(frozen=True)
+class OpenPair:
+    """component : with open pairs. bound : no pair in it exceeds this. ends : the pair to look at."""
+
+    component: int
+    bound: int
+    ends: tuple[int, int]
+
+
+class HeightCandidates:
+    """vertices : int64[m], by component, then ascending. component : int32[n_vertices], of every vertex.
+    heights : uint32[n_vertices]. most_bytes : of the points, with the copies that boxes take."""
+
+    def __init__(self, vertices: np.ndarray, component: np.ndarray, heights: np.ndarray, most_bytes: int) -> None:
+        self.vertices = vertices[np.argsort(component[vertices], kind="stable")]
+        self._component, self._heights, self._most_bytes = component, heights, most_bytes
+        self._points = np.empty((len(vertices), 0), _NARROW)
+
+    def add(self, dist: np.ndarray) -> bool:
+        """One more pivot, `dist` (unsigned[n_vertices]) its distances; False if there is no room."""
+        values = dist[self.vertices]
+        reached = values != np.iinfo(dist.dtype).max
+        sums = values.astype(np.int64) + self._heights[self.vertices]
+        wide = self._points.dtype == _WIDE or int(sums[reached].max(initial=0)) >= _FAR[_NARROW]
+        dtype = _WIDE if wide else _NARROW
+        m, k = self._points.shape
+        if m and BOX_COPIES * m * (k + 1) * dtype.itemsize > self._most_bytes:
+            return False
+        points = np.empty((m, k + 1), dtype)
+        points[:, :k] = self._points
+        if wide and self._points.dtype == _NARROW:
+            points[:, :k][self._points == _FAR[_NARROW]] = _FAR[_WIDE]
+        points[:, k] = np.where(reached, sums, _FAR[dtype])
+        self._points = points
+        return True
+
+    def certify(self, upper: np.ndarray, limit: int) -> list[OpenPair]:
+        """Drop what is settled (`upper`, int64[n_vertices], <= limit) or in no open pair; what is open."""
+        self._keep(upper[self.vertices] > limit)
+        keep = np.zeros(len(self.vertices), bool)
+        found = []
+        for component, begin, end in self._parts():
+            if end - begin < 2:
+                continue
+            vertices = self.vertices[begin:end]
+            boxes = build_boxes(np.ascontiguousarray(self._points[begin:end]))
+            worst = worst_pair(boxes, limit, _WORK)
+            if worst.finished and worst.first < 0:
+                continue
+            # A vertex is in no pair above its own bound, so no pair exceeds the second largest of them.
+            order = np.argsort(-upper[vertices], kind="stable")[:2]
+            bound, pair = int(upper[vertices[order[1]]]), vertices[order]
+            if worst.finished:
+                bound = min(bound, worst.bound)
+            if worst.first >= 0:
+                pair = vertices[[worst.first, worst.second]]
+            found.append(OpenPair(component, bound, (int(pair[0]), int(pair[1]))))
+            keep[begin:end] = open_points(boxes, limit) if worst.finished else True
+        self._keep(keep)
+        return found
+
+    def _parts(self) -> Iterator[tuple[int, int, int]]:
+        """(component, begin, end) of its candidates, component by component."""
+        components = self._component[self.vertices]
+        borders = [*np.flatnonzero(np.diff(components, prepend=-1)).tolist(), len(components)]
+        for begin, end in pairwise(borders):
+            yield int(components[begin]), begin, end
+
+    def _keep(self, mask: np.ndarray) -> None:
+        if not mask.all():
+            self.vertices, self._points = self.vertices[mask], self._points[mask]
