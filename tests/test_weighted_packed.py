@@ -141,12 +141,12 @@ def test_collect(scratch: Scratch, graph: naive.Graph, block_arcs: int, most_ram
 def test_a_collection_stays_within_its_memory(scratch: Scratch) -> None:
     rng = np.random.default_rng(1)
     packing = Packing(1 << 12, 60)
-    budget = 48 << 20
+    budget = 40 << 20
     every = []
     tracemalloc.start()
     try:
         collector = ArcCollector(packing, budget, scratch, block_arcs=1 << 12)
-        for _ in range(60):
+        for _ in range(24):
             ends = rng.integers(0, 1 << 12, (2, 50_000))
             keys = packing.pack(*ends, rng.integers(1, 61, 50_000))
             collector.push(keys)
@@ -156,11 +156,11 @@ def test_a_collection_stays_within_its_memory(scratch: Scratch) -> None:
         assert tracemalloc.get_traced_memory()[1] - held < budget
     finally:
         tracemalloc.stop()
-    assert collector.stats.disk_runs > 3 and not arcs.in_ram
+    assert collector.stats.disk_runs > 2 and not arcs.in_ram
     keys = np.unique(np.concatenate(every))
     pairs = keys >> np.uint64(packing.weight_bits)
     fresh = np.append(True, pairs[1:] != pairs[:-1])
-    assert np.concatenate(list(each_block(arcs))).tolist() == keys[fresh].tolist()
+    assert np.array_equal(np.concatenate(list(each_block(arcs))), keys[fresh])
 
 
 def test_a_collector_needs_some_memory(scratch: Scratch) -> None:

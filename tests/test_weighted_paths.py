@@ -89,8 +89,8 @@ def test_larger_graphs(scratch: Scratch, make: str, n_slots: int, block_arcs: in
                 expected = scipy_distances(graph, source)
                 assert paths.distances(source).tolist() == distances(ram, source).tolist() == expected
             for owner, distance in (paths.grow(masters), grow(ram, masters)):
-                assert [None if o == NO_OWNER else (d, o) for d, o in zip(distance.tolist(), owner.tolist(), strict=True)
-                        ] == want
+                labels = zip(distance.tolist(), owner.tolist(), strict=True)
+                assert [None if o == NO_OWNER else (d, o) for d, o in labels] == want
             counters = paths.counters
         assert (counters.blocks_read, counters.bytes_read) == (disk.blocks_read, disk.bytes_read)
     assert counters.searches == 3 and counters.arcs_scanned >= 3 * max(d is not None for d in want)

@@ -5,8 +5,9 @@ vertex whose label falls moves at once. As long as the largest weight is below 4
 distance and every row is scanned once; beyond that a bucket is a few distances and a row may be
 scanned again while its bucket is open (Delta-stepping with Delta = largest weight / 4096). A word
 of bits over the buckets, and one over those words, find the next full one, however many are empty.
-Measured on 2^20 vertices and 10 to 17 million arcs with weights 1..60 against a heap of four and
-against buckets with stale entries: 0.13 s / 0.62 / 0.15 (mesh), 0.32 / 1.07 / 0.37 (random graph).
+Measured on 2^20 vertices with weights 1..60: 0.14 s on a mesh (10 million arcs), 0.45 s on a random
+graph (17 million); a heap with four children a node takes 0.6 and 1.1 s, and buckets that keep
+stale entries are no faster than these and need room for them.
 Work: m. Bytes a vertex: the label (4 or 8), 8 for the lists, 8 for the offsets.
 Source: Dial, Algorithm 360 (1969); Meyer and Sanders, Delta-stepping (2003).
 """
@@ -21,7 +22,7 @@ from .labels import PathCounters, Tick, farthest_label
 from .packed import RamArcs, head_of, weight_of
 
 _MOST_BUCKETS = 1 << 12
-_SLICE_ARCS = 1 << 25
+_SLICE_ARCS = 1 << 23
 NIL = np.uint32(0xFFFFFFFF)
 IDLE = np.uint32(0xFFFFFFFE)
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -65,10 +65,10 @@ class Packing:
         tails, heads, weights : integers[k]. Raises ValueError for a vertex or a weight that the
         packing does not hold.
         """
-        ends = np.asarray(tails, np.int64), np.asarray(heads, np.int64), np.asarray(weights, np.int64)
-        keys = np.empty(2 * len(ends[0]), np.uint64)
+        a, b, w = (np.ascontiguousarray(part, np.int64) for part in (tails, heads, weights))
+        keys = np.empty(2 * len(a), np.uint64)
         limits = np.array([self.n_vertices, self.largest_weight], np.int64)
-        count = pack_edges(*ends, limits, self.id_bits, self.weight_bits, keys)
+        count = pack_edges(a, b, w, limits, self.id_bits, self.weight_bits, keys)
         if count < 0:
             raise ValueError(f"edge {-1 - count} has a vertex outside 0..{self.n_vertices - 1}"
                              f" or a weight outside 1..{self.largest_weight}")

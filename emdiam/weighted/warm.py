@@ -6,14 +6,15 @@ import numpy as np
 
 from .components import components
 from .condense import between_clusters
+from .height_bounds import NEVER
+from .height_candidates import HeightCandidates
 from .heights import HeightLimits, height_diameter
-from .labels import NO_OWNER, OWNER_BITS, PathOptions, reaches_on, seed_labels
+from .labels import OWNER_BITS, PathOptions, reaches_on, seed_labels
 from .packed import Packing, RamArcs
 from .semi_external import SemiExternalPaths
 from .sssp import ShortestPaths
 
 _SIDE = 12
-_TALL = NO_OWNER - 1
 
 
 def exercise_weighted() -> None:
@@ -25,10 +26,9 @@ def exercise_weighted() -> None:
             paths.distances(sources)
             owner, distance = paths.grow(sources)
         _semi_external(arcs, sources, dtype, 0)
-        heights = np.zeros(arcs.n_vertices, np.uint32)
-        for tall in (0, _TALL):
-            heights[:3] = tall
-            height_diameter(arcs, heights, limits=HeightLimits(6), options=PathOptions(dtype=dtype))
+        height_diameter(arcs, np.zeros(arcs.n_vertices, np.uint32), limits=HeightLimits(6),
+                        options=PathOptions(dtype=dtype))
+        _candidates(dtype)
     _semi_external(arcs, sources, np.dtype(np.uint64), OWNER_BITS)
     bits = np.array([arcs.packing.id_bits, arcs.packing.weight_bits, 1, 8])
     between_clusters(arcs.keys, bits, owner, distance, np.empty(arcs.n_arcs, np.uint64))
@@ -44,6 +44,14 @@ def _semi_external(arcs: RamArcs, sources: np.ndarray, dtype: np.dtype[np.unsign
     finally:
         paths.close()
     reaches_on(arcs, labels)
+
+
+def _candidates(dtype: np.dtype[np.unsignedinteger]) -> None:
+    """Boxes over points of `dtype`, with open pairs."""
+    far = np.abs(np.arange(60) - 30).astype(dtype) << dtype.type(4 * dtype.itemsize)
+    candidates = HeightCandidates(np.arange(60), np.zeros(60, np.int32), np.zeros(60, np.uint32), 1 << 16)
+    candidates.add(far)
+    candidates.certify(np.full(60, NEVER), int(far[0]))
 
 
 def _grid() -> RamArcs:
