@@ -13,7 +13,10 @@ from typing import Any
 
 from rich.console import Console
 
-from . import bfs, convert, exact, external, hard, seeds, streamed
+from emdiam.errors import InputError
+from emdiam.units import parse_count
+
+from . import approx, bfs, convert, exact, external, hard, seeds, streamed
 from .cache import Cache
 from .graphs import known
 from .machine import facts
@@ -25,7 +28,7 @@ _HERE = Path(__file__).resolve().parent
 _WIDTH = 200
 SECTIONS: tuple[tuple[str, ModuleType], ...] = (
     ("bfs", bfs), ("exact", exact), ("seeds", seeds), ("hard", hard), ("external", external),
-    ("streamed", streamed), ("convert", convert))
+    ("streamed", streamed), ("convert", convert), ("approx", approx))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -35,7 +38,7 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--quick", action="store_true", help="small graphs, one round: does it work?")
     made.add_argument("--only", action="append", choices=names, metavar="NAME", default=[],
                       help=f"run only this section (again for more): {', '.join(names)}")
-    made.add_argument("--graph", action="append", choices=sorted(known()), metavar="NAME", default=[],
+    made.add_argument("--graph", action="append", choices=sorted({*known(), *approx.NAMES}), metavar="NAME", default=[],
                       help="measure only this graph (again for more)")
     made.add_argument("--peers", action=argparse.BooleanOptionalAction, default=True,
                       help="columns of other libraries")
@@ -57,8 +60,18 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--methods", choices=("own", "all"), default="own",
                       help="section exact: pivots and fdiam, or the classic methods too (default: own)")
     made.add_argument("--large", action="store_true", help="with graphs that take minutes to make")
+    made.add_argument("--vertices", type=_count, metavar="N", default=1 << 22,
+                      help="vertices of the generated graphs of section approx (default: 2^22)")
     _add_outputs(made)
     return made
+
+
+def _count(text: str) -> int:
+    """A count like 2^22, for argparse."""
+    try:
+        return parse_count(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _add_outputs(made: argparse.ArgumentParser) -> None:
@@ -76,7 +89,7 @@ def setting_of(given: argparse.Namespace) -> Setting:
     effort = QUICK_EFFORT if given.quick else Effort(given.rounds, given.attempts, given.quiet_cores)
     return Setting(Cache(given.cache, given.data), given.threads, given.quick, tuple(given.graph),
                    given.peers, given.peer_seconds, given.solve_seconds, given.long_seconds, given.methods,
-                   given.large, effort)
+                   given.large, effort, given.vertices)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

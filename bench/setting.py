@@ -15,7 +15,7 @@ class Setting:
     libraries. peer_seconds, solve_seconds, long_seconds : limits of one measurement of a peer, of one
     exact run of emdiam, and of one that is out of core or on a hard graph. methods : "own" (pivots
     and fdiam) or "all". large : with the graphs that take minutes to make. effort : see
-    rounds.Effort."""
+    rounds.Effort. vertices : of the generated graphs of section approx."""
 
     cache: Cache
     threads: int = 2
@@ -28,6 +28,7 @@ class Setting:
     methods: str = "own"
     large: bool = False
     effort: Effort = field(default_factory=Effort)
+    vertices: int = 1 << 22
 
     @property
     def n_sources(self) -> int:

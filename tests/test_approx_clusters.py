@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.approx import local
 from emdiam.approx.clusters import ClusterOptions, clusters
 from emdiam.approx.result import Approximation
 from emdiam.errors import InputError
@@ -80,6 +81,20 @@ def test_bounds_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, opti
     result = run(path, options)
     check(graph, result)
     assert figures(run(path, options, "streamed-strips")) == figures(result)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("name", ["grid", "torus", "two-paths", "pairs", "tree", "clique-and-path"])
+def test_a_condensed_graph_in_local_order(
+    tmp_path: Path, name: str, options: ClusterOptions, monkeypatch: pytest.MonkeyPatch
+):
+    """Large condensed graphs are renumbered first; here all are."""
+    monkeypatch.setattr(local, "LOCAL_ARCS", 0)
+    monkeypatch.setattr(local, "TOP", 3)
+    path = write_store(tmp_path / "g.zarr", GRAPHS[name])
+    plain = run(path, options)
+    check(GRAPHS[name], plain)
+    assert figures(run(path, options, "streamed")) == figures(plain)
 
 
 @pytest.mark.parametrize("order", ["degree", "cluster", "bfs"])

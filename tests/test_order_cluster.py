@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.approx import local
 from emdiam.graph.convert import ConvertOptions
 from emdiam.graph.store import open_store
 from emdiam.order import cluster
@@ -32,7 +33,7 @@ def test_places_are_a_permutation_whatever_the_engine(
     tmp_path: Path, name: str, spacing: int, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(cluster, "SPACING", spacing)
-    monkeypatch.setattr(cluster, "_TOP", 2)
+    monkeypatch.setattr(local, "TOP", 2)
     path = write_store(tmp_path / "g.zarr", GRAPHS[name])
     found = places(path)
     assert sorted(found.tolist()) == list(range(len(GRAPHS[name])))

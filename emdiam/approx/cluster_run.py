@@ -19,6 +19,7 @@ from ..graph.scratch import Scratch
 from ..traverse.clusters import Labels
 from ..units import scratch_folder
 from ..weighted.heights import HeightLimits, height_diameter, least_bytes
+from . import local
 from .cluster_bounds import Sweeps, double_sweep, widest_radii
 from .cluster_lower import lower_bounds
 from .cluster_masters import MasterChoice
@@ -52,10 +53,10 @@ def searches_for(n_arcs: int) -> int:
     return max(4, min(64, (1 << 28) // max(1, n_arcs)))
 
 
-def room_in(engine: Engine, scratch: Scratch, levels: int) -> Room:
+def room_in(engine: Engine, scratch: Scratch) -> Room:
     """What is planned at least, and a share of what is left. Arcs of two levels lie side by side while
-    the graph is condensed again."""
-    share = engine.pool_bytes // (2 if levels == 1 else 3)
+    the graph is condensed again or put in local order."""
+    share = engine.pool_bytes // 3
     return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.threads),
                 lambda: engine.tick("shortest paths"))
 
@@ -74,7 +75,7 @@ class ClusterRun:
         self.facts: dict[str, Any] = {}
         self.details: dict[str, Any] = {}
         self.scratch = Scratch(Path(scratch_folder(options.scratch)), Path())
-        self.room = room_in(engine, self.scratch, options.levels)
+        self.room = room_in(engine, self.scratch)
         self._scratch_counted = 0
         self._begin, self._before = time.perf_counter(), engine.stats()
 
@@ -97,7 +98,7 @@ class ClusterRun:
         while True:
             self.labels = choice.grow()
             radii, sizes = self.labels.tally()
-            graph = self._condense(radii)
+            graph = self._condense(radii, sizes)
             if graph.arcs.in_ram or not choice.fewer(graph.arcs.n_arcs):
                 break
             graph.arcs.close()
@@ -113,21 +114,28 @@ class ClusterRun:
         self._prove_upper(graph, sweeps, own)
         self._prove_lower(graph, sweeps, own)
 
-    def _condense(self, radii: np.ndarray) -> CondensedGraph:
-        """The condensed graph, again and again as asked."""
+    def _condense(self, radii: np.ndarray, sizes: np.ndarray) -> CondensedGraph:
+        """The condensed graph, again and again as asked, in local order if it is large."""
         assert self.labels is not None
+        seed = self.options.seed
         with self.stages.timed("condense"):
             self.engine.tick("condense", masters=len(radii))
-            self.graph = condensed_graph(self.engine, self.labels, radii, self.room)
+            graph = self.graph = condensed_graph(self.engine, self.labels, radii, self.room)
             ranks = self.engine.ranks(self.labels.masters)
+            if graph.arcs.n_arcs >= local.LOCAL_ARCS:
+                positions = local.local_positions(graph, ranks, sizes, seed, self.room)
+                graph = self.graph = local.in_local_order(graph, positions, self.room)
+                ranks = ranks[np.argsort(positions)]
             for level in range(2, self.options.levels + 1):
-                if len(ranks) <= self.graph.n_parts:
+                if len(ranks) <= graph.n_parts:
                     break
-                key = stream_key(self.options.seed, f"level {level}")
-                self.graph, ranks = condense_again(self.graph, ranks, key, self.room)
-        arcs = self.graph.arcs
-        self.facts["condensed"] = Condensed(arcs.n_vertices, arcs.n_arcs // 2, arcs.in_ram, len(self.graph.steps) + 1)
-        return self.graph
+                below = graph.arcs
+                graph, ranks = condense_again(graph, ranks, stream_key(seed, f"level {level}"), self.room)
+                below.close()
+                self.graph = graph
+        arcs = graph.arcs
+        self.facts["condensed"] = Condensed(arcs.n_vertices, arcs.n_arcs // 2, arcs.in_ram, graph.levels)
+        return graph
 
     def _largest_part(self, sizes: np.ndarray, owner_parts: np.ndarray) -> int:
         """The component with the most vertices (ties: the one with the vertex of smallest rank)."""

@@ -74,7 +74,7 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
     n, ids = store.n_vertices, store.id_dtype.itemsize
     count = _expected(options, n)
     kept = 8 * n + CLUSTER_BYTES * count
-    arcs = LEAST_ARC_BYTES * (1 if options.levels == 1 else 2)
+    arcs = 2 * LEAST_ARC_BYTES
     sizes = {"grow": kept + ids * n, "condense": kept + LEAST_SORT_BYTES + arcs,
              "paths": kept + least_bytes(count) + PIVOT_BYTES + arcs,
              "lower": kept + n * 2 * ids + LEAST_SORT_BYTES + arcs}
@@ -86,8 +86,9 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
 
 
 def _expected(options: ClusterOptions, n: int) -> int:
-    """Clusters to plan for: one more than asked for in every component is not foreseen."""
+    """Clusters to plan for; a tour has twice as many entries as vertices. One more than asked for in every
+    component is not foreseen."""
     if options.masters == "auto":
         return max(1, n // 4)
     count: Any = resolve_masters(options.masters, n) if n else 1
-    return min(n, int(count * (2 if options.euler else 1) * 1.1) + 64)
+    return min(n, int(count * (3 if options.euler else 1) * 1.1) + 64)

@@ -73,13 +73,14 @@ def collecting(packing: Packing, room: Room) -> Iterator[ArcCollector]:
 @dataclass
 class CondensedGraph:
     """arcs : of the top level. radii : int64[K], of its clusters, in edges of the graph. parts :
-    int64[K], component of each, numbered by the smallest cluster. steps : (owner, distance) of every
-    level below, lowest first."""
+    int64[K], component of each. steps : (owner, distance) of every level below, lowest first; a
+    renumbering is a step with distances of 0. levels : how often the graph was condensed."""
 
     arcs: WeightedArcs
     radii: np.ndarray
     parts: np.ndarray
     steps: list[tuple[np.ndarray, np.ndarray]] = field(default_factory=list)
+    levels: int = 1
 
     @property
     def n_parts(self) -> int:
@@ -125,7 +126,7 @@ def condensed_graph(engine: Engine, labels: Labels, radii: np.ndarray, room: Roo
 
 def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Room) -> tuple[CondensedGraph, np.ndarray]:
     """One level more, with a SHRINKth of the clusters as masters (drawn by a hash of their rank), one
-    in every component at least; the ranks of the masters too.
+    in every component at least; the ranks of the masters too. The arcs of `graph` stay open.
 
     ranks : int64[K], natural rank of the master vertex of every cluster."""
     masters = drawn_masters(ranks, graph.parts, key)
@@ -136,9 +137,8 @@ def condense_again(graph: CondensedGraph, ranks: np.ndarray, key: int, room: Roo
     with collecting(condensed_packing(graph.arcs, distance, len(masters)), room) as collector:
         arcs = condense(graph.arcs, owner, distance, collector, room.arcs_bytes, room.tick)
     parts = graph.parts[masters]
-    graph.arcs.close()
     step = (owner.astype(np.int64), distance.astype(np.int64))
-    return CondensedGraph(arcs, radii, parts, [*graph.steps, step]), ranks[masters]
+    return CondensedGraph(arcs, radii, parts, [*graph.steps, step], graph.levels + 1), ranks[masters]
 
 
 def drawn_masters(ranks: np.ndarray, parts: np.ndarray, key: int) -> np.ndarray:

@@ -17,7 +17,7 @@ from .._version import __version__
 from .outcome import run
 from .process import hide_warnings_of_libraries, limit_malloc_arenas, stop_like_ctrl_c
 
-COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "verify", "generate")
+COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate")
 
 
 class LazyGroup(click.Group):

@@ -1,10 +1,9 @@
 """The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
 
 Definition: clusters are grown around one vertex in SPACING (approx/clusters.py), the condensed graph
-is clustered again, one in SHRINK, until few are left. A vertex is sorted by its component (most
-vertices first), then by its cluster of the top level, then by that of the level below, and so on;
-clusters of a level by the distance of their master from a vertex far out. So what is near in the
-graph is near in the store, in every direction: a BFS from anywhere meets a block about once.
+is clustered again until few are left, and vertices are sorted by the positions of their clusters
+(approx/local.py). So what is near in the graph is near in the store, in every direction: a BFS from
+anywhere meets a block about once.
 Passes: those of growing clusters, and one to condense. Bytes a vertex: 16, and 2 for the clusters.
 Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
 sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
@@ -17,9 +16,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..approx.cluster_bounds import double_sweep
-from ..approx.condensed import Room, condense_again, condensed_graph
+from ..approx.condensed import Room, condensed_graph
 from ..approx.key import stream_key
+from ..approx.local import local_positions
 from ..graph.scratch import Scratch
 from ..graph.store import Store
 from ..units import scratch_folder
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from ..traverse.cpu_engine import CpuEngine
 
 SPACING = 64
-_TOP = 64
 _SORT_BYTES, _ARC_BYTES = 40 << 20, 32 << 20
 _CLUSTER_BYTES = 160
 _PIECE = 1 << 16
@@ -73,22 +71,7 @@ def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, scratch: Sc
     room = Room(_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.threads))
     engine.tick("condense")
     graph = condensed_graph(engine, labels, radii, room)
-    reach = double_sweep(graph, room).reach
-    first_of = np.full(graph.n_parts, engine.n_vertices, np.int64)
-    ranks = engine.ranks(labels.masters)
-    np.minimum.at(first_of, graph.parts, ranks)
-    part_sizes = np.bincount(graph.parts, weights=sizes, minlength=graph.n_parts)
-    part_order = np.argsort(np.lexsort((first_of, -part_sizes)))
-    parts = graph.parts
-    keys = [np.arange(len(reach)), reach]
-    level = 2
-    before = len(ranks) + 1
-    while max(_TOP, graph.n_parts) < len(ranks) < before:
-        before = len(ranks)
-        graph, ranks = condense_again(graph, ranks, stream_key(seed, f"order {level}"), room)
-        owners = graph.owners()
-        keys += [owners, reach[graph.top_masters()][owners]]
-        level += 1
-    graph.arcs.close()
-    return np.argsort(np.lexsort((*keys, part_order[parts])))
-
+    try:
+        return local_positions(graph, engine.ranks(labels.masters), sizes, seed, room)
+    finally:
+        graph.arcs.close()

@@ -16,6 +16,7 @@ import threading
 import numpy as np
 from numba import njit
 
+from ..errors import InputError
 from ..graph.generate.hashing import draw
 from ..stream.pager import Tick
 from .columns import Column
@@ -27,6 +28,7 @@ from .workspace import set_bits
 
 # Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
 STREAMED_WIDTH = 0
+MOST_MASTERS = (1 << OWNER_BITS) - 1
 _NO_RANKS = np.empty(0, np.uint32)
 _OWNER = np.uint64(0xFFFFFFFF)
 
@@ -143,8 +145,9 @@ def grow_clusters(
     in every component without any.
 
     ranks : natural rank of every vertex, id[n], or length 0 where it is its number. Returns None
-    where more than `most_rounds` rounds are needed.
+    where more than `most_rounds` rounds are needed. Raises InputError beyond MOST_MASTERS.
     """
+    _check_number(len(masters))
     width = 1 if core.pager.everything_resident else STREAMED_WIDTH
     values = np.full(core.table.n_vertices, UNREACHED, np.uint64)
     labels = Labels(core, values, masters, ranks)
@@ -153,10 +156,17 @@ def grow_clusters(
     rest = _lonely_roots(core, values, ranks, tick)
     if len(rest):
         first = len(masters)
+        _check_number(first + len(rest))
         labels.masters = np.concatenate((masters, rest))
         if not _grow_from(labels, first, width, tick, most_rounds):
             return None
     return labels
+
+
+def _check_number(masters: int) -> None:
+    if masters > MOST_MASTERS:
+        raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
+                         remedy="ask for fewer")
 
 
 def _grow_from(labels: Labels, first: int, width: int, tick: Tick | None, most_rounds: int | None) -> bool:

@@ -1,0 +1,99 @@
+"""`emdiam tradeoff`: what a better approximation costs on a store."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..errors import InputError, StoppedEarly
+from . import options
+from .listener import listening
+from .outcome import EmdiamCommand
+from .output import complain, emit, emit_json
+
+
+@click.command(cls=EmdiamCommand)
+@options.STORE
+@click.option("--out", type=options.FOLDER, required=True, metavar="DIR",
+              help="Folder for cells, tables and plots. The same command goes on with what is in it.")
+@click.option("--methods", metavar="LIST", default=",".join(options.APPROXIMATIONS), show_default=True,
+              help="Approximations, with commas.")
+@click.option("--masters", metavar="LIST", default="2^8..2^24:4", show_default=True,
+              help="Numbers of masters of clusters: counts, shares like 10%, auto, and ranges FIRST..LAST:FACTOR, with"
+                   " commas.")
+@click.option("--seed", "seeds", metavar="LIST", default="0", show_default=True,
+              help="Seeds of all random choices, with commas; a run of every cell with each.")
+@click.option("--exact", is_flag=True, help="Begin with an exact run, which proves the diameter.")
+@click.option("--known-diameter", type=click.IntRange(min=0), metavar="D",
+              help="Largest diameter over all components, for the ratios estimate / D.")
+@click.option("--iterations", type=click.IntRange(min=0), metavar="N",
+              help="Iterations of sweep, fringe and spanning, at most. [default: the method's]")
+@click.option("--euler", is_flag=True, help="Masters of clusters along an Euler tour too.")
+@click.option("--levels", type=click.IntRange(min=1), metavar="K",
+              help="How often clusters condense the graph. [default: 1]")
+@options.stacked(options.memory, options.arena, options.threads)
+@click.option("--scratch", type=options.FOLDER, metavar="DIR",
+              help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
+@click.option("--time-limit", type=options.DURATION, metavar="TIME",
+              help="Stop a cell after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
+@click.option("--evict-page-cache", is_flag=True,
+              help="Drop what was read from the page cache, so that every read is one from disk.")
+@click.option("--retry", is_flag=True, help="Run cells again that failed or were stopped.")
+@click.option("--no-plots", is_flag=True, help="Tables alone.")
+@options.stacked(options.as_json, options.progress)
+def command(**given: Any) -> int:
+    """Run approximations of a store, and tell what each costs and gives.
+
+    Every cell, a method with a number of masters and a seed, is a process of its own, with all of
+    --memory. Written to DIR: the cells as they end, tradeoff.csv, tradeoff.json, table.md, and plots
+    if matplotlib is installed. A command that was stopped goes on where it was.
+
+    Exit code 3: a cell failed or was stopped; the table says which and why.
+    """
+    from ..tradeoff import Tradeoff, tradeoff
+
+    try:
+        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            found = tradeoff(given["store"], given["out"], _options(given), listener)
+    except StoppedEarly as stop:
+        complain(f"emdiam: {stop}")
+        assert isinstance(stop.result, Tradeoff)
+        _answer(stop.result, given["as_json"])
+        return stop.exit_code
+    _answer(found, given["as_json"])
+    return 0 if found.complete else StoppedEarly.exit_code
+
+
+def _options(given: dict[str, Any]) -> Any:
+    """The options of the library."""
+    from ..tradeoff import TradeoffOptions
+    from ..tradeoff.cells import CellOptions
+
+    cells = CellOptions(
+        memory_bytes=given["memory"], arena_bytes=given["arena"], threads=given["threads"],
+        evict_page_cache=given["evict_page_cache"], iterations=given["iterations"], euler=given["euler"],
+        levels=given["levels"], scratch=None if given["scratch"] is None else str(given["scratch"]),
+        time_limit=given["time_limit"])
+    return TradeoffOptions(
+        methods=tuple(name.strip() for name in given["methods"].split(",")), masters=given["masters"],
+        seeds=_seeds(given["seeds"]), exact=given["exact"], known_diameter=given["known_diameter"],
+        retry=given["retry"], plots=not given["no_plots"], cells=cells)
+
+
+def _seeds(text: str) -> tuple[int, ...]:
+    items = [item.strip() for item in text.split(",")]
+    if not all(item.isdecimal() for item in items):
+        raise InputError("not a list of seeds", text=text, remedy="write it like 0 or 0,1,2")
+    return tuple(int(item) for item in items)
+
+
+def _answer(found: Any, as_json: bool) -> None:
+    for message in found.messages:
+        complain(f"emdiam: {message}")
+    if as_json:
+        emit_json(found.to_dict())
+    else:
+        from ..tradeoff.tables import markdown_text
+
+        emit(markdown_text(found).rstrip("\n"))

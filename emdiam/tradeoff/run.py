@@ -1,0 +1,155 @@
+"""Runs a grid of approximations on one store, cell after cell, and keeps what it learns.
+
+Everything is in one folder: cells/NAME.json as soon as a cell has ended, then tradeoff.csv,
+tradeoff.json, table.md and the plots. A run that was stopped goes on where it was, since cells that are
+there are not run again. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 4, Tables 1 to 4.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+
+from ..errors import InputError, StoppedEarly
+from ..graph.store import open_store
+from ..progress import Event, Listener, silent
+from .cells import FOLDER, CellOptions, CellRecord, read_records, write_record, write_whole
+from .child import run_cell
+from .grid import Cell, make_grid, parse_grid
+from .summary import Tradeoff, bounds, fill
+from .tables import csv_text, markdown_text
+
+METHODS = ("clusters", "sweep", "spanning", "fringe")
+MASTERS = "2^8..2^24:4"
+
+
+@dataclass(frozen=True)
+class TradeoffOptions:
+    """methods : approximations, in the order in which they run. masters : of clusters, a text as
+    grid.parse_grid reads it. seeds : a run of every cell with each. exact : begin with an exact run,
+    which proves the diameter. known_diameter : largest over all components, for ratios. retry : run
+    cells again that did not end. plots : draw them, if matplotlib is there. cells : what every run gets."""
+
+    methods: tuple[str, ...] = METHODS
+    masters: str = MASTERS
+    seeds: tuple[int, ...] = (0,)
+    exact: bool = False
+    known_diameter: int | None = None
+    retry: bool = False
+    plots: bool = True
+    cells: CellOptions = field(default_factory=CellOptions)
+
+
+def tradeoff(
+    store: str | Path, out: str | Path, options: TradeoffOptions | None = None, progress: Listener | None = None
+) -> Tradeoff:
+    """Run the grid on the store at a path (or URL), each cell in a process of its own, and write the
+    tables and plots into the folder `out`, which is made if absent.
+
+    Cells that `out` has already are not run again. A cell that fails, or is stopped by its time limit,
+    is a row with a reason, and the others run. progress : told of each cell, with the bounds so far.
+
+    Raises InputError (StoreError; for a grid that cannot be, and for a folder with cells of another store
+    or other options), and StoppedEarly with `result` on Ctrl-C; the tables are then of what is done.
+    """
+    options = options or TradeoffOptions()
+    masters = parse_grid(options.masters)
+    if options.known_diameter is not None and options.known_diameter < 0:
+        raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
+    with open_store(store) as opened:
+        summary = Tradeoff(str(store), opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity())
+    if summary.n_vertices == 0:
+        raise InputError("the graph has no vertices, so its diameter is undefined", path=store)
+    grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact)
+    summary.n_cells, summary.left_out = len(grid.cells), list(grid.left_out)
+    folder = Path(out)
+    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+    with _alone_in(folder):
+        run = _Run(summary, options, folder, progress or silent)
+        try:
+            run.cells(grid.cells)
+        except KeyboardInterrupt:
+            run.finish()
+            raise StoppedEarly(f"stopped by the user; {len(run.done):,} of {summary.n_cells:,} cells are kept in"
+                               f" {folder}, and the same command goes on with the others", summary) from None
+        run.finish()
+    return summary
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """Hold a lock on the folder: two runs would disturb each other's figures. Raises InputError."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError("another trade-off is being run in this folder now", path=folder,
+                             remedy="wait for it or choose another folder") from None
+        yield
+    finally:
+        os.close(handle)
+
+
+class _Run:
+    """One run over the cells. done : (cell, record) of those that ended, one way or another."""
+
+    def __init__(self, summary: Tradeoff, options: TradeoffOptions, folder: Path, progress: Listener) -> None:
+        self.summary, self.options, self.folder, self.progress = summary, options, folder, progress
+        self.done: list[tuple[Cell, CellRecord]] = []
+
+    def cells(self, cells: tuple[Cell, ...]) -> None:
+        """Run those that are not there."""
+        limit = self.options.cells.time_limit
+        kept = read_records(self.folder / FOLDER, self.summary.store_digest, self.summary.options)
+        for cell in cells:
+            record = kept.get(cell.name)
+            if record is not None and record.counts(limit, self.options.retry):
+                self.summary.n_reused += 1
+                self.done.append((cell, record))
+            else:
+                self._tell(cell)
+                record = run_cell(self.summary.store, self.summary.store_digest, cell, self.options.cells)
+                write_record(self.folder / FOLDER, record)
+                self.done.append((cell, record))
+                self._tell(cell, ended=True)
+
+    def _tell(self, cell: Cell, ended: bool = False) -> None:
+        """Which cell of how many begins or has ended, and what is proved by now. A phase each: cells differ
+        so much that a rate would say nothing."""
+        lower, upper = bounds([record for _, record in self.done])
+        facts = {name: value for name, value in (("lower", lower), ("upper", upper)) if value is not None}
+        number = len(self.done) + (not ended)
+        self.progress(Event(cell.name, number, self.summary.n_cells, "cells", facts, finished=ended))
+
+    def finish(self) -> None:
+        """Fill the summary, and write tables and plots."""
+        summary = self.summary
+        fill(summary, self.done, self.options.known_diameter)
+        if summary.n_reused:
+            summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} cells were there already and have"
+                                       " not been run again")
+        files = {"csv": self.folder / "tradeoff.csv", "table": self.folder / "table.md"}
+        write_whole(files["csv"], csv_text(summary))
+        write_whole(files["table"], markdown_text(summary))
+        summary.files = {kind: str(path) for kind, path in files.items()}
+        if self.options.plots:
+            self._draw()
+        summary.files["json"] = str(self.folder / "tradeoff.json")
+        write_whole(self.folder / "tradeoff.json", json.dumps(summary.to_dict(), indent=1, allow_nan=False) + "\n")
+
+    def _draw(self) -> None:
+        if find_spec("matplotlib") is None:
+            self.summary.messages.append("there are no plots, because matplotlib is not installed (pip install"
+                                         " matplotlib, then the same command again)")
+            return
+        from .plots import draw
+
+        for path in draw(self.summary, self.folder):
+            self.summary.files[path.name] = str(path)

@@ -1,0 +1,172 @@
+"""From the cells of a trade-off to its rows: figures, ratios, and which cells no other one beats."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..errors import EmdiamError
+from .cells import ENDED, CellRecord
+from .grid import CLUSTERS, EXACT, Cell
+from .pareto import front
+
+# Stages of clusters that lead to the estimate; those that follow prove bounds.
+GROWING, CONDENSING, SEARCHING = ("masters", "grow"), ("condense",), ("shortest paths",)
+FRONTS = {"on_front_seconds": "seconds", "on_front_bytes": "bytes_read"}
+KNOWN, PROVED = "given", "proved"
+
+# What a row has, in this order. seconds : wall seconds without compiling; seconds_estimate : until the
+# estimate was known (loading included), without what proves bounds. ratio_least, ratio_most : what the
+# ratio can be by the bounds of all cells. max_master_gap : d of the paper's tables.
+COLUMNS = (
+    "cell", "method", "masters_label", "masters_expected", "seed", "status", "reason", "estimate", "ratio",
+    "ratio_least", "ratio_most", "lower", "upper", "seconds", "seconds_estimate", "seconds_load", "seconds_grow",
+    "seconds_condense", "seconds_shortest_paths", "seconds_upper_bound", "seconds_lower_bound", "seconds_verify",
+    "seconds_compile", "masters", "max_master_gap", "max_master_distance", "rounds", "condensed_vertices",
+    "condensed_edges", "condensed_in_memory", "condensed_levels", "traversals", "passes", "edges_scanned",
+    "bytes_read", "peak_rss_bytes", "planned_rss_bytes", "memory_limit_bytes", *FRONTS,
+)
+
+
+@dataclass
+class Tradeoff:
+    """A grid of runs on one store.
+
+    store : its path. n_vertices, n_edges : undirected, simple. options : those that all cells share.
+    diameter : largest over all components, which ratios are of, or None; diameter_from : "given" or
+    "proved". lower, upper : the best that cells have proved, None before one has. rows : one a cell, in
+    the order of the grid, with the COLUMNS. left_out : sentences about cells that cannot be. messages :
+    further ones that a user should see. n_reused : cells that were there already. n_cells : of the grid,
+    those included that a stop has left. files : what was written, by kind.
+    """
+
+    store: str
+    store_digest: str
+    n_vertices: int
+    n_edges: int
+    options: dict[str, Any]
+    diameter: int | None = None
+    diameter_from: str | None = None
+    lower: int | None = None
+    upper: int | None = None
+    rows: list[dict[str, Any]] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    messages: list[str] = field(default_factory=list)
+    n_reused: int = 0
+    n_cells: int = 0
+    files: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all cells ended."""
+        return len(self.rows) == self.n_cells and all(row["status"] == ENDED for row in self.rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict, ready for JSON."""
+        return asdict(self)
+
+
+def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:
+    """The best lower and upper bound that any cell has proved; None without one. Raises EmdiamError if
+    they contradict each other."""
+    results = [record.result for record in records if record.result is not None]
+    if not results:
+        return None, None
+    lower, upper = max(result["lower"] for result in results), min(result["upper"] for result in results)
+    if lower > upper:
+        raise EmdiamError(f"cells have proved that the diameter is at least {lower:,} and at most {upper:,}: this is a"
+                          " fault of emdiam: please report it with the folder of the cells")
+    return lower, upper
+
+
+def fill(summary: Tradeoff, cells: Sequence[tuple[Cell, CellRecord]], known_diameter: int | None) -> None:
+    """Fill the bounds, the diameter and the rows from the cells. Raises EmdiamError as `bounds`."""
+    summary.lower, summary.upper = bounds([record for _, record in cells])
+    if summary.lower is not None and summary.lower == summary.upper:
+        summary.diameter, summary.diameter_from = summary.lower, PROVED
+    elif known_diameter is not None and _possible(summary, known_diameter):
+        summary.diameter, summary.diameter_from = known_diameter, KNOWN
+    if known_diameter is not None and not _possible(summary, known_diameter):
+        summary.messages.append(f"{known_diameter:,} is not the diameter, so no ratio is of it: {summary.lower:,} <= D"
+                                f" <= {summary.upper:,} is proved")
+    summary.rows = [_row(summary, cell, record) for cell, record in cells]
+    for column, cost in FRONTS.items():
+        _mark_front(summary.rows, column, cost)
+
+
+def _possible(summary: Tradeoff, diameter: int) -> bool:
+    return summary.lower is None or summary.upper is None or summary.lower <= diameter <= summary.upper
+
+
+def _row(summary: Tradeoff, cell: Cell, record: CellRecord) -> dict[str, Any]:
+    row = dict.fromkeys(COLUMNS)
+    row |= {"cell": cell.name, "method": cell.method, "masters_label": cell.label or None,
+            "masters_expected": cell.masters, "seed": cell.seed, "status": record.status, "reason": record.reason}
+    if record.result is not None:
+        row |= _figures(cell, record.result)
+        row |= _ratios(row["estimate"], summary)
+    return row
+
+
+def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
+    """What a result says of itself."""
+    same = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
+            "memory_limit_bytes")
+    of_clusters = ("masters", "max_master_gap", "max_master_distance", "rounds")
+    condensed, traversals = result.get("condensed") or {}, result["traversals"]
+    exact = result["lower"] if result["exact"] else None
+    return {
+        **{name: result[name] for name in same}, **{name: result.get(name) for name in of_clusters},
+        **_seconds(cell, result),
+        "estimate": exact if cell.method == EXACT else result["estimate"],
+        "condensed_vertices": condensed.get("n_vertices"), "condensed_edges": condensed.get("n_edges"),
+        "condensed_in_memory": condensed.get("in_memory"), "condensed_levels": condensed.get("levels"),
+        "traversals": traversals["bfs"] + traversals["multi_source"],
+        "passes": result["details"].get("counters", {}).get("passes"),
+    }
+
+
+def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
+    """Wall seconds, by stage where the method is clusters. Compiling is done once for all cells, by
+    whichever comes first, so it is told apart."""
+    seconds, stages = result["seconds"], result["details"].get("stage_seconds", {})
+    found: dict[str, float | None] = {
+        "seconds": seconds["total"] - seconds["compile"], "seconds_load": seconds["load"],
+        "seconds_compile": seconds["compile"], "seconds_estimate": seconds["load"] + seconds["solve"],
+        "seconds_verify": seconds["verify"],
+    }
+    if cell.method == CLUSTERS:
+        def spent(names: Sequence[str]) -> float:
+            return sum(stages.get(name, 0.0) for name in names)
+
+        proving = ("upper bound", "lower bound")
+        found |= {"seconds_estimate": seconds["load"] + spent((*GROWING, *CONDENSING, *SEARCHING)),
+                  "seconds_grow": spent(GROWING), "seconds_condense": spent(CONDENSING),
+                  "seconds_shortest_paths": spent(SEARCHING),
+                  **{f"seconds_{name.replace(' ', '_')}": spent((name,)) for name in proving}}
+    return found
+
+
+def _ratios(estimate: int | None, summary: Tradeoff) -> dict[str, float | None]:
+    """Of the estimate and the diameter, or what it can be; None where the diameter is (or may be) 0."""
+    if estimate is None or summary.lower is None or summary.upper is None:
+        return {}
+    if summary.diameter is not None:
+        ratio = estimate / summary.diameter if summary.diameter else None
+        return {"ratio": ratio, "ratio_least": ratio, "ratio_most": ratio}
+    return {"ratio_least": estimate / summary.upper, "ratio_most": estimate / summary.lower if summary.lower else None}
+
+
+def loss(ratio: float) -> float:
+    """By which factor an estimate is off, whether too large or too small; infinite for an estimate of 0."""
+    return max(ratio, 1 / ratio) if ratio else math.inf
+
+
+def _mark_front(rows: list[dict[str, Any]], column: str, cost: str) -> None:
+    """Whether each cell that ended is on the front of cost and loss; None for the others."""
+    rated = [row for row in rows if row["status"] == ENDED and row["ratio"]]
+    chosen = set(front([(row[cost], loss(row["ratio"])) for row in rated]))
+    for i, row in enumerate(rated):
+        row[column] = i in chosen
