@@ -73,14 +73,25 @@ def test_bounds_of_odd_graphs(tmp_path: Path, name: str, options: ClusterOptions
     assert figures(run(path, options, "streamed")) == figures(result)
 
 
-@settings(max_examples=60, deadline=None)
-@given(graph=graphs(most=60), options=st.sampled_from(OPTIONS), seed=st.integers(0, 99))
-def test_bounds_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, options: ClusterOptions, seed: int):
-    path = write_store(tmp_path_factory.mktemp("g") / "g.zarr", graph)
-    options = replace(options, seed=seed)
+def check_random(folder: Path, graph: naive.Graph, options: ClusterOptions) -> None:
+    """The bounds hold, and a streamed engine finds the same."""
+    path = write_store(folder / "g.zarr", graph)
     result = run(path, options)
     check(graph, result)
     assert figures(run(path, options, "streamed-strips")) == figures(result)
+
+
+@settings(max_examples=60, deadline=None)
+@given(graph=graphs(most=60), options=st.sampled_from(OPTIONS), seed=st.integers(0, 99))
+def test_bounds_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, options: ClusterOptions, seed: int):
+    check_random(tmp_path_factory.mktemp("g"), graph, replace(options, seed=seed))
+
+
+@pytest.mark.slow
+@settings(max_examples=2000, deadline=None)
+@given(graph=graphs(most=150), options=st.sampled_from(OPTIONS), seed=st.integers(0, 10**6))
+def test_bounds_of_many_random_graphs(tmp_path_factory: Any, graph: naive.Graph, options: ClusterOptions, seed: int):
+    check_random(tmp_path_factory.mktemp("g"), graph, replace(options, seed=seed))
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

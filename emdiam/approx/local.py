@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..weighted.condense import condense
-from ..weighted.packed import Packing
+from ..weighted.packed import Packing, RamArcs, WeightedArcs
+from ..weighted.renumber import renumber
 from .cluster_bounds import double_sweep
 from .condensed import CondensedGraph, Room, collecting, condense_again
 from .key import stream_key
@@ -61,12 +62,20 @@ def _keys(steps: list[tuple[np.ndarray, np.ndarray]], reach: np.ndarray) -> list
 
 def in_local_order(graph: CondensedGraph, positions: np.ndarray, room: Room) -> CondensedGraph:
     """The same condensed graph with positions[C] in place of C; the arcs of `graph` are closed."""
-    names = positions.astype(np.uint32)
-    packing = Packing(len(names), 1 << graph.arcs.packing.weight_bits - 1)
-    with collecting(packing, room) as collector:
-        arcs = condense(graph.arcs, names, np.zeros(len(names), np.uint32), collector, room.arcs_bytes, room.tick)
+    if isinstance(graph.arcs, RamArcs):
+        arcs: WeightedArcs = renumber(graph.arcs, positions, room.threads)
+    else:
+        arcs = _sorted_again(graph.arcs, positions, room)
     graph.arcs.close()
     radii, parts = np.empty_like(graph.radii), np.empty_like(graph.parts)
     radii[positions], parts[positions] = graph.radii, graph.parts
     step = (positions, np.zeros(len(positions), np.int64))
     return CondensedGraph(arcs, radii, parts, [*graph.steps, step], graph.levels)
+
+
+def _sorted_again(arcs: WeightedArcs, positions: np.ndarray, room: Room) -> WeightedArcs:
+    """The renumbered arcs by a sort on disk: every cluster is condensed into one of its own."""
+    names = positions.astype(np.uint32)
+    packing = Packing(len(names), 1 << arcs.packing.weight_bits - 1)
+    with collecting(packing, room) as collector:
+        return condense(arcs, names, np.zeros(len(names), np.uint32), collector, room.arcs_bytes, room.tick)

@@ -21,6 +21,7 @@ from ..traverse.trees import tree_diameter
 from ..traverse.warm_graph import finish, small_core
 from ..weighted.largest import largest_weights
 from ..weighted.packed import Packing, RamArcs
+from ..weighted.renumber import renumber
 from ..weighted.warm import exercise_weighted
 from .condensed import sample
 
@@ -30,7 +31,8 @@ def exercise_approximations(dtype: np.dtype[Any], column_dtypes: Sequence[Any]) 
     and without."""
     exercise_weighted()
     sample(np.arange(9), 1, 2)
-    edges = RamArcs(np.array([1 << 3 | 1, 1 << 4 | 1], np.uint64), Packing(2, 1))
+    edges = RamArcs.from_edges(Packing(2, 1), *np.array([[0], [1], [1]]))
+    renumber(edges, np.array([1, 0]))
     largest_weights(edges, np.zeros(2, np.int64), 1)
     crew = Crew(1, 0)
     try:
