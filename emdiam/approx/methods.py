@@ -54,8 +54,9 @@ class Method:
 
 
 def condensed_pool(store: Store) -> int:
-    """A packed arc of the condensed graph for every arc, and as much again to sort them."""
-    return 16 * store.n_arcs
+    """A packed arc of the condensed graph for every arc, as much again to sort them, and for a second
+    level or another order of them."""
+    return 24 * store.n_arcs
 
 
 def batch_pool(store: Store) -> int:

@@ -64,11 +64,13 @@ class SemiExternalPaths:
         self._arriving: list[tuple[int, int, Future[int]]] = []
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="paths")
         self._delta = 0
+        self._width = 0
 
     def settle(self, labels: np.ndarray, seeds: np.ndarray, owner_bits: int) -> bool:
         """Bring `labels`, as seed_labels made them, to the distances. False if one did not fit.
         Raises OSError for a damaged block."""
         self.counters.searches += 1
+        self._width = 0
         if not self._arcs.n_blocks:
             return True
         rows = self._rows
@@ -86,9 +88,11 @@ class SemiExternalPaths:
                     break
                 window = self._window(lowest, owner_bits, int(state[0]), before)
                 resident = self._next_blocks(found, window)
-                limits = np.array([window, min(_NOTHING, self._delta << owner_bits),
-                                   farthest_label(labels.dtype, owner_bits), 0], np.uint64)
+                least = min(_NOTHING >> 16, self._delta << owner_bits)
+                limits = np.array([window, least, farthest_label(labels.dtype, owner_bits), 0,
+                                   max(least, self._width)], np.uint64)
                 self._relax(resident, shape, places, limits, state)
+                self._width = int(limits[4])
                 self._arrive()
         finally:
             self._arrive()

@@ -22,6 +22,9 @@ from .packed import WeightedArcs, head_of, weight_of
 
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 ONE = np.uint64(1)
+# A window that had fewer arcs than this a block costs more to look for than to relax: the next is twice
+# as wide, up to 2^WIDEST of the least width.
+THIN, WIDEST = 32, np.uint64(10)
 
 
 @dataclass(frozen=True)
@@ -142,11 +145,13 @@ def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, 
     """Relax what waits below limits[0] in the blocks `resident`, again and again, until nothing does
     (True) or state[3] more arcs were scanned (False: call again).
 
-    Labels rise in windows of limits[1] above the smallest that waits; limits[3] is the end of the open
-    one (0: none). limits[2] : largest distance that fits. shape : as in Rows, then the bits of an
+    Labels rise in windows above the smallest that waits, of the width limits[4], at least limits[1]; twice
+    as wide after a window that had few arcs for the blocks that were looked at. limits[3] : end of the
+    open window (0: none). limits[2] : largest distance that fits. shape : as in Rows, then the bits of an
     owner. state : int64[4], arcs scanned, sweeps, 1 if a distance did not fit, arcs of a call.
     """
     stop = state[0] + state[3]
+    opened = state[0]
     while state[0] < stop:
         low = ONES
         quiet = True
@@ -163,9 +168,13 @@ def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, 
         if quiet:
             if low >= limits[0]:
                 return True
+            if limits[3]:
+                thin = state[0] - opened < THIN * len(resident)
+                limits[4] = min(limits[4] << ONE, limits[1] << WIDEST) if thin else max(limits[1], limits[4] >> ONE)
+            opened = state[0]
             limits[3] = limits[0]
-            if low + limits[1] > low:
-                limits[3] = min(limits[3], low + limits[1])
+            if low + limits[4] > low:
+                limits[3] = min(limits[3], low + limits[4])
     return False
 
 
