@@ -229,7 +229,7 @@ def test_faults_on_standard_input_have_a_line(feed):
     assert error.line == 2 and error.text == "3" and error.path == "standard input"
 
 
-@pytest.mark.parametrize("data", [b"", gzip.compress(b"")])
+@pytest.mark.parametrize("data", [b"", gzip.compress(b"")], ids=["nothing", "gzip of nothing"])
 def test_empty_standard_input(feed, data):
     feed(data)
     assert "empty" in fault_of("-").what
