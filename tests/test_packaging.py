@@ -87,7 +87,7 @@ def test_requirements_are_those_that_are_imported():
     requires = setup_cfg()["options"]["install_requires"].split()
     base = {requirement.split(">")[0].replace("-", "_") for requirement in requires}
     imported = imported_packages(ROOT / "emdiam") - set(sys.stdlib_module_names) - {"emdiam"}
-    optional = {"fsspec", "pcodec", "matplotlib", "llvmlite"}  # extras, but the last, which comes with numba
+    optional = {"cupy", "fsspec", "pcodec", "matplotlib", "llvmlite"}  # extras, but the last, which comes with numba
     assert imported - base - optional == set()
     assert base - imported == set()
 

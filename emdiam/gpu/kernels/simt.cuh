@@ -1,0 +1,128 @@
+// What every kernel stands on: names of types, shared memory sized at launch, reductions and sums over
+// warps and blocks, and the barrier of a whole grid.
+//
+// Under nvcc and nvrtc this file needs no header. The tests define EMDIAM_SHIM and bring their own
+// meaning of the words of CUDA C++ (tests/simt/shim.hpp), so that the same kernels run on a CPU.
+// README.md in this folder says what kernels may rely on.
+#ifndef EMDIAM_SIMT_CUH
+#define EMDIAM_SIMT_CUH
+
+#ifdef EMDIAM_SHIM
+#include "shim.hpp"
+#endif
+
+typedef signed char i8;
+typedef unsigned char u8;
+typedef short i16;
+typedef unsigned short u16;
+typedef int i32;
+typedef unsigned int u32;
+typedef long long i64;
+typedef unsigned long long u64;
+
+#define WARP 32u
+#define FULL_WARP 0xffffffffu
+
+// Every free device function. It is static, because a shared array inside an inline function of
+// external linkage would be one array for several modules under the shim.
+#define DEVICE static __device__ __forceinline__
+
+// DYNAMIC_SHARED(type, name): `name` points to the shared memory whose bytes the launch states. It is
+// aligned to 16 bytes. Once in a kernel; parts of it are handed on as pointers.
+// SPIN_PAUSE(): in the body of every loop that waits for another thread.
+#ifdef EMDIAM_SHIM
+#define DYNAMIC_SHARED(type, name) type* const name = static_cast<type*>(simt_dynamic_shared())
+#define SPIN_PAUSE() simt_spin()
+#else
+#define DYNAMIC_SHARED(type, name)                              \
+    extern __shared__ __align__(16) u8 simt_dynamic_arena[];    \
+    type* const name = reinterpret_cast<type*>(simt_dynamic_arena)
+#define SPIN_PAUSE() ((void)0)
+#endif
+
+// Place of a thread. Blocks and grids have one dimension.
+DEVICE u32 lane_id() { return threadIdx.x % WARP; }
+DEVICE u32 warp_id() { return threadIdx.x / WARP; }
+DEVICE u32 warps_in_block() { return (blockDim.x + WARP - 1) / WARP; }
+DEVICE u64 first_item() { return static_cast<u64>(blockIdx.x) * blockDim.x + threadIdx.x; }
+DEVICE u64 item_stride() { return static_cast<u64>(gridDim.x) * blockDim.x; }
+DEVICE u32 lanes_below() { return (1u << lane_id()) - 1u; }
+
+// A load and a store that see and are seen by other blocks: never kept in a register or in the first cache.
+template <typename T> DEVICE T load_fresh(const T* p) { return *static_cast<const volatile T*>(p); }
+template <typename T> DEVICE void store_fresh(T* p, T value) { *static_cast<volatile T*>(p) = value; }
+
+// Over the 32 lanes of a warp, all of which must call them. Sums wrap.
+template <typename T> DEVICE T warp_sum(T value) {
+    for (u32 step = WARP / 2; step > 0; step /= 2) value += __shfl_xor_sync(FULL_WARP, value, step);
+    return value;
+}
+template <typename T> DEVICE T warp_max(T value) {
+    for (u32 step = WARP / 2; step > 0; step /= 2) {
+        const T other = __shfl_xor_sync(FULL_WARP, value, step);
+        value = other > value ? other : value;
+    }
+    return value;
+}
+template <typename T> DEVICE T warp_min(T value) {
+    for (u32 step = WARP / 2; step > 0; step /= 2) {
+        const T other = __shfl_xor_sync(FULL_WARP, value, step);
+        value = other < value ? other : value;
+    }
+    return value;
+}
+// Sum over this lane and those below it.
+template <typename T> DEVICE T warp_inclusive_sum(T value) {
+    for (u32 step = 1; step < WARP; step *= 2) {
+        const T below = __shfl_up_sync(FULL_WARP, value, step);
+        if (lane_id() >= step) value += below;
+    }
+    return value;
+}
+
+// Sum over the threads below this one in the block, and in *total the sum over all. All threads of the
+// block must call it, in whole warps. scratch: 33 items of shared memory, free again when it returns.
+template <typename T> DEVICE T block_exclusive_sum(T value, T* scratch, T* total) {
+    const T inclusive = warp_inclusive_sum(value);
+    if (lane_id() == WARP - 1) scratch[warp_id()] = inclusive;
+    __syncthreads();
+    if (warp_id() == 0) {
+        const bool mine = lane_id() < warps_in_block();
+        const T sum = mine ? scratch[lane_id()] : T(0);
+        const T upto = warp_inclusive_sum(sum);
+        scratch[lane_id()] = upto - sum;
+        if (lane_id() == WARP - 1) scratch[WARP] = upto;
+    }
+    __syncthreads();
+    const T before = scratch[warp_id()];
+    *total = scratch[WARP];
+    __syncthreads();
+    return before + inclusive - value;
+}
+
+// Waits for all threads of all blocks; what they wrote before it is seen after it. Only in cooperative
+// launches, where all blocks are resident. state: one u32 of device memory, zero before its first use
+// and never touched otherwise; it needs no reset between barriers and launches.
+//
+// The method of cooperative groups: block 0 adds what the others leave to half the range, so that every
+// round flips the top bit, for which the others wait.
+DEVICE void grid_barrier_by_atomics(u32* state) {
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const u32 share = blockIdx.x == 0 ? 0x80000000u - (gridDim.x - 1u) : 1u;
+        const u32 before = atomicAdd(state, share);
+        while (((before ^ load_fresh(state)) & 0x80000000u) == 0) SPIN_PAUSE();
+        __threadfence();
+    }
+    __syncthreads();
+}
+
+#ifdef EMDIAM_SHIM
+// The shim's own barrier knows who waits where, which makes its reports exact.
+#define grid_barrier(state) simt_grid_barrier(state)
+#else
+#define grid_barrier(state) grid_barrier_by_atomics(state)
+#endif
+
+#endif

@@ -1,0 +1,214 @@
+"""Compiles kernel files with g++ against the shim, and launches their entries.
+
+Everything compiled lies in a folder of the machine's folder for temporary files ($EMDIAM_SIMT_CACHE for
+another), under the digest of what it was made of, so that only changes are compiled again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import getpass
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import threading
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+from emdiam.gpu.source import Define, define_options, kernel_source
+
+HERE = Path(__file__).parent
+CXX = os.environ.get("CXX", "g++")
+RUNTIME_FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared")
+# Casts between types of words are allowed, as nvcc allows them. The sanitizers' functions are in checks.cpp.
+KERNEL_FLAGS = (
+    "-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fno-strict-aliasing",
+    "-fno-exceptions", "-fno-rtti", "-fno-ipa-reference", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas",
+    "-fsanitize-coverage=trace-pc", "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
+    "--param=tsan-distinguish-volatile=1",
+    "-fsanitize=bounds,shift-exponent,integer-divide-by-zero,signed-integer-overflow,alignment",
+    "-fno-sanitize-recover=all", "-DEMDIAM_SHIM", f"-I{HERE}",
+)
+ENTRY = re.compile(
+    r'extern\s+"C"\s+__attribute__\s*\(\(visibility\("default"\), noinline\)\)\s+void\s+(\w+)\s*\(')
+STUB = """
+extern "C" char __start_simt_shared[] __attribute__((weak, visibility("hidden")));
+extern "C" char __stop_simt_shared[] __attribute__((weak, visibility("hidden")));
+"""
+ENTRY_STUB = """
+static void simt_call_{0}(void** arguments) {{ simt_apply(&{0}, arguments); }}
+extern "C" __attribute__((visibility("default"))) void simt_signature_{0}(char* to) {{ simt_describe(&{0}, to); }}
+extern "C" __attribute__((visibility("default"))) int simt_launch_{0}(SimtRequest* request) {{
+    request->name = "{0}";
+    request->call = simt_call_{0};
+    request->section = __start_simt_shared;
+    request->section_end = __stop_simt_shared;
+    return simt_run(request);
+}}
+"""
+DEFAULT_STEP_LIMIT = 1 << 26
+SITE = re.compile(r"\{([^{}+]+)\+(0x[0-9a-f]+)\}")
+_one_launch = threading.Lock()
+
+
+class SimtError(RuntimeError):
+    """A kernel did what no kernel may. `kind` is one of deadlock, race, out-of-bounds, undefined, stack,
+    step-limit, launch; the message says which thread did it and where."""
+
+    def __init__(self, kind: str, message: str) -> None:
+        self.kind = kind
+        super().__init__(f"{kind}: {message}")
+
+
+class Request(ctypes.Structure):
+    """SimtRequest of protocol.hpp."""
+
+    _fields_ = [
+        ("grid", ctypes.c_uint), ("block", ctypes.c_uint), ("shared", ctypes.c_uint64),
+        ("cooperative", ctypes.c_uint64), ("seed", ctypes.c_uint64), ("step_limit", ctypes.c_uint64),
+        ("poison", ctypes.c_uint64), ("name", ctypes.c_char_p), ("call", ctypes.c_void_p),
+        ("arguments", ctypes.c_void_p), ("section", ctypes.c_void_p), ("section_end", ctypes.c_void_p),
+        ("signature", ctypes.c_char_p), ("steps", ctypes.c_uint64), ("switches", ctypes.c_uint64),
+        ("kind", ctypes.c_char * 32), ("report", ctypes.c_char * 8192),
+    ]
+
+
+class Module:
+    """A kernel file as a loaded library: its entries and the types of their parameters, e.g. "*u8 u4"."""
+
+    def __init__(self, library: ctypes.CDLL, entries: Sequence[str]) -> None:
+        self.library = library
+        self.signatures: dict[str, str] = {}
+        for entry in entries:
+            text = ctypes.create_string_buffer(4096)
+            library[f"simt_signature_{entry}"](text)
+            self.signatures[entry] = text.value.decode()
+
+
+def have_compiler() -> bool:
+    """Whether the C++ compiler is there."""
+    return shutil.which(CXX) is not None
+
+
+@cache
+def cache_folder() -> Path:
+    """Where compiled files are kept: a folder that only this user can write to."""
+    given = os.environ.get("EMDIAM_SIMT_CACHE")
+    folder = Path(given) if given else Path(tempfile.gettempdir()) / f"emdiam-simt-{getpass.getuser()}"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.stat().st_uid != os.getuid():
+        raise PermissionError(f"{folder} belongs to another user; set EMDIAM_SIMT_CACHE")
+    return folder
+
+
+@cache
+def _compiler_version() -> str:
+    return subprocess.run([CXX, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def _digest(*parts: str) -> str:
+    return hashlib.sha256("\0".join((_compiler_version(), *parts)).encode()).hexdigest()[:32]
+
+
+def compile_once(target: Path, commands: Sequence[Sequence[str | Path]], text: str = "") -> Path:
+    """Run commands of which the last writes OUTPUT, unless `target` is there already; `text` goes to the first.
+
+    The words OUTPUT and UNIT stand for files in a folder of this call's own. What is written is moved to
+    `target` whole or not at all, since other processes may be compiling the same at this moment.
+    """
+    if target.exists():
+        return target
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as folder:
+        files = {"OUTPUT": f"{folder}/{target.name}", "UNIT": f"{folder}/unit.o"}
+        for command in commands:
+            done = subprocess.run([files.get(str(word), str(word)) for word in command], input=text,
+                                  capture_output=True, text=True)
+            if done.returncode:
+                raise SyntaxError(f"{CXX} refuses {target.stem}:\n{done.stderr}")
+        Path(files["OUTPUT"]).replace(target)
+    return target
+
+
+@cache
+def runtime() -> ctypes.CDLL:
+    """The shim's runtime, compiled if need be, its names visible to the kernels."""
+    sources, headers = sorted(HERE.glob("*.cpp")), sorted(set(HERE.glob("*.hpp")) - {HERE / "shim.hpp"})
+    flags = (*RUNTIME_FLAGS, *os.environ.get("EMDIAM_SIMT_FLAGS", "").split())
+    digest = _digest(*flags, *(path.read_text(encoding="utf-8") for path in (*sources, *headers)))
+    target = cache_folder() / f"runtime-{digest}.so"
+    compile_once(target, [[CXX, *flags, *sources, "-o", "OUTPUT", "-ldl"]])
+    library = ctypes.CDLL(str(target), mode=ctypes.RTLD_GLOBAL)
+    library.simt_allocate.restype = ctypes.c_void_p
+    library.simt_allocate.argtypes = [ctypes.c_uint64, ctypes.c_int]
+    library.simt_release.argtypes = [ctypes.c_void_p]
+    return library
+
+
+def load(file: str | Path, defines: Mapping[str, Define] | None = None) -> Module:
+    """A kernel file, compiled with these macros if need be. SyntaxError has the compiler's messages."""
+    return _load(file, define_options(defines or {}))
+
+
+@cache
+def _load(file: str | Path, defines: tuple[str, ...]) -> Module:
+    source, options = kernel_source(file), (*KERNEL_FLAGS, *defines)
+    headers = (path.read_text(encoding="utf-8") for path in (HERE / "shim.hpp", HERE / "protocol.hpp"))
+    digest = _digest(source, *options, STUB, ENTRY_STUB, *headers)
+    runtime()
+    text = _with_stubs(source, options, digest)
+    # Linked apart, since the options of the sanitizers would link their libraries.
+    target = compile_once(cache_folder() / f"{Path(file).stem}-{digest}.so", [
+        [CXX, *options, "-x", "c++", "-c", "-", "-o", "UNIT"], [CXX, "-shared", "UNIT", "-o", "OUTPUT"]], text)
+    return Module(ctypes.CDLL(str(target)), ENTRY.findall(text))
+
+
+def _with_stubs(source: str, options: Sequence[str], digest: str) -> str:
+    """The preprocessed text, with the functions by which each of its entries is described and launched."""
+    target = cache_folder() / f"{digest}.cpp"
+    compile_once(target, [[CXX, *options, "-x", "c++", "-E", "-", "-o", "OUTPUT"]], source)
+    text = target.read_text(encoding="utf-8")
+    return text + STUB + "".join(ENTRY_STUB.format(entry) for entry in ENTRY.findall(text))
+
+
+def check_arguments(signature: str, args: Sequence[tuple[str, np.dtype | None]]) -> None:
+    """Raise TypeError unless (kind, dtype) of each argument, "*" for arrays, is what the signature wants."""
+    wanted = signature.split()
+    if len(wanted) != len(args):
+        raise TypeError(f"the kernel has {len(wanted)} parameters, {len(args)} arguments are given")
+    for position, (want, (star, dtype)) in enumerate(zip(wanted, args, strict=True)):
+        code = "" if dtype is None else f"{dtype.kind}{dtype.itemsize}"
+        if want != star + code and want != f"{star}v":
+            raise TypeError(f"argument {position} is {star}{code}, the kernel wants {want}")
+
+
+def launch(module: Module, entry: str, request: Request, arguments: ctypes.Array[ctypes.c_void_p]) -> Request:
+    """Run an entry; `arguments` are pointers to its arguments. Raises SimtError with the shim's report."""
+    request.signature = module.signatures[entry].encode()
+    request.arguments = ctypes.addressof(arguments)
+    with _one_launch:
+        failed = module.library[f"simt_launch_{entry}"](ctypes.byref(request))
+    if failed:
+        raise SimtError(request.kind.decode(), f"{entry}: {_name_sites(request.report.decode())}")
+    return request
+
+
+def _name_sites(report: str) -> str:
+    """{library+offset} in a report as file:line."""
+    return SITE.sub(lambda match: _site(match[1], int(match[2], 16) - 1), report)
+
+
+@cache
+def _site(library: str, offset: int) -> str:
+    """file:line of an instruction; the innermost that is not the shim's own."""
+    if shutil.which("addr2line") is None:
+        return f"{Path(library).name}+{offset:#x}"
+    done = subprocess.run(["addr2line", "-i", "-e", library, hex(offset)], capture_output=True, text=True)
+    lines = [line.split(" ")[0] for line in done.stdout.splitlines()]
+    own = [line for line in lines if "shim.hpp" not in line] or lines
+    return Path(own[0]).name if own else "an unknown place"

@@ -1,0 +1,146 @@
+"""A Device (emdiam/gpu/device.py) on the CPU: kernels as fibres, arrays between guard pages."""
+
+from __future__ import annotations
+
+import ctypes
+import time
+import weakref
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from emdiam.errors import BudgetError, InputError
+from emdiam.gpu.device import DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
+from emdiam.gpu.source import Define
+from tests.simt import runner
+
+SHARED_BYTES = 227 << 10  # most of a block of sm_90, and what all blocks of a multiprocessor share
+
+
+class ShimArray:
+    """A vector of the device. Its items can be had only by to_host, as on a GPU."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = values
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self._values.dtype
+
+    @property
+    def size(self) -> int:
+        return self._values.size
+
+    @property
+    def nbytes(self) -> int:
+        return self._values.nbytes
+
+    def __getitem__(self, part: slice) -> ShimArray:
+        if not isinstance(part, slice) or part.step not in (None, 1):
+            raise TypeError("only slices of step 1 of a device array can be had; items only by to_host")
+        return ShimArray(self._values[part])
+
+
+@dataclass(frozen=True)
+class ShimKernel:
+    """An entry of a compiled kernel file."""
+
+    entry: str
+    module: runner.Module
+
+
+class ShimDevice:
+    """The device of the tests.
+
+    seed : the order of threads (0: ascending, 1: descending, else random, with threads taken off in the
+    middle and blocks interleaved), and the rubbish in memory that was not written. n_sms : as stated, for
+    the host's choice of grids. total : bytes of memory that it pretends to have. steps, launches : basic
+    blocks of code and launches so far.
+    """
+
+    def __init__(self, seed: int = 0, n_sms: int = 2, total: int = 1 << 30,
+                 step_limit: int = runner.DEFAULT_STEP_LIMIT) -> None:
+        self.name, self.n_sms, self.max_threads, self.warp = f"shim, seed {seed}", n_sms, 1024, 32
+        self.seed, self.step_limit, self.total = seed, step_limit, total
+        self.steps = self.launches = self.used = 0
+        self.poison = (0xA5, 0x5A, 0xFF, 0x01)[seed % 4]
+        self._runtime = runner.runtime()
+
+    def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
+        dtype = np.dtype(dtype)
+        nbytes = n * dtype.itemsize
+        if self.used + nbytes > self.total:
+            raise BudgetError(f"the device has no room for {nbytes} bytes", remedy="use a smaller graph")
+        base = self._runtime.simt_allocate(nbytes, self.poison)
+        if not base:
+            raise BudgetError(f"no address space for {nbytes} bytes", remedy="raise the limit of virtual memory")
+        memory = (ctypes.c_char * nbytes).from_address(base)
+        self.used += nbytes
+        weakref.finalize(memory, self._release, base, nbytes)
+        return ShimArray(np.frombuffer(memory, dtype))
+
+    def _release(self, base: int, nbytes: int) -> None:
+        self._runtime.simt_release(base)
+        self.used -= nbytes
+
+    def array(self, host: np.ndarray) -> DeviceArray:
+        array = self.empty(host.size, host.dtype)
+        self.copy(host, array)
+        return array
+
+    def to_host(self, array: DeviceArray) -> np.ndarray:
+        assert isinstance(array, ShimArray)
+        return array._values.copy()
+
+    def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
+        assert isinstance(array, ShimArray)
+        array._values[:] = value
+
+    def copy(self, src: DeviceArray | np.ndarray, dst: DeviceArray) -> None:
+        assert isinstance(dst, ShimArray)
+        check_copy(src, dst)
+        dst._values[:] = src._values if isinstance(src, ShimArray) else src
+
+    def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
+        module = runner.load(file, defines)
+        if entry not in module.signatures:
+            raise InputError(f"the kernel file has no entry {entry}", path=file)
+        return ShimKernel(entry, module)
+
+    def launch(self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
+               cooperative: bool = False) -> None:
+        assert isinstance(kernel, ShimKernel)
+        check_launch(self, grid, block, args)
+        if shared > SHARED_BYTES:
+            raise ValueError(f"{shared} bytes of shared memory are more than a block can have")
+        if cooperative and grid > self.resident_blocks(kernel, block, shared):
+            raise ValueError(f"{grid} blocks of {block} threads cannot all be resident")
+        runner.check_arguments(kernel.module.signatures[kernel.entry], [
+            ("*" if isinstance(arg, ShimArray) else "", arg.dtype) for arg in args])
+        cells = [np.array([arg._values.ctypes.data], np.uint64) if isinstance(arg, ShimArray)
+                 else np.array([arg]) for arg in args]
+        pointers = (ctypes.c_void_p * (len(cells) + 1))(*(cell.ctypes.data for cell in cells), None)
+        request = runner.Request(grid=grid, block=block, shared=shared, cooperative=int(cooperative), seed=self.seed,
+                                 step_limit=self.step_limit, poison=self.poison)
+        runner.launch(kernel.module, kernel.entry, request, pointers)
+        self.steps += request.steps
+        self.launches += 1
+
+    def resident_blocks(self, kernel: Kernel, block: int, shared: int = 0) -> int:
+        return self.n_sms * max(1, min(2048 // block, SHARED_BYTES // max(shared, 1)))
+
+    def synchronize(self) -> None:
+        """Nothing is ever under way."""
+
+    def record(self) -> Any:
+        return time.perf_counter()
+
+    def elapsed(self, start: Any, end: Any) -> float:
+        return float(end - start)
+
+    def memory(self) -> DeviceMemory:
+        return DeviceMemory(self.total - self.used, self.total)

@@ -1,0 +1,102 @@
+"""Every kernel entry compiles for sm_90 within its budget of registers and without spills."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from emdiam.gpu.registry import ENTRIES, Entry, find_entry, variants
+from emdiam.gpu.source import KERNELS, Define
+from tests.simt import runner
+from tests.simt.compile_proof import NVCC, Usage, compile_log, compile_logs, have_nvcc, read_log
+
+needs_nvcc = pytest.mark.skipif(not have_nvcc(), reason=f"the CUDA compiler {NVCC} is not on this machine")
+LOG = """ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'second' for 'sm_90'
+ptxas info    : Function properties for second
+    8 bytes stack frame, 4 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 40 registers, used 1 barriers, 132 bytes smem
+ptxas info    : Compiling entry function 'first' for 'sm_90'
+ptxas info    : Function properties for first
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 18 registers, used 0 barriers
+"""
+
+
+def builds() -> list[tuple[str, Mapping[str, Define]]]:
+    """Every file with every set of macros that some entry of it names, each once."""
+    found = {(entry.file, tuple(sorted(defines.items()))): defines for entry in ENTRIES for defines in entry.builds}
+    return [(file, defines) for (file, _), defines in found.items()]
+
+
+def faults(known: list[Entry], used: dict[str, Usage]) -> list[str]:
+    """How what a build holds differs from what the registry says of it."""
+    names = {entry.entry for entry in known}
+    found = [f"{name} is not in the registry" for name in sorted(used.keys() - names)]
+    found += [f"{name} is in the registry alone" for name in sorted(names - used.keys())]
+    for entry in known:
+        usage = used.get(entry.entry)
+        if usage and usage.spills:
+            found.append(f"{entry.entry} spills {usage.spills} bytes")
+        if usage and usage.registers > entry.registers:
+            found.append(f"{entry.entry} uses {usage.registers} registers, the budget is {entry.registers}")
+    return found
+
+
+@needs_nvcc
+def test_every_entry_compiles_within_its_budget() -> None:
+    all_builds = builds()
+    found = {}
+    for (file, defines), log in zip(all_builds, compile_logs(all_builds), strict=True):
+        known = [entry for entry in ENTRIES if entry.file == file and defines in entry.builds]
+        found[f"{file} {dict(defines)}"] = faults(known, read_log(log))
+    assert {build: what for build, what in found.items() if what} == {}
+
+
+def test_every_kernel_file_is_registered() -> None:
+    assert {path.name for path in KERNELS.glob("*.cu")} == {entry.file for entry in ENTRIES}
+
+
+def test_the_registry_is_sound() -> None:
+    keys = [(entry.file, entry.entry) for entry in ENTRIES]
+    assert len(set(keys)) == len(keys)
+    for entry in ENTRIES:
+        assert entry.builds and 32 <= entry.block <= 1024 and entry.block % 32 == 0
+        # A block must fit a multiprocessor, which has 65,536 registers and hands them out by eights.
+        assert -(-entry.registers // 8) * 8 * entry.block <= 65536
+        assert find_entry(entry.file, entry.entry) is entry
+    with pytest.raises(KeyError, match="nothing of bfs_levels.cu is not in the registry"):
+        find_entry("bfs_levels.cu", "nothing")
+
+
+def test_variants() -> None:
+    assert variants(A=("x", "y"), B=(1,)) == ({"A": "x", "B": 1}, {"A": "y", "B": 1})
+    assert variants() == ({},)
+
+
+def test_the_log_is_read() -> None:
+    assert read_log(LOG) == {"second": Usage(40, 8, 16), "first": Usage(18, 0, 0)}
+
+
+def test_every_difference_is_noticed() -> None:
+    known = [Entry("f.cu", "second", registers=32), Entry("f.cu", "third")]
+    assert faults(known, read_log(LOG)) == [
+        "first is not in the registry", "third is in the registry alone", "second spills 16 bytes",
+        "second uses 40 registers, the budget is 32"]
+
+
+@needs_nvcc
+@pytest.mark.parametrize("name", ["primitives.cu", "planted.cu"])
+def test_the_words_of_the_shim_are_those_of_cuda(name: str) -> None:
+    """What the shim compiles, nvcc compiles: same names, same overloads."""
+    assert set(read_log(compile_log(runner.HERE / name, {}))) == set(runner.load(runner.HERE / name).signatures)
+
+
+@needs_nvcc
+def test_a_kernel_with_a_warning_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "warns.cu"
+    file.write_text('#include "simt.cuh"\nextern "C" __global__ void warns(u32* out) { u32 unused = 1; out[0] = 2; }\n')
+    with pytest.raises(SyntaxError, match=r"warns.cu(.|\n)*unused"):
+        compile_log(file, {})
