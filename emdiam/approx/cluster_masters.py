@@ -27,6 +27,12 @@ GROWTH, SHRINKAGE = 8, 2
 _ENTRY_BYTES = 8
 
 
+def most_by_itself(n_vertices: int) -> int:
+    """The most masters that "auto" takes, on average: what is planned for a cluster adds little to the
+    state of the vertices then, and clusters of 16 vertices have few rounds."""
+    return max(1, n_vertices // 16)
+
+
 class MasterChoice:
     """How many masters, and the clusters around them. expected : on average, as it stands."""
 
@@ -35,7 +41,7 @@ class MasterChoice:
         if not self._auto:
             self.expected = resolve_masters(run.options.masters, run.engine.n_vertices)
             return
-        most = max(1, run.engine.n_vertices - run.engine.n_isolated)
+        most = most_by_itself(run.engine.n_vertices - run.engine.n_isolated)
         self.expected = self._least = max(1, min(most, math.isqrt(run.room.arcs_bytes // _ENTRY_BYTES)))
         self._most, self._shrunk = most, False
         self._steps = [f"{self.expected:,} masters: the square root of the room for arcs, so that they fit"]

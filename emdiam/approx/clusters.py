@@ -35,6 +35,7 @@ from ..engine import Engine
 from ..errors import InputError
 from ..graph.store import Store
 from ..weighted.heights import least_bytes
+from .cluster_masters import most_by_itself
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
 from .masters import resolve_masters
@@ -89,6 +90,6 @@ def _expected(options: ClusterOptions, n: int) -> int:
     """Clusters to plan for; a tour has twice as many entries as vertices. One more than asked for in every
     component is not foreseen."""
     if options.masters == "auto":
-        return max(1, n // 4)
+        return min(n, int(most_by_itself(n) * 1.1) + 64)
     count: Any = resolve_masters(options.masters, n) if n else 1
     return min(n, int(count * (3 if options.euler else 1) * 1.1) + 64)
