@@ -4,11 +4,27 @@ from __future__ import annotations
 
 import threading
 from dataclasses import asdict, dataclass, fields
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass
-class Counters:
+class Tally:
+    """A dataclass of numbers of which snapshots can be taken and subtracted."""
+
+    def __sub__(self, other: Self) -> Self:
+        return type(self)(**{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)})
+
+    def copy(self) -> Self:
+        """A snapshot."""
+        return type(self)(**asdict(self))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict."""
+        return asdict(self)
+
+
+@dataclass
+class Counters(Tally):
     """traversals : completed or stopped traversals (bfs and spread). passes : levels and scans that
     swept over blocks; dense_levels : those levels that touched at least half of all blocks. levels :
     levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read, bytes_decoded :
@@ -29,17 +45,6 @@ class Counters:
     fetch_cpu_seconds: float = 0.0
     kernel_cpu_seconds: float = 0.0
     wait_seconds: float = 0.0
-
-    def __sub__(self, other: Counters) -> Counters:
-        return Counters(**{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)})
-
-    def copy(self) -> Counters:
-        """A snapshot."""
-        return Counters(**asdict(self))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dict."""
-        return asdict(self)
 
 
 class SharedCounters:

@@ -9,13 +9,14 @@ whatever relaxes arcs until nothing changes ends with the same labels. All ones 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from numba import njit
 
+from ..stream.counters import Tally
 from .packed import WeightedArcs, each_block, head_of, tail_of
 
 OWNER_BITS = 32
@@ -40,7 +41,7 @@ class PathOptions:
 
 
 @dataclass
-class PathCounters:
+class PathCounters(Tally):
     """searches : shortest-path and cluster searches. rounds : times that blocks were chosen and read.
     sweeps : over the blocks in RAM. blocks_read, bytes_read : from disk. arcs_scanned : relaxed."""
 
@@ -50,13 +51,6 @@ class PathCounters:
     blocks_read: int = 0
     bytes_read: int = 0
     arcs_scanned: int = 0
-
-    def copy(self) -> PathCounters:
-        """A snapshot."""
-        return PathCounters(**vars(self))
-
-    def __sub__(self, other: PathCounters) -> PathCounters:
-        return PathCounters(**{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)})
 
 
 def unreached(dtype: np.dtype[Any]) -> int:
