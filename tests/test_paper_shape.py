@@ -45,7 +45,7 @@ def estimates(emdiam: Run, store: Path, diameter: int) -> list[dict[str, Any]]:
 def made(tmp_path: Path, graph_class: str, vertices: int, **parameters: Any) -> Path:
     store = tmp_path / "g.zarr"
     generate(graph_class, store, vertices=vertices, seed=1, parameters=parameters,
-             options=ConvertOptions(memory_bytes=1 << 30, chunk_ids=1 << 10 if vertices < 1 << 20 else 1 << 16))
+             options=ConvertOptions(memory_bytes=3 << 30, chunk_ids=1 << 10 if vertices < 1 << 20 else 1 << 16))
     return store
 
 
