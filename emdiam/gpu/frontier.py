@@ -1,0 +1,97 @@
+"""Launches over all arcs of a frontier, with any mapping: what the host does for mapping.cuh."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .bfs_standard import KERNEL_TYPES, DeviceGraph
+from .device import Device, DeviceArray, Kernel, blocks_for
+from .mappings import find_mapping
+from .registry import find_entry
+from .scan import ExclusiveSums
+from .source import Define
+
+MOST_THREADS = 256
+
+
+class FrontierLauncher:
+    """Runs kernels made with mapping.cuh on frontiers of one graph.
+
+    Their first seven parameters are the fields of Frontier in their order; the visitor's own follow.
+    mapping : a name of MAPPINGS. block : threads of a block. tuning : macros of the mapping to change.
+    Buffers on the device: 8 bytes a vertex where sums are needed, and 8 for each chunk or big row.
+    Raises InputError for a mapping, a tuning or a block that there cannot be.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str, block: int = MOST_THREADS,
+                 tuning: Mapping[str, int] | None = None) -> None:
+        if block % device.warp or not device.warp <= block <= MOST_THREADS:
+            raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
+        self.device, self.graph, self.block = device, graph, block
+        self.mapping, self.tuning = find_mapping(mapping, tuning)
+        self.vertex = {"VERTEX": KERNEL_TYPES[graph.neighbours.dtype.name]}
+        self.defines: dict[str, Define] = {**self.vertex, "MAPPING": self.mapping.macro, **self.tuning}
+        self.chunk_units = block * self.mapping.units_of_thread(self.tuning)
+        self._none = device.empty(1, np.uint64)
+        self._starts = self._partition = self._deferred = self._none
+        self._n_deferred = device.empty(1, np.uint64)
+        device.fill(self._n_deferred, 0)
+        n_arcs = graph.neighbours.size
+        if self.mapping.needs_sums:
+            self._starts = device.empty(graph.n_vertices + 1, np.uint64)
+            self._sums = ExclusiveSums(device, block)
+            self._degrees = self._sums_kernel("frontier_degrees")
+        if self.mapping.n_phases == 2:
+            self._partition = device.empty(n_arcs // self.chunk_units + 2, np.uint64)
+            self._cut = self._sums_kernel("partition_rows")
+        if self.mapping.defers:
+            self._deferred = device.empty(n_arcs // (self.tuning["BIG_ROW"] + 1) + 1, np.uint64)
+
+    def _sums_kernel(self, entry: str) -> Kernel:
+        return self.device.kernel("frontier_sums.cu", find_entry("frontier_sums.cu", entry).entry, self.vertex)
+
+    def kernel(self, file: str | Path, entry: str) -> Kernel:
+        """An entry of a kernel file, built with this mapping."""
+        return self.device.kernel(file, entry, self.defines)
+
+    def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
+        """Visit every arc of the vertices in `queue`, a vector of different vertices, at least one.
+
+        kernels : one that calls for_each_arc, and where the mapping defers one more that calls
+        for_each_deferred_arc. arguments : those of the visitor.
+        """
+        frontier = self._describe(queue)
+        grid = self._grid(kernels[0], queue.size)
+        self.device.launch(kernels[0], grid, self.block, (*frontier, *arguments))
+        if self.mapping.defers:
+            self.device.launch(kernels[1], self.device.resident_blocks(kernels[1], self.block), self.block,
+                               (*frontier, *arguments))
+
+    def _describe(self, queue: DeviceArray) -> tuple[Any, ...]:
+        """The arguments for the fields of Frontier; sums and chunks are made where they are needed."""
+        rows, starts = np.uint64(queue.size), self._starts
+        if self.mapping.needs_sums:
+            starts = self._starts[: queue.size + 1]
+            self.device.launch(self._degrees, blocks_for(queue.size, self.block, self.device), self.block,
+                               (queue, rows, self.graph.offsets, starts))
+            self._sums.replace(starts)
+        if self.mapping.n_phases == 2:
+            self.device.launch(self._cut, blocks_for(self._partition.size, self.block, self.device), self.block,
+                               (starts, rows, np.uint64(self.chunk_units), self._partition))
+        if self.mapping.defers:
+            self.device.fill(self._n_deferred, 0)
+        return queue, rows, self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred
+
+    def _grid(self, kernel: Kernel, n_rows: int) -> int:
+        """Blocks of a launch over that many rows. The number of units is known on the device alone, so the
+        arcs of the graph stand for it."""
+        if self.mapping.grid == "resident":
+            return self.device.resident_blocks(kernel, self.block)
+        if self.mapping.grid == "units":
+            return blocks_for(self.graph.neighbours.size, self.chunk_units, self.device)
+        return blocks_for(n_rows * self.mapping.lanes_of_row(self.tuning), self.block, self.device)

@@ -1,0 +1,28 @@
+// What the mappings that search need of a frontier: its degrees, whose exclusive sums are the starts of its
+// rows (scan.cu), and the rows in which chunks of equally many units begin.
+// Source: papers/004, section 5 (prefix sums at run time) and 5.3.4 (partitioning phase).
+#include "mapping.cuh"
+
+// queue: VERTEX[n_rows], offsets: u64[n + 1], degrees: u64[n_rows + 1], the last becomes 0, so that the sums
+// over n_rows + 1 items end with the number of arcs. One thread a row, any grid.
+extern "C" __global__ void __launch_bounds__(256)
+frontier_degrees(const VERTEX* queue, u64 n_rows, const u64* offsets, u64* degrees) {
+    for (u64 row = first_item(); row < n_rows; row += item_stride()) {
+        const VERTEX v = queue[row];
+        degrees[row] = __ldg(offsets + v + 1) - __ldg(offsets + v);
+    }
+    if (first_item() == 0) degrees[n_rows] = 0;
+}
+
+// starts: u64[n_rows + 1], partition: u64[chunks + 1] for chunks of chunk_units units, the last of fewer: the
+// row of the first unit of each, and the row of the last unit of all. Untouched where there are no units. One
+// thread a chunk, any grid.
+extern "C" __global__ void __launch_bounds__(256)
+partition_rows(const u64* starts, u64 n_rows, u64 chunk_units, u64* partition) {
+    const u64 units = starts[n_rows];
+    if (units == 0) return;
+    const u64 chunks = (units + chunk_units - 1) / chunk_units;
+    for (u64 chunk = first_item(); chunk <= chunks; chunk += item_stride()) {
+        partition[chunk] = find_row<u64>(starts, 0, n_rows, min(chunk * chunk_units, units - 1));
+    }
+}

@@ -1,0 +1,100 @@
+// Load balancing: how the arcs of a frontier are handed to threads. One of the mapping_*.cuh is chosen by
+// -DMAPPING=MAPPING_...; all offer the same function:
+//
+//     __shared__ u64 scratch[MAPPING_WORDS];              // in the entry, at most MOST_THREADS threads a block
+//     for_each_arc(frontier, scratch, visit);             // all threads of the grid, any grid
+//
+// calls visit(row, arc) once for each arc of each vertex in the queue: `row` is the place of the vertex in the
+// queue, `arc` the position of the arc in `neighbours`, both u64. The calls come from any lanes in any order
+// and in diverged code: a visitor has no barriers and no masks of its own but __activemask(). Only
+// MAPPING_DYNAMIC_WARPS leaves rows out: it puts them into `deferred`, for for_each_deferred_arc.
+//
+// A unit is an arc of the frontier, numbered in the order of the queue: row r has the units starts[r] to
+// starts[r + 1] - 1.
+// Source: papers/004, section 5 (Busato and Bombieri), the numbers of its sections in each file.
+#ifndef EMDIAM_MAPPING_CUH
+#define EMDIAM_MAPPING_CUH
+
+#include "simt.cuh"
+
+#ifndef VERTEX
+#define VERTEX u32
+#endif
+
+#define MAPPING_THREADS 1
+#define MAPPING_VIRTUAL_WARPS 2
+#define MAPPING_DYNAMIC_WARPS 3
+#define MAPPING_CTA_WARP_SCAN 4
+#define MAPPING_DIRECT_SEARCH 5
+#define MAPPING_WARP_SEARCH 6
+#define MAPPING_BLOCK_SEARCH 7
+#define MAPPING_TWO_PHASE 8
+#define MAPPING_MULTI_PHASE 9
+
+#ifndef MAPPING
+#define MAPPING MAPPING_THREADS
+#endif
+
+// Most threads of a block, for which the shared memory of every mapping is sized.
+#define MOST_THREADS 256u
+
+// queue: VERTEX[n_rows]. offsets: of the graph, u64[n + 1]. Where a mapping needs them: starts, the exclusive
+// sums of the degrees, u64[n_rows + 1]; partition, the row in which each chunk of units begins and the last
+// row, u64[chunks + 1]; deferred and n_deferred, rows left to a launch of their own and how many, n_deferred
+// 0 at first.
+struct Frontier {
+    const VERTEX* queue;
+    u64 n_rows;
+    const u64* offsets;
+    const u64* starts;
+    const u64* partition;
+    u64* deferred;
+    u64* n_deferred;
+    // The first arc of a row, and the one after its last.
+    __device__ u64 first_arc(u64 row) const { return __ldg(offsets + queue[row]); }
+    __device__ u64 end_arc(u64 row) const { return __ldg(offsets + queue[row] + 1); }
+};
+
+// The row of a unit: the largest r in [low, high) with starts[r] <= unit, where starts[low] <= unit. Empty
+// rows begin where the next one does, so they are never the largest.
+template <typename I> DEVICE I find_row(const u64* starts, I low, I high, u64 unit) {
+    while (high - low > 1) {
+        const I middle = low + (high - low) / 2;
+        if (starts[middle] <= unit) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+// Here and not in the files that use it: an include is put into the text once, in whichever branch it stands.
+#include "mapping_window.cuh"
+
+#if MAPPING == MAPPING_THREADS
+#include "mapping_threads.cuh"
+#elif MAPPING == MAPPING_VIRTUAL_WARPS
+#include "mapping_virtual_warps.cuh"
+#elif MAPPING == MAPPING_DYNAMIC_WARPS
+#include "mapping_dynamic_warps.cuh"
+#elif MAPPING == MAPPING_CTA_WARP_SCAN
+#include "mapping_cta_warp_scan.cuh"
+#elif MAPPING == MAPPING_DIRECT_SEARCH
+#include "mapping_direct_search.cuh"
+#elif MAPPING == MAPPING_WARP_SEARCH
+#include "mapping_warp_search.cuh"
+#elif MAPPING == MAPPING_BLOCK_SEARCH
+#include "mapping_block_search.cuh"
+#elif MAPPING == MAPPING_TWO_PHASE
+#include "mapping_two_phase.cuh"
+#elif MAPPING == MAPPING_MULTI_PHASE
+#include "mapping_multi_phase.cuh"
+#else
+#error "MAPPING is none of the mappings of mapping.cuh"
+#endif
+
+// Blocks of 256 threads that entries with this mapping should have resident on a multiprocessor, for
+// __launch_bounds__.
+#ifndef MAPPING_RESIDENT
+#define MAPPING_RESIDENT 8
+#endif
+
+#endif

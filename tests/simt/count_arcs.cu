@@ -1,0 +1,31 @@
+// A visitor that counts: how often each arc was visited, and for which row, for tests of the mappings.
+#include "mapping.cuh"
+
+struct Count {
+    u32* visits;
+    u64* rows;
+    __device__ void operator()(u64 row, u64 arc) const {
+        atomicAdd(visits + arc, 1u);
+        atomicAdd(rows + arc, row + 1);
+    }
+};
+
+// visits: u32[m], rows: u64[m], both 0 at first; rows[arc] becomes the row + 1 for each visit.
+extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
+count_arcs(const VERTEX* queue, u64 n_rows, const u64* offsets, const u64* starts, const u64* partition, u64* deferred,
+           u64* n_deferred, u32* visits, u64* rows) {
+    __shared__ u64 scratch[MAPPING_WORDS];
+    const Frontier frontier = {queue, n_rows, offsets, starts, partition, deferred, n_deferred};
+    const Count count = {visits, rows};
+    for_each_arc(frontier, scratch, count);
+}
+
+#if MAPPING == MAPPING_DYNAMIC_WARPS
+extern "C" __global__ void __launch_bounds__(256)
+count_deferred(const VERTEX* queue, u64 n_rows, const u64* offsets, const u64* starts, const u64* partition,
+               u64* deferred, u64* n_deferred, u32* visits, u64* rows) {
+    const Frontier frontier = {queue, n_rows, offsets, starts, partition, deferred, n_deferred};
+    const Count count = {visits, rows};
+    for_each_deferred_arc(frontier, count);
+}
+#endif

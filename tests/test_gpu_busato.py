@@ -1,0 +1,184 @@
+"""The BFS algorithms of papers/004 give the naive distances, under every order of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.gpu.bfs_4k import Tuning, bfs_4k, virtual_warp
+from emdiam.gpu.bfs_busato import VARIANTS
+from emdiam.gpu.bfs_directions import bfs_direction_optimizing
+from emdiam.gpu.bfs_luo import bfs_luo
+from emdiam.gpu.bfs_merrill import bfs_hybrid
+from emdiam.gpu.bfs_topology import arc_tails, bfs_edges
+from tests import naive
+from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
+from tests.stores import graphs, odd_graphs
+
+
+def hub_and_tail() -> naive.Graph:
+    """A hub whose row is longer than a block, rows of a few warps, empty rows, and a path at the end."""
+    edges = [(0, v) for v in range(1, 90)] + [(1, v) for v in range(2, 50)]
+    return naive.graph_of(128, edges + [(v, v + 1) for v in range(100, 127)] + [(89, 100)])
+
+
+def spider() -> naive.Graph:
+    """700 paths of two arcs from vertex 0: a vertex that is lost from a queue loses the one behind it."""
+    return naive.graph_of(1401, [(0, v) for v in range(1, 701)] + [(v, v + 700) for v in range(1, 701)])
+
+
+def broom() -> naive.Graph:
+    """Vertex 0, 8 below it, 80 below each, and one below each of those: warps beside each other find many."""
+    edges = [(0, 1 + a) for a in range(8)] + [(1 + a, 9 + 80 * a + b) for a in range(8) for b in range(80)]
+    return naive.graph_of(1289, edges + [(v, v + 640) for v in range(9, 649)])
+
+
+SMALL = {name: graph for name, graph in odd_graphs().items() if len(graph) <= 128} | {
+    "hub-and-tail": hub_and_tail(),
+    "path-of-60": naive.graph_of(60, nx.path_graph(60).edges),
+    "star-of-100": naive.graph_of(100, nx.star_graph(99).edges),
+}
+SHAPES = ("one", "two-paths", "clique", "hub-and-tail")
+FEW = ("one", "no-edges", "cycle", "clique", "two-paths", "hub-and-tail", "path-of-60", "star-of-100")
+
+
+def check(device: str, variant: str, graph: naive.Graph, source: int, ids: type = np.uint32, block: int = 64) -> None:
+    """One variant against the naive distances."""
+    opened = open_device(device)
+    distances, eccentricity = VARIANTS[variant][0](opened, device_graph(opened, graph, ids), source, block)
+    want = naive.distances(graph, source)
+    assert plain_distances(opened.to_host(distances)) == want
+    assert eccentricity == max(want)
+
+
+def compare(name: str, graph: naive.Graph, bfs: Callable[..., Any], source: int | None = None, **options: Any) -> None:
+    """A search with options, from the last vertex if none is given, against the naive distances."""
+    opened, source = open_device(name), len(graph) - 1 if source is None else source
+    distances, eccentricity = bfs(opened, device_graph(opened, graph), source, 64, **options)
+    want = naive.distances(graph, source)
+    assert plain_distances(opened.to_host(distances)) == want
+    assert eccentricity == max(want)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_odd_graphs(variant: str, name: str) -> None:
+    for shape in FEW:
+        check(name, variant, SMALL[shape], len(SMALL[shape]) - 1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_all_odd_graphs(variant: str, ids: type, name: str) -> None:
+    for graph in SMALL.values():
+        for block in (32, 64, 256):
+            for source in {0, len(graph) // 2, len(graph) - 1}:
+                check(name, variant, graph, source, ids, block)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@settings(max_examples=8, deadline=None)
+@given(graph=graphs(most=128), seed=st.sampled_from(SEEDS), block=st.sampled_from([32, 64, 128]), data=st.data())
+def test_random_graphs(variant: str, graph: naive.Graph, seed: int, block: int, data: st.DataObject) -> None:
+    source = data.draw(st.integers(0, len(graph) - 1))
+    check(f"shim-{seed}", variant, graph, source, block=block)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_rows_with_loops_and_repeated_neighbours(variant: str) -> None:
+    """Device graphs need not be simple."""
+    rows = [[0, 1, 1, 2], [0, 0, 2, 1], [0, 1, 2, 2], []]
+    for seed in SEEDS:
+        check(f"shim-{seed}", variant, rows, 0)
+
+
+def test_tails_can_be_shared() -> None:
+    device = open_device("shim-2")
+    graph = SMALL["hub-and-tail"]
+    on_device = device_graph(device, graph)
+    tails = arc_tails(device, on_device, 64)
+    assert device.to_host(tails).tolist() == [v for v, row in enumerate(graph) for _ in row]
+    distances, _ = bfs_edges(device, on_device, 3, 64, tails)
+    assert plain_distances(device.to_host(distances)) == naive.distances(graph, 3)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("limits", [(0, 0), (0, 40), (3, 10), (200, 0)])
+def test_every_way_of_waiting_of_the_hierarchical_queue(limits: tuple[int, int], name: str) -> None:
+    for shape in SHAPES:
+        compare(name, SMALL[shape], bfs_luo, limits=limits)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("alpha, beta", [(0, 1), (1e9, 1), (1e9, 1e9), (2, 4)])
+def test_every_turn_of_direction(alpha: float, beta: float, name: str) -> None:
+    """Never up, up and down at once, always up, and in between."""
+    for shape in SHAPES:
+        compare(name, SMALL[shape], bfs_direction_optimizing, alpha=alpha, beta=beta)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("make", [spider, broom])
+def test_queues_in_shared_memory_spill(make: Callable[[], naive.Graph], variant: str) -> None:
+    compare("shim-2", make(), VARIANTS[variant][0], source=0)
+
+
+@pytest.mark.parametrize("limits", [(2000, 0), (0, 0)])
+@pytest.mark.parametrize("make", [spider, broom])
+def test_all_tiers_of_the_hierarchical_queue_spill(make: Callable[[], naive.Graph], limits: tuple[int, int]) -> None:
+    """A thread that reaches 700 vertices fills the queues of its warp (64) and its block (512)."""
+    compare("shim-3", make(), bfs_luo, source=0, limits=limits)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("most", [0, 5, 60])
+def test_every_switch_of_the_hybrid(most: int, name: str) -> None:
+    for shape in SHAPES:
+        compare(name, SMALL[shape], bfs_hybrid, most=most)
+
+
+TUNINGS = {
+    "one-lane-warps": Tuning(1, in_block=0, discover_from=1000),
+    "whole-warps": Tuning(32, in_block=0, discover_from=1000),
+    "hubs": Tuning(in_block=0, hub_arcs=2, discover_from=1000), "discover": Tuning(in_block=0, discover_from=0),
+    "discover-and-hubs": Tuning(in_block=0, hub_arcs=10, discover_from=0),
+    "one-block": Tuning(1, in_block=200), "one-block-and-hubs": Tuning(2, hub_arcs=20, in_block=200),
+    "block-and-grid": Tuning(in_block=3, discover_from=20),
+}
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("tuning", TUNINGS)
+def test_every_way_of_bfs_4k(tuning: str, name: str) -> None:
+    for shape in SHAPES:
+        compare(name, SMALL[shape], bfs_4k, tuning=TUNINGS[tuning])
+
+
+@settings(max_examples=20, deadline=None)
+@given(graph=graphs(most=128), seed=st.sampled_from(SEEDS), tuning=st.sampled_from(list(TUNINGS)))
+def test_every_way_of_bfs_4k_on_random_graphs(graph: naive.Graph, seed: int, tuning: str) -> None:
+    compare(f"shim-{seed}", graph, bfs_4k, tuning=TUNINGS[tuning])
+
+
+def test_the_size_of_virtual_warps() -> None:
+    """The nearest power of two, by looking at all."""
+    for threads in (1, 31, 48, 100, 2048, 3072):
+        for size in (1, 2, 3, 5, 16, 33, 100, 683, 5000):
+            for least in (1, 4, 32):
+                widths = [width for width in (1, 2, 4, 8, 16, 32) if width >= least]
+                want = min(widths, key=lambda width: (abs(threads / size - width), width))
+                assert virtual_warp(threads, size, least) == want
+
+
+@pytest.mark.parametrize("values, message", [({"least_warp": 3}, "power of two"), ({"hub_arcs": 0}, "at least 1")])
+def test_a_tuning_that_cannot_be(values: dict[str, int], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Tuning(**values)
