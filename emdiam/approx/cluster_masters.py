@@ -30,7 +30,7 @@ _ENTRY_BYTES = 8
 def most_by_itself(n_vertices: int) -> int:
     """The most masters that "auto" takes, on average: what is planned for a cluster adds little to the
     state of the vertices then, and clusters of 16 vertices have few rounds."""
-    return max(1, n_vertices // 16)
+    return min(max(1, n_vertices), max(1 << 12, n_vertices // 16))
 
 
 class MasterChoice:
