@@ -99,9 +99,9 @@ def reorder(
     """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
 
     store : the path of one. target : the store to write. order : "natural" (increasing ids),
-    "degree" (descending degree), "bfs" (by component, then by distance from its hub). Options, all
-    by name: memory, scratch, force, threads, progress as for `convert`; codec, chunk : default those
-    of the store; seed : of orders with chance.
+    "degree" (descending degree), "bfs" (by component, then by distance from its hub), "cluster" (near
+    vertices in the same blocks). Options, all by name: memory, scratch, force, threads, progress as for
+    `convert`; codec, chunk : default those of the store; seed : of orders with chance.
 
     Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
     where memory or disk cannot do); then there is no target.

@@ -150,6 +150,14 @@ def test_a_scratch_file_refuses_to_read_or_write_beyond_its_end(scratch: Scratch
         file.overwrite(np.zeros(2, np.uint8), 2)
 
 
+def test_what_is_read_from_scratch_files_is_counted(scratch: Scratch) -> None:
+    file = scratch.file()
+    file.append(np.arange(10, dtype=np.uint64))
+    file.read_array(16, np.empty(3, np.uint64))
+    file.read(0, 5)
+    assert (scratch.bytes_written, scratch.bytes_read) == (80, 29)
+
+
 def test_scratch_files_have_no_names(scratch: Scratch, tmp_path: Path) -> None:
     scratch.file().append(b"abc")
     assert list(tmp_path.iterdir()) == [] and file_system(tmp_path)

@@ -16,19 +16,20 @@ class Sweeps:
 
     far : int64[n_parts], the cluster at the end of the first sweep. reach : int64[K], distances from
     the `far` of the own component. spans : int64[n_parts], the largest of them. gaps : int64[n_parts], the
-    largest weight of an edge. upper : int64[n_parts], proved upper bound on the component's diameter.
+    largest weight of an edge, widest : int64[n_parts], the largest radius. upper : int64[n_parts], proved
+    upper bound on the component's diameter.
     """
 
     far: np.ndarray
     reach: np.ndarray
     spans: np.ndarray
     gaps: np.ndarray
+    widest: np.ndarray
     upper: np.ndarray
 
-    def estimates(self, widest: np.ndarray) -> np.ndarray:
-        """The paper's estimate S + 2 d of each component; 2 r in one of a single cluster, int64[n_parts].
-        widest : largest radius in each component."""
-        return np.where(self.gaps > 0, self.spans + 2 * self.gaps, 2 * widest)
+    def estimates(self) -> np.ndarray:
+        """The paper's estimate S + 2 d of each component; 2 r in one of a single cluster, int64[n_parts]."""
+        return np.where(self.gaps > 0, self.spans + 2 * self.gaps, 2 * self.widest)
 
 
 def double_sweep(graph: CondensedGraph, room: Room) -> Sweeps:
@@ -44,8 +45,9 @@ def double_sweep(graph: CondensedGraph, room: Room) -> Sweeps:
     _, spans = largest_in_parts(reach, parts, n_parts)
     upper = np.minimum(two_largest(first + graph.radii, parts, n_parts),
                        two_largest(reach + graph.radii, parts, n_parts))
-    return Sweeps(far, reach, spans, largest_weights(graph.arcs, parts, n_parts),
-                  np.maximum(upper, 2 * widest_radii(graph)))
+    widest = widest_radii(graph)
+    return Sweeps(far, reach, spans, largest_weights(graph.arcs, parts, n_parts), widest,
+                  np.maximum(upper, 2 * widest))
 
 
 def widest_radii(graph: CondensedGraph) -> np.ndarray:

@@ -20,7 +20,7 @@ from ..traverse.clusters import Labels
 from ..units import scratch_folder
 from ..weighted.heights import HeightLimits, height_diameter, least_bytes
 from . import local
-from .cluster_bounds import Sweeps, double_sweep, widest_radii
+from .cluster_bounds import Sweeps, double_sweep
 from .cluster_lower import lower_bounds
 from .cluster_masters import MasterChoice
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, CondensedGraph, Room, condense_again, condensed_graph
@@ -148,7 +148,7 @@ class ClusterRun:
         return int(most[0])
 
     def _estimate(self, graph: CondensedGraph, sweeps: Sweeps, own: int) -> None:
-        estimates = sweeps.estimates(widest_radii(graph))
+        estimates = sweeps.estimates()
         self.facts.update(max_master_distance=int(graph.radii.max()), max_master_gap=int(sweeps.gaps.max()))
         self.details["estimate_largest_component"] = int(estimates[own])
         self.details["span"] = int(sweeps.spans.max())
@@ -165,8 +165,7 @@ class ClusterRun:
             limits = HeightLimits(searches_for(graph.arcs.n_arcs), least_bytes(len(graph.parts)) + PIVOT_BYTES)
             proof = height_diameter(graph.arcs, graph.radii.astype(np.uint32), smallest[graph.parts].astype(np.uint32),
                                     limits, self.room.paths())
-        widest = 2 * int(graph.radii.max())
-        found.upper = min(found.upper, max(widest, proof.upper))
+        found.upper = min(found.upper, max(2 * int(sweeps.widest.max()), proof.upper))
         found.largest = (0, min(found.upper, found.largest[1]))
         self.details["condensed_diameter"] = [proof.lower, proof.upper]
         self.details["condensed_traversals"] = proof.traversals + 2
@@ -185,8 +184,8 @@ class ClusterRun:
         self.found.largest = (lower.own_length, max(lower.own_length, self.found.largest[1]))
 
     def _count_scratch(self) -> None:
-        """Scratch files count as read once, and again where shortest paths read them."""
-        read = self.scratch.bytes_written + self.room.spent.bytes_read
+        """What was read from scratch files is part of what the run has read."""
+        read = self.scratch.bytes_read
         self.engine.count(bytes_read=read - self._scratch_counted)
         self._scratch_counted = read
 

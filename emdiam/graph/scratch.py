@@ -66,8 +66,8 @@ class Scratch:
     folder : where files go, as named by the user; None: the folder of the target.
     target : the store to be written.
 
-    Raises InputError where the folder is missing or not writable. `bytes_written` counts all
-    files since the start; `peak_bytes` is the most that lay on disk at a time.
+    Raises InputError where the folder is missing or not writable. `bytes_written` and `bytes_read`
+    count all files since the start; `peak_bytes` is the most that lay on disk at a time.
     """
 
     def __init__(self, folder: Path | None, target: Path) -> None:
@@ -82,7 +82,7 @@ class Scratch:
         self._lock = Lock()
         self._files: set[ScratchFile] = set()
         self._bytes = 0
-        self.bytes_written = 0
+        self.bytes_written = self.bytes_read = 0
         self.peak_bytes = 0
 
     def file(self) -> ScratchFile:
@@ -121,6 +121,11 @@ class Scratch:
             self._bytes += size
             self.bytes_written += max(0, size)
             self.peak_bytes = max(self.peak_bytes, self._bytes)
+
+    def was_read(self, size: int) -> None:
+        """Account for `size` bytes read."""
+        with self._lock:
+            self.bytes_read += size
 
     def closed(self, file: ScratchFile) -> None:
         """Forget `file`, which has been closed."""
@@ -180,6 +185,7 @@ class ScratchFile:
                 raise OSError(f"scratch file ends at {offset + size - left}, {left} bytes are missing")
             parts.append(part)
             left -= len(part)
+        self._scratch.was_read(size)
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def read_array(self, offset: int, out: np.ndarray) -> None:
@@ -190,6 +196,7 @@ class ScratchFile:
             if not got:
                 raise OSError(f"scratch file ends at {offset}, {len(view)} bytes are missing")
             view, offset = view[got:], offset + got
+        self._scratch.was_read(out.nbytes)
 
     def close(self) -> None:
         """Close the file, which removes it. May be called again."""

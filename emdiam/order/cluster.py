@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..approx.condensed import Room, condensed_graph
+from ..approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
 from ..approx.key import stream_key
 from ..approx.local import local_positions
 from ..graph.scratch import Scratch
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ..traverse.cpu_engine import CpuEngine
 
 SPACING = 64
-_SORT_BYTES, _ARC_BYTES = 40 << 20, 32 << 20
+_ARC_BYTES = 2 * LEAST_ARC_BYTES
 _CLUSTER_BYTES = 160
 _PIECE = 1 << 16
 
@@ -39,7 +39,7 @@ def cluster_order_bytes(store: Store) -> int:
     n, ids = store.n_vertices, store.id_dtype.itemsize
     ranks = 0 if store.is_natural else n * ids
     clusters = _CLUSTER_BYTES * (n // SPACING + 64)
-    return n * (8 + ids) + 2 * ranks + clusters + _SORT_BYTES + 2 * _ARC_BYTES + pass_bytes(store)
+    return n * (8 + ids) + 2 * ranks + clusters + LEAST_SORT_BYTES + 2 * _ARC_BYTES + pass_bytes(store)
 
 
 def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
@@ -68,7 +68,7 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
 def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, scratch: Scratch) -> np.ndarray:
     """Where each cluster comes among all, int64[K]."""
     radii, sizes = labels.tally()
-    room = Room(_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.threads))
+    room = Room(LEAST_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.threads))
     engine.tick("condense")
     graph = condensed_graph(engine, labels, radii, room)
     try:
