@@ -19,7 +19,7 @@ TWICE = "p sp 3 6\na 1 2 5\na 2 1 5\na 2 3 1\na 3 2 1\na 1 2 7\na 2 1 7\n"
 )
 def test_dimacs(tmp_path: Path, text: str, directed: bool, duplicates: int) -> None:
     (tmp_path / "g.gr").write_text(text)
-    report = convert([tmp_path / "g.gr"], tmp_path / "g.zarr", options=ConvertOptions(memory_bytes=1 << 30))
+    report = convert([tmp_path / "g.gr"], tmp_path / "g.zarr", options=ConvertOptions(memory_bytes=4 << 30))
     assert report.record.n_edges == 2
     assert report.record.directed_input == directed
     assert report.record.duplicates_dropped == duplicates
