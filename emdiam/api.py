@@ -135,79 +135,83 @@ def available_cores() -> int:
     return len(os.sched_getaffinity(0))
 
 
-def diameter(
-    graph: Any,
-    *,
-    memory: int | str | None = None,
-    method: str = "pivots",
-    arena: int | str | None = None,
-    threads: int | None = None,
-    scratch: str | Path | None = None,
-    progress: Listener | None = None,
-) -> Result:
+class RunKeywords(TypedDict, total=False):
+    """What `diameter` and `approximate` take by name; see `diameter`."""
+
+    memory: int | str | None
+    arena: int | str | None
+    threads: int | None
+    device: str
+    bfs: str | None
+    mapping: str | None
+    scratch: str | Path | None
+    progress: Listener | None
+
+
+def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeywords]) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
     graph : a Store, the path of one, a square scipy.sparse matrix or array (any format; int32 or
         int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit
         zeros too), a pair (src, dst) of one-dimensional arrays of ids, or a networkx graph of any
         kind. A graph in memory is first written to a temporary store.
+    method : see emdiam.api_exact.METHODS. Options, all by name:
     memory : peak resident memory of this process, default: what machine and cgroup leave.
-    method : see emdiam.api_exact.METHODS. arena : memory for decoded edges alone. threads : default: the cores this
-        process may use. progress : called with progress.Event.
+    arena : memory for decoded edges alone. threads : default: the cores this process may use.
+    device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
+        one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
     scratch : folder for the temporary store of a graph in memory, default: $TMPDIR or /var/tmp.
+    progress : called with progress.Event.
 
     The witness carries the caller's names: row numbers, the ids of the arrays, networkx nodes.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
-    `result` holds the bounds so far.
+    `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
-    run = ExactRun(method=method, **_limits(memory, arena, threads))
-    return cast("Result", _on_graph(graph, lambda store: exact(store, run, progress), run, scratch, progress))
+    run = ExactRun(method=method, **_run_fields(options))
+    return cast("Result", _on_graph(graph, lambda store: exact(store, run, options.get("progress")), run, options))
 
 
-def approximate(
-    graph: Any,
-    *,
-    memory: int | str | None = None,
-    method: str = "clusters",
-    arena: int | str | None = None,
-    threads: int | None = None,
-    scratch: str | Path | None = None,
-    progress: Listener | None = None,
-    **options: Any,
-) -> Approximation:
+def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
-    graph, memory, arena, threads, progress : as for `diameter`. method : see
-    emdiam.api_approx.METHODS. scratch : folder for the temporary store of a graph in memory, and for
-    a condensed graph that memory has no room for. options : of the method, such as masters="2^20",
-    seed=1, iterations=5 or known_diameter=40.
+    graph, and by name memory, arena, threads, device, bfs, mapping, progress : as for `diameter`. method :
+    see emdiam.api_approx.METHODS. scratch : folder for the temporary store of a graph in memory, and for
+    a condensed graph that memory has no room for. Further options : of the method, such as
+    masters="2^20", seed=1, iterations=5 or known_diameter=40.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components.
-    Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
+    Raises as `diameter`, and InputError for an option that the method does not have. StoppedEarly's
     `result` holds what is known so far.
     """
+    own = {name: options.pop(name) for name in list(options) if name not in RunKeywords.__annotations__}
+    shared = cast("RunKeywords", options)
+    scratch = shared.get("scratch")
     if scratch is not None and method == "clusters":
-        options["scratch"] = str(scratch)
-    run = ApproxRun(method=method, switches=options, **_limits(memory, arena, threads))
-    return cast("Approximation", _on_graph(graph, lambda store: approx(store, run, progress), run, scratch, progress))
+        own["scratch"] = str(scratch)
+    run = ApproxRun(method=method, switches=own, **_run_fields(shared))
+    return cast("Approximation", _on_graph(
+        graph, lambda store: approx(store, run, shared.get("progress")), run, shared))
 
 
-def _limits(memory: int | str | None, arena: int | str | None, threads: int | None) -> dict[str, Any]:
-    """Fields of a StoreRun in the library's units."""
+def _run_fields(options: RunKeywords) -> dict[str, Any]:
+    """Fields of a StoreRun in the library's units. Raises TypeError for an option that there is not."""
+    unknown = options.keys() - RunKeywords.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
+    memory, arena, threads = options.get("memory"), options.get("arena"), options.get("threads")
     return {
         "memory_bytes": None if memory is None else parse_size(memory),
         "arena_bytes": None if arena is None else parse_size(arena),
         "threads": available_cores() if threads is None else threads,
+        "device": options.get("device", "cpu"), "bfs": options.get("bfs"), "mapping": options.get("mapping"),
     }
 
 
-def _on_graph(
-    graph: Any, solve: Callable[[Any], Any], run: StoreRun, scratch: str | Path | None, progress: Listener | None
-) -> Any:
+def _on_graph(graph: Any, solve: Callable[[Any], Any], run: StoreRun, options: RunKeywords) -> Any:
     """solve(store) for a graph of any kind, with the caller's names in the result."""
     if isinstance(graph, Store | str | Path):
         return solve(graph)
-    with _temporary_store(graph, run, scratch, progress) as (store, rename):
+    with _temporary_store(graph, run, options.get("scratch"), options.get("progress")) as (store, rename):
         try:
             return _renamed(solve(store), rename)
         except StoppedEarly as stop:

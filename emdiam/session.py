@@ -15,7 +15,11 @@ from .stream.plan import READERS, MemoryPlan, Phase, make_plan
 from .units import default_memory_bytes
 
 if TYPE_CHECKING:
+    from .gpu.setting import OnDevice
     from .traverse.cpu_engine import CpuEngine
+
+# Options of plan_run, beside threads.
+_PLANNED = ("memory_bytes", "arena_bytes", "method", "switches")
 
 
 def method_phases(
@@ -64,15 +68,14 @@ def plan_run(
 
 @contextmanager
 def open_engine(
-    store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
-    method: str = "pivots", switches: Mapping[str, Any] | None = None, progress: Listener | None = None,
-    **core_options: Any,
+    store: Store, *, threads: int = 2, progress: Listener | None = None, device: OnDevice | None = None, **options: Any,
 ) -> Iterator[CpuEngine]:
     """An engine on `store`; leaving the context ends its threads.
 
-    Parameters as plan_run; core_options are fields of traverse.core.Core (direction, dense_arcs).
+    device : None for the CPU. options : those of plan_run, and fields of traverse.core.Core (direction,
+    dense_arcs).
     The engine has `plan`, `compile_seconds` and `load_seconds`. If the whole graph fits in the
-    arena it is loaded now. Raises BudgetError, StoreError, InputError.
+    arena it is loaded now, and on a device it is put there. Raises BudgetError, StoreError, InputError.
     """
     from .stream.arena import Arena
     from .stream.blocks import build_block_table
@@ -86,8 +89,7 @@ def open_engine(
 
     compile_seconds = ensure_compiled(store.id_dtype)
     begin = time.perf_counter()
-    plan = plan_run(store, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads, method=method,
-                    switches=switches)
+    plan = plan_run(store, threads=threads, **{name: options.pop(name) for name in _PLANNED if name in options})
     try:
         table = build_block_table(store)
         arena = Arena(table.n_blocks, plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
@@ -98,11 +100,15 @@ def open_engine(
     crew = Crew(threads, READERS)
     counters = SharedCounters()
     pager = Pager(store.indices, store.n_vertices, arena, crew, counters, plan.run_blocks)
-    engine = CpuEngine(store, Core(table, pager, crew, counters, work, **core_options), plan, progress)
+    engine = CpuEngine(store, Core(table, pager, crew, counters, work, **options), plan, progress)
     try:
         if plan.in_ram:
             engine.tick("load")
             pager.preload()
+        if device is not None:
+            from .gpu.engine import GpuEngine
+
+            engine = GpuEngine(engine, device)
         engine.compile_seconds = compile_seconds
         engine.load_seconds = time.perf_counter() - begin
         yield engine

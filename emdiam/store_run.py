@@ -11,7 +11,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .errors import StoppedEarly
+from .errors import InputError, StoppedEarly
+from .gpu.select import CPU, Selection, select_device
+from .gpu.setting import AUTO, OnDevice
 from .graph.store import Store, open_store
 from .progress import Event, Listener
 from .units import peak_rss_bytes
@@ -33,6 +35,9 @@ class StoreRun:
     read from the page cache (for honest benchmarks of disk speed). switches : further options of
     the method, by name; InputError for one that the method does not have. time_limit : wall seconds
     of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
+    device : what traversals run on, "cpu", "gpu", "gpu:N" or "auto", or what select_device made of it.
+    bfs, mapping : names of a BFS variant (gpu/variants.py) and a load balancing (gpu/mappings.py), on a
+    GPU only; None: as they are chosen from level to level.
     """
 
     method: str
@@ -42,6 +47,9 @@ class StoreRun:
     evict_page_cache: bool = False
     switches: Mapping[str, Any] = field(default_factory=dict)
     time_limit: float | None = None
+    device: str | Selection = CPU
+    bfs: str | None = None
+    mapping: str | None = None
 
     def deadline(self) -> float | None:
         """time.monotonic() at the end of the time, when it starts now; None without a limit."""
@@ -63,10 +71,33 @@ def plan_on(store: str | Path, run: StoreRun, progress: Listener | None) -> Memo
     numbers where memory cannot do)."""
     from .session import plan_run
 
+    selected = selection(run)
     with open_store(store) as mine:
         compile_kernels(mine, progress)
+        if selected.device is not None:
+            from .gpu.upload import check_room
+
+            check_room(selected.device, mine.n_vertices, mine.n_arcs, mine.id_dtype.itemsize)
         return plan_run(mine, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
                         threads=run.threads, method=run.method, switches=run.switches)
+
+
+def selection(run: StoreRun) -> Selection:
+    """The device of a run, opened now, so that what it takes of the host counts as the program's own in the
+    memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
+    selected = run.device if isinstance(run.device, Selection) else select_device(run.device)
+    asked_for_cpu = selected.device is None and not selected.note
+    if asked_for_cpu and (run.bfs is not None or run.mapping is not None):
+        raise InputError("variants of BFS and load balancing are for a GPU", text=run.bfs or run.mapping,
+                         remedy="compute on one with --device gpu")
+    return selected
+
+
+def _on_device(run: StoreRun, selected: Selection) -> OnDevice | None:
+    """How the engine is to use the device; None for the CPU."""
+    if selected.device is None:
+        return None
+    return OnDevice(selected.device, run.bfs or AUTO, run.mapping)
 
 
 def solve_on(
@@ -84,20 +115,23 @@ def solve_on(
 
     methods = import_module(f".{package}.methods", __package__)
     methods.method_options(run.method, run.switches)
+    selected = selection(run)
     compile_seconds = compile_kernels(store, progress)
     try:
         with open_engine(
             store, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes, threads=run.threads,
             method=run.method, switches=run.switches, progress=until(deadline, progress),
+            device=_on_device(run, selected),
         ) as engine:
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
             options = methods.method_options(
                 run.method, {**run.switches, "limits": Limits(seconds=seconds, **limits)})
             try:
-                return completed(methods.METHODS[run.method].run(engine, options), engine, compile_seconds)
+                result = methods.METHODS[run.method].run(engine, options)
+                return completed(result, engine, compile_seconds, selected)
             except StoppedEarly as stop:
                 if stop.result is not None:
-                    completed(stop.result, engine, compile_seconds)
+                    completed(stop.result, engine, compile_seconds, selected)
                 raise
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
@@ -139,8 +173,9 @@ def compile_kernels(store: Store, progress: Listener | None) -> float:
     return seconds
 
 
-def completed(result: Any, engine: CpuEngine, compile_seconds: float) -> Any:
-    """`result` with what the method cannot know: the memory, the store, the time before it began."""
+def completed(result: Any, engine: CpuEngine, compile_seconds: float, selected: Selection) -> Any:
+    """`result` with what the method cannot know: memory, store, device, the time before it began."""
+    result.device = selected.name
     before = {"compile": compile_seconds, "load": engine.load_seconds}
     result.seconds = {**result.seconds, **before, "total": result.seconds["total"] + sum(before.values())}
     result.bytes_read = engine.stats().bytes_read  # of the whole run: loading belongs to it

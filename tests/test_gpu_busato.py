@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.gpu.bfs_4k import Tuning, bfs_4k, virtual_warp
-from emdiam.gpu.bfs_busato import VARIANTS
 from emdiam.gpu.bfs_directions import bfs_direction_optimizing
 from emdiam.gpu.bfs_luo import bfs_luo
 from emdiam.gpu.bfs_merrill import bfs_hybrid
 from emdiam.gpu.bfs_topology import arc_tails, bfs_edges
+from emdiam.gpu.kernel_file import UNREACHED, KernelFile, zeros
+from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.variants import VARIANTS
 from tests import naive
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
@@ -39,65 +40,36 @@ def broom() -> naive.Graph:
     return naive.graph_of(1289, edges + [(v, v + 640) for v in range(9, 649)])
 
 
-SMALL = {name: graph for name, graph in odd_graphs().items() if len(graph) <= 128} | {
-    "hub-and-tail": hub_and_tail(),
-    "path-of-60": naive.graph_of(60, nx.path_graph(60).edges),
-    "star-of-100": naive.graph_of(100, nx.star_graph(99).edges),
-}
 SHAPES = ("one", "two-paths", "clique", "hub-and-tail")
-FEW = ("one", "no-edges", "cycle", "clique", "two-paths", "hub-and-tail", "path-of-60", "star-of-100")
-
-
-def check(device: str, variant: str, graph: naive.Graph, source: int, ids: type = np.uint32, block: int = 64) -> None:
-    """One variant against the naive distances."""
-    opened = open_device(device)
-    distances, eccentricity = VARIANTS[variant][0](opened, device_graph(opened, graph, ids), source, block)
-    want = naive.distances(graph, source)
-    assert plain_distances(opened.to_host(distances)) == want
-    assert eccentricity == max(want)
+SMALL = {**odd_graphs(), "hub-and-tail": hub_and_tail()}
 
 
 def compare(name: str, graph: naive.Graph, bfs: Callable[..., Any], source: int | None = None, **options: Any) -> None:
     """A search with options, from the last vertex if none is given, against the naive distances."""
     opened, source = open_device(name), len(graph) - 1 if source is None else source
-    distances, eccentricity = bfs(opened, device_graph(opened, graph), source, 64, **options)
+    distances, eccentricity = bfs(opened, device_graph(opened, graph), source, block=64, **options)
     want = naive.distances(graph, source)
     assert plain_distances(opened.to_host(distances)) == want
     assert eccentricity == max(want)
 
 
-@pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_odd_graphs(variant: str, name: str) -> None:
-    for shape in FEW:
-        check(name, variant, SMALL[shape], len(SMALL[shape]) - 1)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("ids", [np.uint32, np.uint64])
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_all_odd_graphs(variant: str, ids: type, name: str) -> None:
-    for graph in SMALL.values():
-        for block in (32, 64, 256):
-            for source in {0, len(graph) // 2, len(graph) - 1}:
-                check(name, variant, graph, source, ids, block)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-@settings(max_examples=8, deadline=None)
-@given(graph=graphs(most=128), seed=st.sampled_from(SEEDS), block=st.sampled_from([32, 64, 128]), data=st.data())
-def test_random_graphs(variant: str, graph: naive.Graph, seed: int, block: int, data: st.DataObject) -> None:
-    source = data.draw(st.integers(0, len(graph) - 1))
-    check(f"shim-{seed}", variant, graph, source, block=block)
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_rows_with_loops_and_repeated_neighbours(variant: str) -> None:
-    """Device graphs need not be simple."""
-    rows = [[0, 1, 1, 2], [0, 0, 2, 1], [0, 1, 2, 2], []]
-    for seed in SEEDS:
-        check(f"shim-{seed}", variant, rows, 0)
+def check_contraction(name: str, heads: list[int], block: int) -> None:
+    """merrill_contract against a set: what had a distance stays as it is, what had none is reached once."""
+    device, n = open_device(name), max(heads, default=0) + 1
+    known = np.arange(n) % 5 == 2
+    graph = device_graph(device, [[] for _ in range(n)])
+    before = np.where(known, 3, UNREACHED).astype(np.uint32)
+    distances, reached = device.array(before), device.empty(n, np.uint32)
+    visited, tail = zeros(device, -(-n // 8), np.uint8), zeros(device, 1, np.uint64)
+    given = device.array(np.array([*heads, 0], np.uint32))
+    KernelFile(device, "bfs_merrill.cu", graph, block).launch(
+        "merrill_contract", len(heads), given, np.uint64(len(heads)), distances, visited, np.uint32(9), reached, tail)
+    want = {head for head in heads if not known[head]}
+    found = device.to_host(reached)[: int(device.to_host(tail)[0])].tolist()
+    assert sorted(found) == sorted(want)
+    after = before.copy()
+    after[list(want)] = 9
+    assert device.to_host(distances).tolist() == after.tolist()
 
 
 def test_tails_can_be_shared() -> None:
@@ -122,13 +94,27 @@ def test_every_way_of_waiting_of_the_hierarchical_queue(limits: tuple[int, int],
 def test_every_turn_of_direction(alpha: float, beta: float, name: str) -> None:
     """Never up, up and down at once, always up, and in between."""
     for shape in SHAPES:
-        compare(name, SMALL[shape], bfs_direction_optimizing, alpha=alpha, beta=beta)
+        compare(name, SMALL[shape], bfs_direction_optimizing, turning=(alpha, beta))
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 @pytest.mark.parametrize("make", [spider, broom])
 def test_queues_in_shared_memory_spill(make: Callable[[], naive.Graph], variant: str) -> None:
-    compare("shim-2", make(), VARIANTS[variant][0], source=0)
+    compare("shim-2", make(), VARIANTS[variant].run, source=0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 300), max_size=400), st.sampled_from([1, 32, 64, 256]), st.sampled_from(SEEDS),
+       st.sampled_from([32, 64, 256]))
+def test_contraction_keeps_every_vertex_once(heads: list[int], step: int, seed: int, block: int) -> None:
+    """Many repetitions, and with a step many vertices for one place of the tables: 64 of a warp, 256 of a block."""
+    check_contraction(f"shim-{seed}", [head // 8 * step for head in heads], block)
+
+
+def test_contraction_keeps_every_vertex_under_many_orders() -> None:
+    for seed in range(40):
+        draw = np.random.default_rng(seed)
+        check_contraction(f"shim-{seed}", (draw.integers(0, 12, 300) * draw.choice([1, 64])).tolist(), 64)
 
 
 @pytest.mark.parametrize("limits", [(2000, 0), (0, 0)])
@@ -136,6 +122,13 @@ def test_queues_in_shared_memory_spill(make: Callable[[], naive.Graph], variant:
 def test_all_tiers_of_the_hierarchical_queue_spill(make: Callable[[], naive.Graph], limits: tuple[int, int]) -> None:
     """A thread that reaches 700 vertices fills the queues of its warp (64) and its block (512)."""
     compare("shim-3", make(), bfs_luo, source=0, limits=limits)
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_one_flush_a_level_with_every_mapping(mapping: str) -> None:
+    """A block's threads reach far more than its queues hold, before it asks for room."""
+    for seed, make in ((1, spider), (2, broom)):
+        compare(f"shim-{seed}", make(), bfs_luo, source=0, limits=(0, 0), mapping=mapping)
 
 
 @pytest.mark.parametrize("name", DEVICES)

@@ -10,15 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
-from emdiam.gpu.bfs_dal import VARIANTS, bfs_busy_wait, bfs_hybrid, bfs_lists, bfs_pointers, bfs_warp, hybrid_entry
+from emdiam.gpu.bfs_dal import bfs_busy_wait, bfs_hybrid, bfs_lists, bfs_pointers, bfs_warp, hybrid_entry
 from emdiam.gpu.bfs_standard import DeviceGraph
 from emdiam.gpu.device import Device
 from emdiam.gpu.layouts import list_matrix, padded_lists, with_addresses
+from emdiam.gpu.variants import VARIANTS
 from tests import naive
 from tests.simt import runner
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
+DAL = [name for name in VARIANTS if name.startswith("dal-")]
 LAYOUTS = {"lists": padded_lists, "matrix": list_matrix}
 # A hub in the middle whose row has more than three segments, between empty rows.
 HUB: naive.Graph = naive.graph_of(128, [(64, v) for v in range(10, 120)] + [(11, 12), (119, 9)])
@@ -29,14 +31,14 @@ needs_shim = pytest.mark.skipif(not runner.have_compiler(), reason="the shim nee
 
 def check(device: Device, variant: str, graph: naive.Graph, source: int, ids: type = np.uint32, **options: Any) -> None:
     """A variant against the naive distances."""
-    distances, eccentricity = VARIANTS[variant][0](device, device_graph(device, graph, ids), source, **options)
+    distances, eccentricity = VARIANTS[variant].run(device, device_graph(device, graph, ids), source, **options)
     want = naive.distances(graph, source)
     assert plain_distances(device.to_host(distances)) == want
     assert eccentricity == max(want)
 
 
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_odd_graphs(variant: str, name: str) -> None:
     device = open_device(name)
     for graph in ODD.values():
@@ -47,7 +49,7 @@ def test_odd_graphs(variant: str, name: str) -> None:
 @pytest.mark.parametrize("ids", [np.uint32, np.uint64])
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_all_graphs_in_all_ways(variant: str, name: str, layout: str, ids: type) -> None:
     device = open_device(name)
     for graph in (odd_graphs() | ODD).values():
@@ -59,7 +61,7 @@ def test_all_graphs_in_all_ways(variant: str, name: str, layout: str, ids: type)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_more_vertices_than_threads(variant: str, seed: int) -> None:
     """256 threads for 600 vertices: a path in the middle, rays from it to all sections of all blocks."""
     graph = naive.graph_of(600, [(300 + i, 301 + i) for i in range(9)] + [
@@ -72,7 +74,7 @@ def test_more_vertices_than_threads(variant: str, seed: int) -> None:
 
 @needs_shim
 @settings(max_examples=60, deadline=None)
-@given(graphs(most=128), st.sampled_from(list(VARIANTS)), st.sampled_from(SEEDS), st.sampled_from(list(LAYOUTS)),
+@given(graphs(most=128), st.sampled_from(DAL), st.sampled_from(SEEDS), st.sampled_from(list(LAYOUTS)),
        st.sampled_from([32, 64, 256]), st.data())
 def test_random_graphs(graph: naive.Graph, variant: str, seed: int, layout: str, block: int,
                        data: st.DataObject) -> None:
@@ -82,13 +84,13 @@ def test_random_graphs(graph: naive.Graph, variant: str, seed: int, layout: str,
 
 
 @pytest.mark.parametrize("name", ["shim-2", "gpu"])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_wide_ids_and_narrow_distances(variant: str, name: str) -> None:
     check(open_device(name), variant, HUB, 9, np.uint64, dtype=np.dtype(np.uint8), block=32)
 
 
 @pytest.mark.parametrize("name", ["shim-0", "gpu"])
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_distances_that_do_not_fit(variant: str, name: str) -> None:
     """With uint8 one value is for unreached vertices, so 254 is the largest distance."""
     device = open_device(name)
@@ -98,29 +100,29 @@ def test_distances_that_do_not_fit(variant: str, name: str) -> None:
             check(device, variant, path, 0, dtype=np.dtype(np.uint8))
             continue
         with pytest.raises(OverflowError, match="a distance above 254 does not fit uint8"):
-            VARIANTS[variant][0](device, device_graph(device, path), 0, np.dtype(np.uint8))
+            VARIANTS[variant].run(device, device_graph(device, path), 0, np.dtype(np.uint8))
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_rows_with_loops_and_repeated_neighbours(variant: str) -> None:
     for seed in SEEDS:
         check(open_device(f"shim-{seed}"), variant, [[0, 1, 1], [0, 0, 2, 1], [1, 2, 2], []], 0)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_a_source_that_is_no_vertex(variant: str) -> None:
     device = open_device("shim-0")
     for source in (-1, 2):
         with pytest.raises(InputError, match=f"there is no vertex {source}; give one from 0 to 1"):
-            VARIANTS[variant][0](device, device_graph(device, [[1], [0]]), source)
+            VARIANTS[variant].run(device, device_graph(device, [[1], [0]]), source)
 
 
-@pytest.mark.parametrize("variant", VARIANTS)
+@pytest.mark.parametrize("variant", DAL)
 def test_lists_of_another_graph(variant: str) -> None:
     device = open_device("shim-0")
     lists = padded_lists(device, device_graph(device, [[1], [0], []]))
     with pytest.raises(InputError, match="the lists have 3 vertices, the graph has 2; give the lists of this graph"):
-        VARIANTS[variant][0](device, device_graph(device, [[1], [0]]), 0, lists=lists)
+        VARIANTS[variant].run(device, device_graph(device, [[1], [0]]), 0, lists=lists)
 
 
 # -- what is particular to a variant -----------------------------------------------------------------

@@ -8,6 +8,7 @@ import click
 
 from ..errors import InputError, StoppedEarly
 from . import options
+from .device import chosen_device
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -32,7 +33,7 @@ _SWITCHES = ("seed", "euler", "levels", "iterations", "known_diameter", "scratch
               help="Iterations of sweep, fringe or spanning, at most. [default: the method's]")
 @click.option("--known-diameter", type=click.IntRange(min=0), metavar="D",
               help="Largest diameter over all components, for the ratio estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads)
+@options.stacked(options.memory, options.arena, options.threads, options.gpu)
 @click.option("--scratch", type=options.FOLDER, metavar="DIR",
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
@@ -75,13 +76,15 @@ def _run_all(given: dict[str, Any], masters: list[int | str] | None, results: li
     from ..graph.store import open_store
 
     own = {name: given[name] for name in _SWITCHES if given[name] is not None}
+    device = chosen_device(given["device"])
     with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store:
         for item in masters or ():  # a number that cannot be is told before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
         for switches in [own] if masters is None else [{**own, "masters": item} for item in masters]:
             run = ApproxRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
-                            threads=given["threads"], switches=switches, time_limit=given["time_limit"])
+                            threads=given["threads"], switches=switches, time_limit=given["time_limit"],
+                            device=device, bfs=given["bfs"], mapping=given["mapping"])
             try:
                 with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
                     results.append(approx(store, run, listener).to_dict())

@@ -7,7 +7,7 @@ import io
 from typing import Any
 
 from ..units import format_size
-from .exact_text import memory_line, seconds_line, traversals_line
+from .exact_text import device_lines, memory_line, seconds_line, traversals_line
 from .phases import bounds_text, seconds_text
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
@@ -18,7 +18,8 @@ def approximation_text(result: dict[str, Any]) -> str:
     """Lines for the result of an approximation, as `Approximation.to_dict()` gives it."""
     return "\n".join([
         *_bound_lines(result), *_cluster_lines(result), *_sweep_lines(result), *_witness_lines(result["witness"]),
-        traversals_line(result), seconds_line(result), *_stage_lines(result), memory_line(result)])
+        traversals_line(result), *device_lines(result), seconds_line(result), *_stage_lines(result),
+        memory_line(result)])
 
 
 def table_text(results: list[dict[str, Any]]) -> str:

@@ -9,6 +9,7 @@ import click
 
 from ..errors import StoppedEarly
 from . import options
+from .device import chosen_device
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -23,6 +24,7 @@ _SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "p
 @click.option("--method", type=click.Choice(options.METHODS), default="pivots", show_default=True,
               help="Exact method.")
 @options.stacked(options.memory, options.arena, options.threads, options.as_json)
+@options.gpu
 @click.option("--path", "path_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the witness path to FILE, one vertex id a line. Paths above 10,000 vertices are"
                    " shown nowhere else.")
@@ -69,7 +71,8 @@ def command(**given: Any) -> int:
         threads=given["threads"], evict_page_cache=given["evict_page_cache"],
         switches={name: given[name] for name in _SWITCHES if given[name] is not None},
         gap=given["gap"], time_limit=given["time_limit"], bounds_only=given["bounds_only"],
-        certificate=given["certificate"],
+        certificate=given["certificate"], device=chosen_device(given["device"]), bfs=given["bfs"],
+        mapping=given["mapping"],
     )
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:

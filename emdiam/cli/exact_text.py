@@ -23,8 +23,8 @@ def result_text(result: dict[str, Any]) -> str:
     lines = [*_diameter_lines(result), _bounds_line(result), *_witness_lines(result["witness"])]
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
-    return "\n".join([*lines, traversals_line(result), *_removed_lines(result), seconds_line(result),
-                      memory_line(result)])
+    return "\n".join([*lines, traversals_line(result), *_removed_lines(result), *device_lines(result),
+                      seconds_line(result), memory_line(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
@@ -98,6 +98,11 @@ def _removed_lines(result: dict[str, Any]) -> list[str]:
         return []
     parts = [f"{name.replace('_', ' ')} {100 * shares[name]:.2f} %" for name in _REMOVED if name in shares]
     return ["vertices settled without a BFS: " + ", ".join(parts)]
+
+
+def device_lines(result: dict[str, Any]) -> list[str]:
+    """What traversals ran on, where that is not plainly the CPU."""
+    return [] if result["device"] == "cpu" else [f"device: {result['device']}"]
 
 
 def seconds_line(result: dict[str, Any]) -> str:

@@ -56,6 +56,10 @@ threads = click.option(
 batch = click.option(
     "--batch", type=click.IntRange(min=1), metavar="K",
     help="Sources of one multi-source BFS, for bounding, ifub, korf and apsp. [default: 1]")
+device = click.option(
+    "--device", default="cpu", show_default=True, metavar="DEVICE",
+    help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), or auto for a GPU where there is one"
+         " and the CPU where not.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 scratch = click.option(
     "--scratch", type=FOLDER, metavar="DIR",
@@ -72,6 +76,14 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
         return function
     return decorate
 
+
+gpu = stacked(
+    device,
+    click.option("--bfs", metavar="NAME",
+                 help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md. [default: auto]"),
+    click.option("--mapping", metavar="NAME",
+                 help="Load balancing of a BFS on a GPU, by its name there. [default: the variant's]"),
+)
 
 progress = stacked(
     click.option("--quiet", "-q", is_flag=True, help="Show no progress."),

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from . import options
+from .device import chosen_device
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import emit, emit_json
@@ -20,7 +21,7 @@ from .output import emit, emit_json
 @options.batch
 @click.option("--masters", metavar="M", help="Masters of clusters, as for `emdiam approx`. [default: auto]")
 @click.option("--euler", flag_value=True, default=None, help="clusters with an Euler tour.")
-@options.stacked(options.threads, options.as_json, options.progress)
+@options.stacked(options.threads, options.device, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Show what a run would take, without running it.
 
@@ -35,7 +36,7 @@ def command(**given: Any) -> int:
     if "masters" in switches:
         switches["masters"] = one_item(switches["masters"])
     shared = {"method": given["method"], "memory_bytes": given["memory"], "arena_bytes": given["arena"],
-              "threads": given["threads"], "switches": switches}
+              "threads": given["threads"], "switches": switches, "device": chosen_device(given["device"])}
     with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
         if given["method"] in options.APPROXIMATIONS:
             planned = plan_approx(given["store"], ApproxRun(**shared), listener).to_dict()

@@ -44,7 +44,7 @@ class Result:
     smallest vertex); diameter_max_component : largest over all components; None while not proved.
     lower, upper : proved interval of the largest finite distance, over all components. exact :
     lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
-    : of the method.
+    : of the method. device : what traversals ran on.
     """
 
     method: str
@@ -71,6 +71,7 @@ class Result:
     version: str = ""
     store_digest: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    device: str = "cpu"
     certificate: str | None = None
     proof: Proof | None = field(default=None, repr=False, compare=False)
 

@@ -196,15 +196,3 @@ def bfs_hybrid(
         return changed == 1
 
     return search.run(reaches)
-
-
-Variant = Callable[..., tuple[DeviceArray, int]]
-# name -> function, the paper's name, its place, work
-VARIANTS: dict[str, tuple[Variant, str, str, str]] = {
-    "dal-standard": (bfs_lists, "Standard", "papers/001, Algorithm 3", "O(n * levels + m)"),
-    "dal-pointers": (bfs_pointers, "Pointers", "papers/001, section IV-D", "O(n * levels + m)"),
-    "dal-busy-wait": (bfs_busy_wait, "Busy-Wait", "papers/001, section IV-D", "O(n * levels + m)"),
-    "dal-textures": (bfs_textures, "Textures", "papers/001, section IV-D", "O(n * levels + m)"),
-    "dal-warp": (bfs_warp, "Warp", "papers/001, Algorithm 4", "O(n * levels + m)"),
-    "dal-hybrid": (bfs_hybrid, "Hybrid", "papers/001, sections IV-D and V-C", "O(n * levels + m)"),
-}

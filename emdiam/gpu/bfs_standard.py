@@ -25,6 +25,16 @@ class DeviceGraph:
         """Number of vertices."""
         return self.offsets.size - 1
 
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs."""
+        return self.neighbours.size
+
+    @property
+    def id_dtype(self) -> np.dtype[Any]:
+        """Type of a vertex number."""
+        return self.neighbours.dtype
+
 
 def bfs_standard(
     device: Device, graph: DeviceGraph, source: int, dtype: np.dtype[Any] | None = None, block: int | None = None

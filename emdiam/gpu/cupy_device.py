@@ -18,6 +18,8 @@ EXTRA = "install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or comp
 OPTIONS = ("-std=c++17",)
 # More dynamic shared memory than this a kernel has to be allowed first (CUDA C++ Programming Guide).
 USUAL_SHARED_BYTES = 48 << 10
+# cudaHostRegisterPortable and cudaHostRegisterMapped.
+_PORTABLE, _MAPPED = 1, 2
 
 
 def find_device(text: str = "gpu") -> Device:
@@ -173,11 +175,50 @@ class CupyDevice:
         """See Device.synchronize."""
         self._cupy.cuda.get_current_stream().synchronize()
 
-    def record(self) -> Any:
+    def record(self, stream: Any = None) -> Any:
         """See Device.record."""
         event = self._cupy.cuda.Event()
-        event.record()
+        event.record(stream)
         return event
+
+    def register(self, host: np.ndarray) -> DeviceArray:
+        """See Device.register."""
+        runtime = self._cupy.cuda.runtime
+        if host.nbytes == 0:
+            return self.empty(0, host.dtype)
+        try:
+            runtime.hostRegister(host.ctypes.data, host.nbytes, _PORTABLE | _MAPPED)
+        except runtime.CUDARuntimeError as error:
+            raise BudgetError(f"{host.nbytes} bytes of the host cannot be locked into memory ({_first_line(error)})",
+                              remedy="give a smaller --memory") from error
+        memory = self._cupy.cuda.UnownedMemory(host.ctypes.data, host.nbytes, host)
+        view: DeviceArray = self._cupy.ndarray(
+            host.size, host.dtype, memptr=self._cupy.cuda.MemoryPointer(memory, 0))
+        return view
+
+    def release(self, host: np.ndarray) -> None:
+        """See Device.release."""
+        if host.nbytes:
+            self._cupy.cuda.runtime.hostUnregister(host.ctypes.data)
+
+    def stream(self) -> Any:
+        """See Device.stream."""
+        return self._cupy.cuda.Stream(non_blocking=True)
+
+    def copy_behind(self, src: np.ndarray, dst: DeviceArray, stream: Any) -> None:
+        """See Device.copy_behind."""
+        check_copy(src, dst)
+        target: Any = dst
+        runtime = self._cupy.cuda.runtime
+        runtime.memcpyAsync(target.data.ptr, src.ctypes.data, src.nbytes, runtime.memcpyHostToDevice, stream.ptr)
+
+    def wait(self, event: Any, stream: Any = None) -> None:
+        """See Device.wait."""
+        (stream or self._cupy.cuda.get_current_stream()).wait_event(event)
+
+    def wait_here(self, event: Any) -> None:
+        """See Device.wait_here."""
+        event.synchronize()
 
     def elapsed(self, start: Any, end: Any) -> float:
         """See Device.elapsed."""

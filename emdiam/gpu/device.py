@@ -117,8 +117,34 @@ class Device(Protocol):
         """Wait until all that was asked for is done."""
         ...
 
-    def record(self) -> Any:
-        """An event: a mark in the order of what the device does."""
+    def record(self, stream: Any = None) -> Any:
+        """An event: a mark in the order of what the device does, in a stream of copies or (None) in the order
+        of launches."""
+        ...
+
+    def register(self, host: np.ndarray) -> DeviceArray:
+        """Lock a vector of the host into its memory, for copy_behind, until `release`; gives the device's view
+        of it, through which kernels read it where it is. Raises BudgetError if the system refuses."""
+        ...
+
+    def release(self, host: np.ndarray) -> None:
+        """Undo `register`; copies of it must have ended."""
+        ...
+
+    def stream(self) -> Any:
+        """A new order of copies beside the order of launches."""
+        ...
+
+    def copy_behind(self, src: np.ndarray, dst: DeviceArray, stream: Any) -> None:
+        """Copy a part of a registered vector to the device, in the order of `stream`; comes back at once."""
+        ...
+
+    def wait(self, event: Any, stream: Any = None) -> None:
+        """What is asked for from now on in `stream` (None: launches) waits for `event`; the host does not."""
+        ...
+
+    def wait_here(self, event: Any) -> None:
+        """The host waits for `event`."""
         ...
 
     def elapsed(self, start: Any, end: Any) -> float:

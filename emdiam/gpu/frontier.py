@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +20,25 @@ from .source import Define
 MOST_THREADS = 256
 
 
+# In the place of `begin`, see mapping.cuh.
+PACKED = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@dataclass(frozen=True)
+class Held:
+    """Arcs that are at hand. neighbours : their heads: of arcs [begin, end), or with `packed` of the parts of the
+    rows of the queue that lie in [begin, end), one after the other."""
+
+    neighbours: DeviceArray
+    begin: int
+    end: int
+    packed: bool = False
+
+
 class FrontierLauncher:
     """Runs kernels made with mapping.cuh on frontiers of one graph.
 
-    Their first seven parameters are the fields of Frontier in their order; the visitor's own follow.
+    Their first parameters are FRONTIER_PARAMETERS; the visitor's own follow.
     mapping : a name of MAPPINGS. block : threads of a block. tuning : macros of the mapping to change.
     Buffers on the device: 8 bytes a vertex where sums are needed, and 8 for each chunk or big row.
     Raises InputError for a mapping, a tuning or a block that there cannot be.
@@ -34,23 +50,27 @@ class FrontierLauncher:
             raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
         self.device, self.graph, self.block = device, graph, block
         self.mapping, self.tuning = find_mapping(mapping, tuning)
-        self.vertex = {"VERTEX": KERNEL_TYPES[graph.neighbours.dtype.name]}
+        self.vertex = {"VERTEX": KERNEL_TYPES[graph.id_dtype.name]}
         self.defines: dict[str, Define] = {**self.vertex, "MAPPING": self.mapping.macro, **self.tuning}
         self.chunk_units = block * self.mapping.units_of_thread(self.tuning)
         self._none = device.empty(1, np.uint64)
         self._starts = self._partition = self._deferred = self._none
         self._n_deferred = device.empty(1, np.uint64)
         device.fill(self._n_deferred, 0)
-        n_arcs = graph.neighbours.size
+        n_arcs = graph.n_arcs
         if self.mapping.needs_sums:
-            self._starts = device.empty(graph.n_vertices + 1, np.uint64)
-            self._sums = ExclusiveSums(device, block)
-            self._degrees = self._sums_kernel("frontier_degrees")
+            self._make_sums()
         if self.mapping.n_phases == 2:
             self._partition = device.empty(n_arcs // self.chunk_units + 2, np.uint64)
             self._cut = self._sums_kernel("partition_rows")
         if self.mapping.defers:
             self._deferred = device.empty(n_arcs // (self.tuning["BIG_ROW"] + 1) + 1, np.uint64)
+
+    def _make_sums(self) -> None:
+        """Room for the sums of degrees, and their kernels."""
+        self._starts = self.device.empty(self.graph.n_vertices + 1, np.uint64)
+        self._sums = ExclusiveSums(self.device, self.block)
+        self._degrees = self._sums_kernel("frontier_degrees")
 
     def _sums_kernel(self, entry: str) -> Kernel:
         return self.device.kernel("frontier_sums.cu", find_entry("frontier_sums.cu", entry).entry, self.vertex)
@@ -59,33 +79,45 @@ class FrontierLauncher:
         """An entry of a kernel file, built with this mapping."""
         return self.device.kernel(file, entry, self.defines)
 
+    def kernels(self, file: str | Path, entry: str, deferred: str) -> list[Kernel]:
+        """The kernels of a launch: an entry, and the one for its deferred rows if this mapping defers any."""
+        return [self.kernel(file, one) for one in (entry, *([deferred] if self.mapping.defers else []))]
+
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
         """Visit every arc of the vertices in `queue`, a vector of different vertices, at least one.
 
         kernels : one that calls for_each_arc, and where the mapping defers one more that calls
         for_each_deferred_arc. arguments : those of the visitor.
         """
-        frontier = self._describe(queue)
-        grid = self._grid(kernels[0], queue.size)
-        self.device.launch(kernels[0], grid, self.block, (*frontier, *arguments))
-        if self.mapping.defers:
-            self.device.launch(kernels[1], self.device.resident_blocks(kernels[1], self.block), self.block,
-                               (*frontier, *arguments))
+        self.launch_held(kernels, queue, Held(self.graph.neighbours, 0, self.graph.n_arcs), arguments)
 
-    def _describe(self, queue: DeviceArray) -> tuple[Any, ...]:
+    def launch_held(self, kernels: Sequence[Kernel], queue: DeviceArray, held: Held, arguments: Sequence[Any]) -> None:
+        """The same for those of the arcs that are at hand."""
+        described = (*self._describe(queue, held), held.neighbours, *arguments)
+        self.device.launch(kernels[0], self._grid(kernels[0], queue.size), self.block, described)
+        if self.mapping.defers:
+            self.device.launch(kernels[1], self.device.resident_blocks(kernels[1], self.block), self.block, described)
+
+    def _describe(self, queue: DeviceArray, held: Held) -> tuple[Any, ...]:
         """The arguments for the fields of Frontier; sums and chunks are made where they are needed."""
-        rows, starts = np.uint64(queue.size), self._starts
-        if self.mapping.needs_sums:
-            starts = self._starts[: queue.size + 1]
-            self.device.launch(self._degrees, blocks_for(queue.size, self.block, self.device), self.block,
-                               (queue, rows, self.graph.offsets, starts))
-            self._sums.replace(starts)
+        rows, starts, begin, end = np.uint64(queue.size), self._starts, np.uint64(held.begin), np.uint64(held.end)
+        if self.mapping.needs_sums or held.packed:
+            starts = self._sums_of(queue, begin, end)
         if self.mapping.n_phases == 2:
             self.device.launch(self._cut, blocks_for(self._partition.size, self.block, self.device), self.block,
                                (starts, rows, np.uint64(self.chunk_units), self._partition))
         if self.mapping.defers:
             self.device.fill(self._n_deferred, 0)
-        return queue, rows, self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred
+        return (queue, rows, self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred,
+                PACKED if held.packed else begin, end)
+
+    def _sums_of(self, queue: DeviceArray, begin: np.uint64, end: np.uint64) -> DeviceArray:
+        """Exclusive sums of the degrees, and their total, uint64[k + 1]; of arcs in [begin, end) alone."""
+        starts = self._starts[: queue.size + 1]
+        self.device.launch(self._degrees, blocks_for(queue.size, self.block, self.device), self.block,
+                           (queue, np.uint64(queue.size), self.graph.offsets, begin, end, starts))
+        self._sums.replace(starts)
+        return starts
 
     def _grid(self, kernel: Kernel, n_rows: int) -> int:
         """Blocks of a launch over that many rows. The number of units is known on the device alone, so the
@@ -93,5 +125,5 @@ class FrontierLauncher:
         if self.mapping.grid == "resident":
             return self.device.resident_blocks(kernel, self.block)
         if self.mapping.grid == "units":
-            return blocks_for(self.graph.neighbours.size, self.chunk_units, self.device)
+            return blocks_for(self.graph.n_arcs, self.chunk_units, self.device)
         return blocks_for(n_rows * self.mapping.lanes_of_row(self.tuning), self.block, self.device)

@@ -23,7 +23,7 @@ class KernelFile:
     def __init__(self, device: Device, file: str, graph: DeviceGraph, block: int | None = None) -> None:
         self.device = device
         self.file = file
-        self.defines = {"VERTEX": KERNEL_TYPES[graph.neighbours.dtype.name]}
+        self.defines = {"VERTEX": KERNEL_TYPES[graph.id_dtype.name]}
         self._block = block
 
     def block(self, entry: str) -> int:

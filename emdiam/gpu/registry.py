@@ -6,9 +6,12 @@ there, registers above the budget, and spills are failures.
 
 from __future__ import annotations
 
+from .entries_auto import ENTRIES_AUTO
+from .entries_bounds import ENTRIES_BOUNDS
 from .entries_busato import BUSATO
 from .entries_dal import ENTRIES_DAL
 from .entries_mapping import ENTRIES_MAPPING
+from .entries_multi import ENTRIES_MULTI
 from .entry import DISTANCES, IDS, Entry, variants
 
 __all__ = ["DISTANCES", "ENTRIES", "IDS", "Entry", "find_entry", "variants"]
@@ -16,8 +19,11 @@ __all__ = ["DISTANCES", "ENTRIES", "IDS", "Entry", "find_entry", "variants"]
 ENTRIES: tuple[Entry, ...] = (
     Entry("bfs_levels.cu", "bfs_standard", builds=variants(VERTEX=IDS, DISTANCE=DISTANCES)),
     *BUSATO,
+    *ENTRIES_AUTO,
+    *ENTRIES_BOUNDS,
     *ENTRIES_DAL,
     *ENTRIES_MAPPING,
+    *ENTRIES_MULTI,
 )
 
 

@@ -29,7 +29,8 @@ class Counters(Tally):
     swept over blocks; dense_levels : those levels that touched at least half of all blocks. levels :
     levels of all kinds. edges_scanned : arcs looked at. blocks_read, bytes_read, bytes_decoded :
     I/O. fetch_seconds, fetch_cpu_seconds : wall and CPU seconds of all threads in reading, checking
-    and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels. wait_seconds : wall seconds in
+    and decoding blocks. kernel_cpu_seconds : CPU seconds in kernels. device_seconds : wall seconds of
+    traversals on a GPU. wait_seconds : wall seconds in
     which no kernel could run for want of blocks.
     """
 
@@ -44,6 +45,7 @@ class Counters(Tally):
     fetch_seconds: float = 0.0
     fetch_cpu_seconds: float = 0.0
     kernel_cpu_seconds: float = 0.0
+    device_seconds: float = 0.0
     wait_seconds: float = 0.0
 
 

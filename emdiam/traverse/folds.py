@@ -1,12 +1,14 @@
-"""Vectorised steps of exact methods over columns in RAM, a piece of entries at a time.
+"""Vectorised steps of exact methods over columns, a piece of entries at a time.
 
 A vertex is *open* in a column if it is not unreached there. All of these take time linear in the
-entries looked at, `start` to `stop`, and need a few MiB beside the columns.
+entries looked at, `start` to `stop`, and need a few MiB beside the columns. What is written here is for
+columns in RAM; where others live, their steps are registered for them (gpu/column_folds.py).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import singledispatch
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +29,7 @@ def _pieces(start: int, stop: int) -> Iterator[slice]:
         yield slice(begin, min(begin + _PIECE, stop))
 
 
+@singledispatch
 def open_vertices(column: Column, start: int, stop: int) -> Iterator[np.ndarray]:
     """The open vertices, ascending, in pieces (int64)."""
     values = column.raw()
@@ -41,6 +44,7 @@ def open_list(column: Column, start: int, stop: int) -> np.ndarray:
     return np.concatenate([np.empty(0, np.int64), *open_vertices(column, start, stop)])
 
 
+@singledispatch
 def open_bitmap(column: Column) -> np.ndarray:
     """The open vertices as a bitmap, uint64[ceil(n/64)]."""
     values = column.raw()
@@ -51,6 +55,7 @@ def open_bitmap(column: Column) -> np.ndarray:
     return bits.view(np.uint64)
 
 
+@singledispatch
 def open_at(column: Column, reached: Column, value: int, start: int, stop: int) -> None:
     """column[v] = value wherever `reached` is open."""
     values, other = column.raw(), reached.raw()
@@ -58,11 +63,13 @@ def open_at(column: Column, reached: Column, value: int, start: int, stop: int) 
         values[piece][other[piece] != reached.unreached] = value
 
 
+@singledispatch
 def close(column: Column, start: int, stop: int) -> None:
     """No vertex is open any more."""
     column.raw()[start:stop] = column.unreached
 
 
+@singledispatch
 def tighten_upper(upper: Column, distances: Column, eccentricity: int, start: int, stop: int) -> None:
     """upper[v] = min(upper[v], eccentricity + d(v)) for vertices open in `upper`.
 
@@ -75,6 +82,7 @@ def tighten_upper(upper: Column, distances: Column, eccentricity: int, start: in
         np.minimum(mine, sums, out=values[piece], casting="unsafe")
 
 
+@singledispatch
 def tighten_lower(lower: Column, distances: Column, eccentricity: int, start: int, stop: int) -> None:
     """lower[v] = max(lower[v], d(v), eccentricity - d(v)) wherever `distances` is open."""
     values, away = lower.raw(), distances.raw()
@@ -85,6 +93,7 @@ def tighten_lower(lower: Column, distances: Column, eccentricity: int, start: in
         np.maximum(best, values[piece], out=values[piece], where=inside, casting="unsafe")
 
 
+@singledispatch
 def largest(column: Column, start: int, stop: int) -> int:
     """Largest value of an open vertex, or -1."""
     values, best = column.raw(), -1
@@ -95,6 +104,7 @@ def largest(column: Column, start: int, stop: int) -> int:
     return best
 
 
+@singledispatch
 def close_at_most(upper: Column, bound: int, start: int, stop: int) -> None:
     """Close the vertices whose value is at most `bound`."""
     values = upper.raw()
@@ -102,6 +112,7 @@ def close_at_most(upper: Column, bound: int, start: int, stop: int) -> None:
         values[piece][values[piece] <= bound] = upper.unreached
 
 
+@singledispatch
 def close_known(lower: Column, upper: Column, bound: int, widest: int, start: int, stop: int) -> int:
     """Close in `upper` the vertices with lower = upper, and those with both upper <= `bound` and
     2 lower >= `widest`. Returns how many stay open."""
@@ -116,6 +127,14 @@ def close_known(lower: Column, upper: Column, bound: int, widest: int, start: in
     return left
 
 
+@singledispatch
+def contenders(
+    among: Column, values: Column | None, most: int, smallest: bool, start: int, stop: int
+) -> Iterator[np.ndarray]:
+    """Open vertices of `among`, ascending, in pieces (int64), and with them all that `ranked` could choose."""
+    return open_vertices(among, start, stop)
+
+
 def ranked(
     engine: Engine, among: Column, values: Column | None, most: int, *, smallest: bool = False, start: int, stop: int
 ) -> np.ndarray:
@@ -125,8 +144,8 @@ def ranked(
     the largest degree, then the smallest vertex.
     """
     ids, keys = np.empty(0, np.int64), np.empty(0, np.int64)
-    for more in open_vertices(among, start, stop):
-        value = np.zeros(len(more), np.int64) if values is None else values.raw()[more].astype(np.int64)
+    for more in contenders(among, values, most, smallest, start, stop):
+        value = np.zeros(len(more), np.int64) if values is None else values.take(more).astype(np.int64)
         key = -value << _DEGREE_BITS if smallest else value << _DEGREE_BITS
         if most == 1:  # before the degrees are looked up, which costs more
             near = key == key.max()

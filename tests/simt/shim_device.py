@@ -7,6 +7,7 @@ import time
 import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from emdiam.errors import BudgetError, InputError
 from emdiam.gpu.device import DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from emdiam.gpu.source import Define
 from tests.simt import runner
+from tests.simt.shim_streams import Mark, Order
 
 SHARED_BYTES = 227 << 10  # most of a block of sm_90, and what all blocks of a multiprocessor share
 
@@ -59,14 +61,18 @@ class ShimDevice:
     seed : the order of threads (0: ascending, 1: descending, else random, with threads taken off in the
     middle and blocks interleaved), and the rubbish in memory that was not written. n_sms : as stated, for
     the host's choice of grids. total : bytes of memory that it pretends to have. steps, launches : basic
-    blocks of code and launches so far.
+    blocks of code and launches so far. late : whether launches, and copies behind them, are done only when
+    somebody waits (shim_streams.py): bit 0 for launches, bit 1 for copies. peak : most bytes in use at a time.
+    copied : bytes that copies behind have brought.
     """
 
     def __init__(self, seed: int = 0, n_sms: int = 2, total: int = 1 << 30,
-                 step_limit: int = runner.DEFAULT_STEP_LIMIT) -> None:
+                 step_limit: int = runner.DEFAULT_STEP_LIMIT, late: int = 0) -> None:
         self.name, self.n_sms, self.max_threads, self.warp = f"shim, seed {seed}", n_sms, 1024, 32
         self.seed, self.step_limit, self.total = seed, step_limit, total
-        self.steps = self.launches = self.used = 0
+        self.steps = self.launches = self.used = self.peak = self.copied = 0
+        self._launches, self._late_copies = Order(bool(late & 1)), bool(late & 2)
+        self._registered: dict[int, int] = {}
         self.poison = (0xA5, 0x5A, 0xFF, 0x01)[seed % 4]
         self._runtime = runner.runtime()
 
@@ -80,6 +86,7 @@ class ShimDevice:
             raise BudgetError(f"no address space for {nbytes} bytes", remedy="raise the limit of virtual memory")
         memory = (ctypes.c_char * nbytes).from_address(base)
         self.used += nbytes
+        self.peak = max(self.peak, self.used)
         weakref.finalize(memory, self._release, base, nbytes)
         return ShimArray(np.frombuffer(memory, dtype))
 
@@ -94,16 +101,27 @@ class ShimDevice:
 
     def to_host(self, array: DeviceArray) -> np.ndarray:
         assert isinstance(array, ShimArray)
+        self._launches.settle()
         return array._values.copy()
 
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         assert isinstance(array, ShimArray)
-        array._values[:] = value
+        values = array._values
+
+        def work() -> None:
+            values[:] = value
+
+        self._launches.add(work)
 
     def copy(self, src: DeviceArray | np.ndarray, dst: DeviceArray) -> None:
         assert isinstance(dst, ShimArray)
         check_copy(src, dst)
-        dst._values[:] = src._values if isinstance(src, ShimArray) else src
+        target, values = dst._values, src._values if isinstance(src, ShimArray) else src.copy()
+
+        def work() -> None:
+            target[:] = values
+
+        self._launches.add(work)
 
     def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
         module = runner.load(file, defines)
@@ -126,6 +144,10 @@ class ShimDevice:
         pointers = (ctypes.c_void_p * (len(cells) + 1))(*(cell.ctypes.data for cell in cells), None)
         request = runner.Request(grid=grid, block=block, shared=shared, cooperative=int(cooperative), seed=self.seed,
                                  step_limit=self.step_limit, poison=self.poison)
+        self._launches.add(partial(self._run, kernel, request, pointers, (args, cells)))
+
+    def _run(self, kernel: ShimKernel, request: runner.Request, pointers: Any, alive: Any) -> None:
+        """A launch whose time has come. alive : what `pointers` points to."""
         runner.launch(kernel.module, kernel.entry, request, pointers)
         self.steps += request.steps
         self.launches += 1
@@ -134,13 +156,48 @@ class ShimDevice:
         return self.n_sms * max(1, min(2048 // block, SHARED_BYTES // max(shared, 1)))
 
     def synchronize(self) -> None:
-        """Nothing is ever under way."""
+        self._launches.settle()
 
-    def record(self) -> Any:
-        return time.perf_counter()
+    def record(self, stream: Any = None) -> Any:
+        order = self._launches if stream is None else stream
+        return Mark(order, order.asked, time.perf_counter())
 
     def elapsed(self, start: Any, end: Any) -> float:
-        return float(end - start)
+        end.settle()
+        return float(end.seconds - start.seconds)
+
+    def register(self, host: np.ndarray) -> DeviceArray:
+        assert host.ctypes.data not in self._registered, "registered already"
+        self._registered[host.ctypes.data] = host.nbytes
+        return ShimArray(host)
+
+    def release(self, host: np.ndarray) -> None:
+        del self._registered[host.ctypes.data]
+
+    def stream(self) -> Any:
+        return Order(self._late_copies)
+
+    def copy_behind(self, src: np.ndarray, dst: DeviceArray, stream: Any) -> None:
+        assert isinstance(dst, ShimArray)
+        check_copy(src, dst)
+        begin = src.ctypes.data
+        assert any(at <= begin and begin + src.nbytes <= at + size for at, size in self._registered.items()), \
+            "a copy behind from memory that is not registered"
+        target = dst._values
+
+        def work() -> None:
+            target[:] = src
+            self.copied += src.nbytes
+
+        stream.add(work)
+
+    def wait(self, event: Any, stream: Any = None) -> None:
+        order = self._launches if stream is None else stream
+        if order is not event.order:
+            order.add(event.settle)
+
+    def wait_here(self, event: Any) -> None:
+        event.settle()
 
     def memory(self) -> DeviceMemory:
         return DeviceMemory(self.total - self.used, self.total)

@@ -3,6 +3,7 @@
 // that of Merrill, Garland and Grimshaw.
 // Work: O(n + m) in all levels together.
 #include "mapping.cuh"
+#include "active.cuh"
 
 // Sets the distance of a neighbour and puts it into the next queue, once, whoever finds it first.
 struct Discover {
@@ -15,13 +16,7 @@ struct Discover {
         const VERTEX w = __ldg(neighbours + arc);
         const u32 unreached = 0xffffffffu;
         if (distances[w] != unreached || atomicCAS(distances + w, unreached, next_level) != unreached) return;
-        // One addition for all lanes that win at this moment.
-        const u32 winners = __activemask();
-        const i32 leader = __ffs(static_cast<i32>(winners)) - 1;
-        u64 place = 0;
-        if (static_cast<i32>(lane_id()) == leader) place = atomicAdd(n_next, static_cast<u64>(__popc(winners)));
-        place = __shfl_sync(winners, place, leader) + static_cast<u64>(__popc(winners & lanes_below()));
-        next[place] = w;
+        next[reserve_active(n_next)] = w;
     }
 };
 
@@ -30,10 +25,9 @@ struct Discover {
 // distances: u32[n] with all bits set where unreached. next: VERTEX[n], n_next: u64[1], 0 at first. The
 // distances and the set in `next` do not depend on the order of threads; the order in `next` does.
 extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
-expand_frontier(const VERTEX* queue, u64 n_rows, const u64* offsets, const u64* starts, const u64* partition, u64* deferred,
-                u64* n_deferred, const VERTEX* neighbours, u32* distances, u32 next_level, VERTEX* next, u64* n_next) {
+expand_frontier(FRONTIER_PARAMETERS, u32* distances, u32 next_level, VERTEX* next, u64* n_next) {
     __shared__ u64 scratch[MAPPING_WORDS];
-    const Frontier frontier = {queue, n_rows, offsets, starts, partition, deferred, n_deferred};
+    const Frontier frontier = FRONTIER;
     const Discover discover = {neighbours, distances, next_level, next, n_next};
     for_each_arc(frontier, scratch, discover);
 }
@@ -41,9 +35,8 @@ expand_frontier(const VERTEX* queue, u64 n_rows, const u64* offsets, const u64* 
 #if MAPPING == MAPPING_DYNAMIC_WARPS
 // The rows that expand_frontier has deferred, with the same arguments.
 extern "C" __global__ void __launch_bounds__(256)
-expand_deferred(const VERTEX* queue, u64 n_rows, const u64* offsets, const u64* starts, const u64* partition, u64* deferred,
-                u64* n_deferred, const VERTEX* neighbours, u32* distances, u32 next_level, VERTEX* next, u64* n_next) {
-    const Frontier frontier = {queue, n_rows, offsets, starts, partition, deferred, n_deferred};
+expand_deferred(FRONTIER_PARAMETERS, u32* distances, u32 next_level, VERTEX* next, u64* n_next) {
+    const Frontier frontier = FRONTIER;
     const Discover discover = {neighbours, distances, next_level, next, n_next};
     for_each_deferred_arc(frontier, discover);
 }

@@ -3,13 +3,14 @@
 // Source: papers/004, section 5 (prefix sums at run time) and 5.3.4 (partitioning phase).
 #include "mapping.cuh"
 
-// queue: VERTEX[n_rows], offsets: u64[n + 1], degrees: u64[n_rows + 1], the last becomes 0, so that the sums
-// over n_rows + 1 items end with the number of arcs. One thread a row, any grid.
+// queue: VERTEX[n_rows], offsets: u64[n + 1], degrees: u64[n_rows + 1], of arcs in [begin, end) alone; the last
+// becomes 0, so that the sums over n_rows + 1 items end with the number of arcs. One thread a row, any grid.
 extern "C" __global__ void __launch_bounds__(256)
-frontier_degrees(const VERTEX* queue, u64 n_rows, const u64* offsets, u64* degrees) {
+frontier_degrees(const VERTEX* queue, u64 n_rows, const u64* offsets, u64 begin, u64 end, u64* degrees) {
     for (u64 row = first_item(); row < n_rows; row += item_stride()) {
         const VERTEX v = queue[row];
-        degrees[row] = __ldg(offsets + v + 1) - __ldg(offsets + v);
+        const u64 last = Frontier::held(__ldg(offsets + v + 1), begin, end);
+        degrees[row] = last - Frontier::held(__ldg(offsets + v), begin, end);
     }
     if (first_item() == 0) degrees[n_rows] = 0;
 }

@@ -25,9 +25,9 @@ struct Gathering {
     __shared__ u64 shared_ranks[GATHER_BLOCK];          \
     const Gathering name = {&shared_owner, shared_row, shared_sums, shared_arcs, shared_ranks}
 
-// Calls take(valid, arc, rank) once with valid for each of the `count` arcs from `begin` of every thread, in
-// whole warps; rank is the thread's plus the arc's place in its row. All threads of the block must call it.
-// What was taken is complete behind the caller's next barrier, which must come before the next call.
+// Calls take(arc, rank) once for each of the `count` arcs from `begin` of every thread; rank is the thread's plus
+// the arc's place in its row. All threads of the block must call it. What was taken is complete behind the
+// caller's next barrier, which must come before the next call.
 template <typename Take>
 DEVICE void gather_by_block(const Gathering& space, u64 begin, u64& count, u64 rank, Take& take) {
     while (__syncthreads_or(count >= blockDim.x)) {
@@ -42,10 +42,7 @@ DEVICE void gather_by_block(const Gathering& space, u64 begin, u64& count, u64 r
             count = 0;
         }
         __syncthreads();
-        for (u64 first = warp_id() * WARP; first < space.row[1]; first += blockDim.x) {
-            const u64 i = first + lane_id();
-            take(i < space.row[1], space.row[0] + i, space.row[2] + i);
-        }
+        for (u64 i = threadIdx.x; i < space.row[1]; i += blockDim.x) take(space.row[0] + i, space.row[2] + i);
     }
 }
 
@@ -54,10 +51,8 @@ template <typename Take> DEVICE void gather_by_warp(u64 begin, u64& count, u64 r
         const int lane = __ffs(static_cast<int>(rows)) - 1;
         const u64 arcs = __shfl_sync(FULL_WARP, count, lane);
         const u64 arc = __shfl_sync(FULL_WARP, begin, lane), place = __shfl_sync(FULL_WARP, rank, lane);
-        for (u64 first = 0; first < arcs; first += WARP) {
-            const u64 i = first + lane_id();
-            take(i < arcs, arc + i, place + i);
-        }
+        for (u64 i = lane_id(); i < arcs; i += WARP) take(arc + i, place + i);
+        __syncwarp(FULL_WARP);
     }
     if (count >= WARP) count = 0;
 }
@@ -72,8 +67,7 @@ template <typename Take> DEVICE void gather_by_sum(const Gathering& space, u64 b
             space.ranks[before + dealt - done] = rank + dealt;
         }
         __syncthreads();
-        const bool valid = done + threadIdx.x < total;
-        take(valid, valid ? space.arcs[threadIdx.x] : 0, valid ? space.ranks[threadIdx.x] : 0);
+        if (done + threadIdx.x < total) take(space.arcs[threadIdx.x], space.ranks[threadIdx.x]);
         __syncthreads();
     }
 }

@@ -1,7 +1,9 @@
 // Load balancing: how the arcs of a frontier are handed to threads. One of the mapping_*.cuh is chosen by
 // -DMAPPING=MAPPING_...; all offer the same function:
 //
+//     entry(FRONTIER_PARAMETERS, ...)
 //     __shared__ u64 scratch[MAPPING_WORDS];              // in the entry, at most MOST_THREADS threads a block
+//     const Frontier frontier = FRONTIER;
 //     for_each_arc(frontier, scratch, visit);             // all threads of the grid, any grid
 //
 // calls visit(row, arc) once for each arc of each vertex in the queue: `row` is the place of the vertex in the
@@ -35,13 +37,17 @@
 #define MAPPING MAPPING_THREADS
 #endif
 
+// In the place of `begin`: the rows are packed.
+#define PACKED 0xffffffffffffffffull
+
 // Most threads of a block, for which the shared memory of every mapping is sized.
 #define MOST_THREADS 256u
 
 // queue: VERTEX[n_rows]. offsets: of the graph, u64[n + 1]. Where a mapping needs them: starts, the exclusive
 // sums of the degrees, u64[n_rows + 1]; partition, the row in which each chunk of units begins and the last
 // row, u64[chunks + 1]; deferred and n_deferred, rows left to a launch of their own and how many, n_deferred
-// 0 at first.
+// 0 at first. begin, end: the arcs that `neighbours` holds, of which the others are left out; or begin =
+// PACKED where it holds the rows of the queue alone, one after the other.
 struct Frontier {
     const VERTEX* queue;
     u64 n_rows;
@@ -50,10 +56,24 @@ struct Frontier {
     const u64* partition;
     u64* deferred;
     u64* n_deferred;
-    // The first arc of a row, and the one after its last.
-    __device__ u64 first_arc(u64 row) const { return __ldg(offsets + queue[row]); }
-    __device__ u64 end_arc(u64 row) const { return __ldg(offsets + queue[row] + 1); }
+    u64 begin;
+    u64 end;
+    // The first arc of a row, and the one after its last, as places in `neighbours`.
+    __device__ u64 first_arc(u64 row) const {
+        return begin == PACKED ? starts[row] : held(__ldg(offsets + queue[row]), begin, end);
+    }
+    __device__ u64 end_arc(u64 row) const {
+        return begin == PACKED ? starts[row + 1] : held(__ldg(offsets + queue[row] + 1), begin, end);
+    }
+    // The place of an arc, or of the nearest one that is held.
+    static __device__ u64 held(u64 arc, u64 begin, u64 end) { return min(max(arc, begin), end) - begin; }
 };
+
+// The first parameters of every entry that works on a frontier, and the Frontier that they make.
+#define FRONTIER_PARAMETERS                                                                                  \
+    const VERTEX *queue, u64 n_rows, const u64 *offsets, const u64 *starts, const u64 *partition, u64 *deferred, \
+        u64 *n_deferred, u64 begin, u64 end, const VERTEX *neighbours
+#define FRONTIER {queue, n_rows, offsets, starts, partition, deferred, n_deferred, begin, end}
 
 // The row of a unit: the largest r in [low, high) with starts[r] <= unit, where starts[low] <= unit. Empty
 // rows begin where the next one does, so they are never the largest.

@@ -1,0 +1,55 @@
+"""python -m bench.gpu: check and time everything on this machine's GPU; a report as JSON and Markdown."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from .parent import launcher, run_all
+from .parts import PARTS
+from .report import markdown, n_wrong
+from .sizes import SIZES
+
+RESULTS = Path(__file__).resolve().parents[1] / "results" / "gpu"
+SCALES = ("full", "small")
+
+
+def _parts(text: str) -> list[str]:
+    """Names of parts with commas, for argparse."""
+    names = text.split(",")
+    unknown = [name for name in names if name not in PARTS]
+    if unknown:
+        raise argparse.ArgumentTypeError(f"no part {', '.join(unknown)}; choose from {', '.join(PARTS)}")
+    return names
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m bench.gpu", description=__doc__)
+    made.add_argument("--device", default="gpu:0", metavar="gpu:N", help="which GPU (default: gpu:0)")
+    made.add_argument("--only", type=_parts, metavar="PART,...", default=list(PARTS),
+                      help=f"only these parts: {', '.join(PARTS)}")
+    made.add_argument("--seconds", type=float, default=540.0, metavar="S",
+                      help="time for all parts together (default: 540)")
+    made.add_argument("--scale", choices=SCALES, default="full", help="size of the inputs (default: full)")
+    made.add_argument("--out", type=Path, metavar="DIR", default=RESULTS,
+                      help="folder for gpu.json, gpu.md and choices.json (default: bench/results/gpu)")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run; 0, or 1 if a result was wrong, failed, or a part came to no end."""
+    given = parser().parse_args(arguments)
+    out = given.out.resolve()
+    out.mkdir(parents=True, exist_ok=True)
+    about = {"device": given.device, "scale": given.scale, "seconds": given.seconds,
+             "sizes": vars(SIZES[given.scale])}
+    kept = run_all(given.only, given.seconds, launcher(given.device, given.scale, out), out, about)
+    print(markdown(kept))
+    return 1 if n_wrong(kept) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

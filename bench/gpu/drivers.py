@@ -1,0 +1,111 @@
+"""Checks of drivers other than BFS on one subject of the part verify: (subject, mapping) -> right or wrong, once
+for each result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from emdiam.gpu.bounds import DeviceBounds, diameter_by_bounds
+from emdiam.gpu.layouts import list_matrix, padded_lists
+from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.multi_source import MultiSource
+from emdiam.gpu.spread import Spreader
+
+from . import drivers_columns, drivers_forced, twins
+
+if TYPE_CHECKING:
+    from .verify import Subject
+
+UNREACHED = twins.UNREACHED
+# A batch of more than one word of sources.
+BATCH = 70
+# Largest graphs whose lists are put into a matrix, and whose diameter is found by a BFS from every vertex.
+MOST_MATRIX, MOST_DIAMETER = 1 << 24, 400
+
+
+def _layouts(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Padded lists, and where it is small the matrix, hold the rows."""
+    device, (offsets, neighbours) = subject.setting.device, subject.rows
+    degrees = np.diff(offsets)
+    made = [padded_lists(device, subject.graph)]
+    if degrees.size * (int(degrees.max()) + 32) < MOST_MATRIX:
+        made.append(list_matrix(device, subject.graph))
+    for lists in made:
+        starts = (np.arange(degrees.size) * lists.width if lists.starts is None
+                  else device.to_host(lists.starts).astype(np.int64)[:-1])
+        places = np.repeat(starts - offsets[:-1], degrees) + np.arange(neighbours.size)
+        yield np.array_equal(device.to_host(lists.sizes).astype(np.int64), degrees)
+        yield np.array_equal(device.to_host(lists.entries)[places].astype(np.int64), neighbours)
+
+
+def _bounds(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Bounds after two BFS of one component are max(d, e - d) and e + d; the choice is the smallest best one."""
+    device, first = subject.setting.device, subject.sources[0]
+    near = subject.expected[first]
+    inside = near != UNREACHED
+    bounds = DeviceBounds(device, device.array(near))
+    lower, upper = np.zeros(near.size, np.int64), np.full(near.size, UNREACHED, np.int64)
+    for source in (first, int(np.flatnonzero(inside)[-1])):
+        found = twins.distances(*subject.rows, source)
+        eccentricity, d = twins.eccentricity(found), found.astype(np.int64)
+        bounds.update(device.array(found), eccentricity)
+        lower, upper = np.maximum(lower, np.maximum(d, eccentricity - d)), np.minimum(upper, eccentricity + d)
+        yield np.array_equal(device.to_host(bounds.lower)[inside], lower[inside])
+        yield np.array_equal(device.to_host(bounds.upper)[inside], upper[inside])
+        candidates = np.flatnonzero(device.to_host(bounds.candidates))
+        yield bounds.select(True) == (int(candidates[np.argmax(upper[candidates])]) if candidates.size else None)
+
+
+def _diameter(subject: Subject, mapping: str) -> Iterator[bool]:
+    """The diameter by bounds, on small graphs."""
+    if subject.graph.n_vertices <= MOST_DIAMETER:
+        start = subject.sources[0]
+        found, _ = diameter_by_bounds(subject.setting.device, subject.graph, start)
+        yield found == twins.diameter(*subject.rows, start)
+
+
+def _multi_source(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Eccentricities and distances of a batch with repeats."""
+    device, n = subject.setting.device, subject.graph.n_vertices
+    drawn = np.random.default_rng(1).choice(subject.sources, BATCH).astype(np.int64)
+    columns = device.empty(n * BATCH, np.uint32)
+    device.fill(columns, UNREACHED)
+    reach = MultiSource(device, subject.graph, mapping).run(drawn, None, columns)
+    found = device.to_host(columns).reshape(BATCH, n)
+    for i, source in enumerate(drawn):
+        expected = subject.expected[int(source)]
+        yield int(reach[i]) == twins.eccentricity(expected) and np.array_equal(found[i], expected)
+
+
+def _spread(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Bounds after one spread, and how many were lowered."""
+    device, n = subject.setting.device, subject.graph.n_vertices
+    seeds, values = np.array(subject.sources, np.int64), np.arange(len(subject.sources), dtype=np.int64)
+    before = np.full(n, UNREACHED, np.uint32)
+    limit = max(2, twins.eccentricity(subject.expected[subject.sources[0]]) // 2)
+    bound = device.array(before)
+    lowered = Spreader(device, subject.graph, mapping).spread(bound, seeds, values, limit)
+    expected = twins.lowered(*subject.rows, before, seeds, values, limit)
+    yield np.array_equal(device.to_host(bound), expected)
+    yield lowered == int(np.count_nonzero(expected != before))
+    # The same once more, in two halves: to a smaller limit, then on from what has that bound.
+    bound = device.array(before)
+    spreader = Spreader(device, subject.graph, mapping)
+    spreader.spread(bound, seeds[:1], values[:1], limit - 1)
+    spreader.extend(bound, limit - 1, limit)
+    yield np.array_equal(device.to_host(bound), twins.lowered(*subject.rows, before, seeds[:1], values[:1], limit))
+
+
+Check = Callable[["Subject", str], Iterator[bool]]
+_NONE = ("",)
+DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
+    "layouts": (_NONE, _layouts), "sums": (_NONE, drivers_forced.sums), "bounds": (_NONE, _bounds),
+    "diameter": (_NONE, _diameter), "columns": (_NONE, drivers_columns.columns),
+    "pivot bounds": (_NONE, drivers_columns.pivots), "folds": (_NONE, drivers_columns.folds),
+    "BFS-4K, forced": (_NONE, drivers_forced.four_k), "auto, forced": (tuple(MAPPINGS), drivers_forced.auto),
+    "luo, forced": (tuple(MAPPINGS), drivers_forced.luo),
+    "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
+}

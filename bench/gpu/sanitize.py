@@ -1,0 +1,72 @@
+"""Parts sanitize and tests: tools that run programs of their own on the device."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .setting import Row, Setting
+
+TOOLS = ("memcheck", "racecheck")
+PLACES = ("compute-sanitizer", "/usr/local/cuda/bin/compute-sanitizer")
+ROOT = Path(__file__).resolve().parents[2]
+SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
+COUNTS = re.compile(r"(\d+) (passed|failed|skipped|deselected|errors?)")
+# The compile test needs no device; what names a shim needs none either.
+TESTS = ("-q", "-k", "not shim", "--ignore=tests/test_gpu_compile.py", "-p", "no:cacheprovider")
+TAIL = 1500
+
+
+def find_sanitizer() -> str | None:
+    """The tool, or None."""
+    return next((found for place in PLACES if (found := shutil.which(place))), None)
+
+
+def run(setting: Setting, device: str = "gpu") -> Iterator[Row]:
+    """A row for each tool of compute-sanitizer over every entry of the registry."""
+    for tool in TOOLS:
+        yield from setting.cell({"tool": tool}, partial(_sanitize, setting, tool, device))
+
+
+def _sanitize(setting: Setting, tool: str, device: str) -> dict[str, Any]:
+    program = find_sanitizer()
+    if program is None:
+        return {"skipped": "compute-sanitizer is not on this machine"}
+    done = _run([program, "--tool", tool, "--print-limit", "20", sys.executable, "-m", "bench.gpu.every_entry", device],
+                setting.left() / 2)
+    summary = SUMMARY.search(done)
+    return {"errors": int(summary[1]) if summary else None, "tail": done[-TAIL:]}
+
+
+def run_tests(setting: Setting) -> Iterator[Row]:
+    """A row of the tests' own cases on a GPU."""
+    yield from setting.cell({"tool": "pytest"}, partial(_tests, setting))
+
+
+def _tests(setting: Setting) -> dict[str, Any]:
+    if importlib.util.find_spec("pytest") is None:
+        return {"skipped": "pytest is not installed"}
+    files = sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests").glob("test_gpu_*.py"))
+    done = _run([sys.executable, "-m", "pytest", *TESTS, *files], setting.left())
+    counts = {word.removesuffix("s"): int(number) for number, word in COUNTS.findall(done[-TAIL:])}
+    return {"counts": counts, "errors": counts.get("failed", 0) + counts.get("error", 0) if counts else None,
+            "tail": done[-TAIL:]}
+
+
+def _run(command: list[str], seconds: float) -> str:
+    """What a program prints, both streams; what it has printed if its time is over."""
+    try:
+        done = subprocess.run(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=max(1.0, seconds))
+    except subprocess.TimeoutExpired as late:
+        printed = late.stdout or b""
+        text = printed.decode(errors="replace") if isinstance(printed, bytes) else printed
+        return f"{text}\nstopped after {seconds:.0f} s"
+    return done.stdout

@@ -1,0 +1,94 @@
+"""What every part of a run is given, and the cells that its figures come in."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from emdiam.gpu.device import Device
+
+from .sizes import SIZES, Sizes
+
+Row = dict[str, Any]
+
+
+class TooSlow(Exception):
+    """A cell has used up its time."""
+
+
+class Skipped(Exception):
+    """A cell cannot be had on this machine; the text says why."""
+
+
+class BrokenDevice(Exception):
+    """The device does not answer any more: the process has to be started anew."""
+
+
+def _nothing(name: str) -> None:
+    """Note the beginning of no cell."""
+
+
+@dataclass
+class Setting:
+    """device : to measure. xp : numpy, or cupy to make inputs on the GPU. cuda : what only CUDA can tell
+    (cuda.Cuda), or None with the reason in `no_cuda`. seconds : left for this part from now on. out : folder
+    for files beside the report, or None. done : cells that were begun in an earlier attempt, which are passed
+    over. begin : is told the name of each cell before it runs.
+    """
+
+    device: Device
+    sizes: Sizes = field(default_factory=lambda: SIZES["full"])
+    xp: ModuleType = np
+    cuda: Any = None
+    no_cuda: str = "the device is not CUDA's"
+    seconds: float = 540.0
+    out: Path | None = None
+    done: frozenset[str] = frozenset()
+    begin: Callable[[str], None] = _nothing
+    started: float = field(default_factory=time.monotonic)
+
+    def left(self) -> float:
+        """Seconds left for the part."""
+        return self.seconds - (time.monotonic() - self.started)
+
+    def cell(self, key: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]) -> Iterator[Row]:
+        """The row of one cell: its key, and what `work` found, or why there is nothing.
+
+        "skipped": no time was left, or the machine lacks something. "slow": stopped by its limit. "failure": the
+        error; if the device is lost with it, BrokenDevice is raised after the row. No row for a cell that is
+        `done`.
+        """
+        name = " ".join(map(str, key.values()))
+        if name in self.done:
+            return
+        if self.left() <= 0:
+            yield {**key, "skipped": "no time was left"}
+            return
+        self.begin(name)
+        try:
+            yield {**key, **work()}
+        except TooSlow as slow:
+            yield {**key, "slow": str(slow)}
+        except Skipped as skipped:
+            yield {**key, "skipped": str(skipped)}
+        except Exception as error:  # of any kind: it is a finding, and the cells after it are to run
+            yield {**key, "failure": describe(error)}
+            self._check_device(error)
+
+    def _check_device(self, error: Exception) -> None:
+        """Raise BrokenDevice if the device does nothing any more after an error."""
+        try:
+            self.device.to_host(self.device.array(np.zeros(1, np.uint32)))
+        except Exception as second:  # whatever it is, the device does not answer
+            raise BrokenDevice(describe(second)) from error
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line of at most 300 characters."""
+    return " ".join(f"{type(error).__name__}: {error}".split())[:300]

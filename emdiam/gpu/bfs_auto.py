@@ -1,0 +1,254 @@
+"""BFS that chooses its way level by level: persistent, top-down with a mapping, or bottom-up over bitmaps.
+
+Source: papers/004, sections 2.1 (direction optimization, after Beamer et al., SC 2012) and 5 (mappings); the
+choices are data, see choices.py. Distances are uint32[n] on the device, all bits set where unreached. Graphs are
+undirected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .bfs_persistent import NO_LIMIT, PersistentLevels
+from .bfs_standard import DeviceGraph
+from .choices import PERSISTENT, Choices, LevelSize, Rule, usual_choices
+from .device import Device, DeviceArray
+from .frontier import MOST_THREADS, FrontierLauncher
+from .kernel_file import KernelFile, start_distances, zeros
+from .mappings import find_mapping
+
+WORD = 32
+DOWN, UP = "top-down", "bottom-up"
+# The persistent kernel hands back when a frontier is this many times larger than those it is chosen for: a
+# search whose levels are about that large would go to and fro, and the bitmap be made anew each time.
+PATIENCE = 4
+
+
+@dataclass(frozen=True)
+class LevelRecord:
+    """What one step of a search did.
+
+    level : distance of the frontier it started from. levels : how many it did, more than one only where it was
+    persistent. direction : "persistent", "top-down" or "bottom-up". mapping : of a step top-down, else "". rows,
+    arcs : vertices of the frontier at its start, and arcs of those it expanded (of the frontier too where it went
+    up). looked : arcs that it looked at. seconds : on the device, with what turned queues into bitmaps or back.
+    """
+
+    level: int
+    levels: int
+    direction: str
+    mapping: str
+    rows: int
+    arcs: int
+    looked: int
+    seconds: float
+
+
+@dataclass
+class _Run:
+    """Where one search stands.
+
+    level, rows, arcs : distance, vertices and arcs of the frontier. rows_before : of the level before. arcs_left :
+    of vertices that are not reached. in_words : whether the frontier is a bitmap, else a queue. marked : whether
+    the bitmap of visited vertices is up to date.
+    """
+
+    distances: DeviceArray
+    arcs: int
+    arcs_left: int
+    level: int = 0
+    rows: int = 1
+    rows_before: int = 0
+    upwards: bool = False
+    in_words: bool = False
+    marked: bool = True
+
+    def advance(self, rows: int, arcs: int) -> None:
+        """The next level, of so many vertices and arcs, which were not reached before."""
+        self.level, self.rows_before = self.level + 1, self.rows
+        self.rows, self.arcs, self.arcs_left = rows, arcs, self.arcs_left - arcs
+
+
+class AutoBfs:
+    """BFS on one graph, for any number of sources; buffers are made once.
+
+    mapping, tuning : one load balancing for all levels top-down, in the place of those of the table. block :
+    threads of a block, a multiple of 32 up to 256; None for what each kernel usually has. choices : the table
+    (None: the package's). measure : keep a LevelRecord of each step in `records`, which every run starts anew;
+    the steps then wait for the device and count the arcs that they look at. Memory on the device: two queues and
+    four bitmaps of n vertices, what FrontierLauncher takes for each mapping in use, and the distances of each run.
+    Raises InputError for a mapping, a tuning or a block that there cannot be.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
+                 tuning: Mapping[str, int] | None = None, block: int | None = None, choices: Choices | None = None,
+                 measure: bool = False) -> None:
+        if mapping is None and tuning:
+            raise InputError("only a load balancing that is named can be tuned", remedy="name the mapping too")
+        if mapping is not None:
+            find_mapping(mapping, tuning)
+        self._device, self._graph, self._block = device, graph, block
+        self._fixed, self._tuning = mapping, tuning
+        self._choices = choices or usual_choices()
+        self._measure, self.records = measure, list[LevelRecord]()
+        self._n, self._words = graph.n_vertices, -(-graph.n_vertices // WORD)
+        self._launchers: dict[str, FrontierLauncher] = {}
+        self._persistent = PersistentLevels(device, graph, block)
+        self._bits = KernelFile(device, "bfs_bitmaps.cu", graph, block)
+        self._bits.defines["COUNT_ARCS"] = str(int(measure))
+        self._sums = KernelFile(device, "bfs_directions.cu", graph, block)
+        ids = graph.id_dtype
+        self._id = ids.type
+        self._queues = (device.empty(self._n, ids), device.empty(self._n, ids))
+        self._counts = zeros(device, 3, np.uint64)
+        self._visited, self._isolated, self._frontier, self._next = (
+            device.empty(self._words, np.uint32) for _ in range(4))
+        self._bits.launch("isolated_words", self._n, graph.offsets, np.uint64(self._n), np.uint64(self._words),
+                          self._isolated, self._counts[:1])
+        self._largest = int(device.to_host(self._counts)[0])
+
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """(distances, largest of them, whether that is the eccentricity) of a search from `source`.
+
+        radius : stop at this distance; the third is then False if vertices at it were reached, since others may
+        lie behind them. distances : uint32[n], the caller's from then on. Work O(n + m), and n + m at most for
+        each level that goes up.
+        """
+        now, last = self._start(source), NO_LIMIT if radius is None else radius
+        self.records = []
+        while now.rows and now.level < last:
+            rule = self._rule(now)
+            if self._measure:
+                self._measured(now, rule, last)
+            else:
+                self._step(now, rule, last)
+        complete = now.rows == 0
+        return now.distances, now.level - complete, complete
+
+    def _start(self, source: int) -> _Run:
+        """A search that has reached its source."""
+        now = _Run(start_distances(self._device, self._n, source), 0, 0)
+        self._device.copy(self._isolated, self._visited)
+        self._bits.launch("start_search", 1, self._graph.offsets, self._id(source), now.distances, self._visited,
+                          self._queues[0], self._counts)
+        now.arcs = int(self._device.to_host(self._counts)[1])
+        now.arcs_left = self._graph.n_arcs - now.arcs
+        return now
+
+    def _rule(self, now: _Run) -> Rule:
+        """The way of the next level, if it does not go up; sets whether it does. The persistent kernel comes
+        first: its frontiers are so small that a pass over all vertices costs more."""
+        rule = self._choices.choose(now.rows, now.arcs, self._largest)
+        size = LevelSize(now.rows, now.arcs, now.rows_before, now.arcs_left, self._n)
+        now.upwards = (now.upwards or rule.way != PERSISTENT) and self._choices.upwards(now.upwards, size)
+        if rule.way != PERSISTENT and self._fixed is not None:
+            return Rule(self._fixed)
+        return rule
+
+    def _step(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
+        """One step: a level, or several by the persistent kernel. Gives the arcs of what it expanded, and the
+        arcs that it looked at."""
+        if now.upwards:
+            return self._up(now)
+        if now.in_words:
+            self._device.fill(self._counts, 0)
+            self._bits.launch("queue_of_words", self._words, self._frontier, np.uint64(self._words),
+                              self._queues[now.level % 2], self._counts)
+            now.in_words = False
+        return self._many(now, rule, last) if rule.way == PERSISTENT else self._down(now, rule)
+
+    def _measured(self, now: _Run, rule: Rule, last: int) -> None:
+        """One step, with its record."""
+        level, rows, start = now.level, now.rows, self._device.record()
+        arcs, looked = self._step(now, rule, last)
+        seconds = self._device.elapsed(start, self._device.record())
+        direction = UP if now.upwards else PERSISTENT if rule.way == PERSISTENT else DOWN
+        self.records.append(LevelRecord(level, now.level - level, direction, rule.way if direction == DOWN else "",
+                                        rows, arcs, looked, seconds))
+
+    def _mark(self, now: _Run) -> None:
+        """Bring the bitmap of visited vertices up to date."""
+        if not now.marked:
+            self._bits.launch("visited_words", self._n, now.distances, np.uint64(self._n), np.uint64(self._words),
+                              self._isolated, self._visited)
+            now.marked = True
+
+    def _many(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
+        """Levels in one launch, until the frontier has outgrown the rule or the search is at its end."""
+        most = NO_LIMIT if rule.most_rows is None else max(now.rows, int(PATIENCE * rule.most_rows))
+        end = self._persistent.run(self._queues, now.distances, (now.rows, now.level), most, last)
+        reached = end.arcs - now.arcs
+        now.level, now.rows, now.rows_before, now.arcs, now.marked = end.level, end.size, 0, 0, False
+        if end.size and end.level < last:
+            self._device.fill(self._counts, 0)
+            self._sums.launch("arcs_of_queue", end.size, self._queues[end.level % 2], self._persistent.state[:1],
+                              self._graph.offsets, self._counts[:1])
+            now.arcs = int(self._device.to_host(self._counts)[0])
+        now.arcs_left -= reached + now.arcs
+        return end.arcs, end.arcs
+
+    def _down(self, now: _Run, rule: Rule) -> tuple[int, int]:
+        """One level from a queue, with the rule's mapping."""
+        self._mark(now)
+        launcher, expanded = self._launcher(rule.way), now.arcs
+        kernels = launcher.kernels("bfs_top_down.cu", "top_down_bits", "top_down_bits_deferred")
+        here, there = self._queues[now.level % 2], self._queues[1 - now.level % 2]
+        self._device.fill(self._counts, 0)
+        launcher.launch(kernels, here[: now.rows], (
+            self._visited, now.distances, np.uint32(now.level + 1), there, self._counts))
+        self._advance(now)
+        return expanded, expanded
+
+    def _launcher(self, mapping: str) -> FrontierLauncher:
+        """Launches with that mapping; made on the first use."""
+        if mapping not in self._launchers:
+            block = MOST_THREADS if self._block is None else self._block
+            self._launchers[mapping] = FrontierLauncher(self._device, self._graph, mapping, block, self._tuning)
+        return self._launchers[mapping]
+
+    def _up(self, now: _Run) -> tuple[int, int]:
+        """One level from the unreached vertices up."""
+        self._mark(now)
+        expanded = now.arcs
+        if not now.in_words:
+            self._device.fill(self._frontier, 0)
+            self._bits.launch("words_of_queue", now.rows, self._queues[now.level % 2], np.uint64(now.rows),
+                              self._frontier)
+        self._device.fill(self._counts, 0)
+        self._bits.launch("bottom_up_words", self._n, self._graph.offsets, self._graph.neighbours,
+                          np.uint64(self._words), self._visited, self._frontier, self._next, now.distances,
+                          np.uint32(now.level + 1), self._counts)
+        self._frontier, self._next = self._next, self._frontier
+        now.in_words = True
+        return expanded, self._advance(now)
+
+    def _advance(self, now: _Run) -> int:
+        """Go on to the level that the counts tell of; their third, the arcs looked at where those are counted."""
+        rows, arcs, looked = (int(value) for value in self._device.to_host(self._counts))
+        now.advance(rows, arcs)
+        return looked
+
+
+def prepare_auto(device: Device, graph: DeviceGraph) -> dict[str, Any]:
+    """The options that sources of one graph share: the search itself, with the package's choices."""
+    return {"search": AutoBfs(device, graph)}
+
+
+def bfs_auto(
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,
+    tuning: Mapping[str, int] | None = None, search: AutoBfs | None = None,
+) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity, each level by the way the table of choices says.
+
+    block, mapping, tuning : see AutoBfs. search : one of this graph, made before; used if the other options are
+    None. Raises InputError as AutoBfs does. Source: papers/004, sections 2.1 and 5.
+    """
+    if search is None or any(option is not None for option in (block, mapping, tuning)):
+        search = AutoBfs(device, graph, mapping, tuning, block)
+    distances, eccentricity, _ = search.run(source)
+    return distances, eccentricity

@@ -1,0 +1,260 @@
+"""The verbs of a column on a device: the host's side of columns.cu, column_select.cu and column_widths.cu.
+
+A column is uint32[n] on the device; the value with all bits set (UNREACHED) means unreached. What the verbs mean
+is said by traverse/columns.py, whose Column is the same on the CPU; unlike there, values that are handed out
+keep the sentinel. A part of a column is one too: argbest(device, values[start:stop]), plus start.
+Work: O(n) each, one or two passes; gather and put: O(k). Numbers are read back once a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from .bfs_standard import KERNEL_TYPES
+from .device import Device, DeviceArray, blocks_for
+from .registry import find_entry
+from .scan import ExclusiveSums
+from .source import Define
+
+UNREACHED = int(np.iinfo(np.uint32).max)
+# Numbers of columns_compare.cuh.
+PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5})
+# Vertices of a thread in a tile (ITEMS_OF_THREAD of column_select.cu).
+SELECT_ITEMS = 8
+_NO_VERTEX = int(np.iinfo(np.uint64).max)
+
+
+def _launch(device: Device, name: str, items: int, *args: Any, defines: Mapping[str, Define] | None = None) -> None:
+    """Run an entry on about a thread an item; not at all without items."""
+    file = _file_of(name)
+    entry = find_entry(file, name)
+    kernel = device.kernel(file, name, defines)
+    if items:
+        device.launch(kernel, blocks_for(items, entry.block, device), entry.block, args)
+
+
+def _file_of(name: str) -> str:
+    if name.startswith("select_"):
+        return "column_select.cu"
+    return "column_widths.cu" if name in ("column_narrow", "column_widen") else "columns.cu"
+
+
+def _number(device: Device, dtype: DTypeLike, value: int = 0) -> DeviceArray:
+    """One number on the device."""
+    number = device.empty(1, dtype)
+    device.fill(number, value)
+    return number
+
+
+def _read(device: Device, number: DeviceArray) -> int:
+    return int(device.to_host(number)[0])
+
+
+def _list(device: Device, values: Sequence[int]) -> tuple[DeviceArray, np.uint64]:
+    """Values uint32[k] on the device, and k. Raises OverflowError for one that is no uint32."""
+    return device.array(np.array([*values, 0], np.uint32)), np.uint64(len(values))
+
+
+def _compared(device: Device, predicate: str, value: int) -> tuple[np.uint32, np.uint32] | bool:
+    """A comparison for a kernel; or its result, if the number is no uint32."""
+    code = PREDICATES[predicate]
+    if 0 <= value <= UNREACHED:
+        return np.uint32(code), np.uint32(value)
+    return predicate in (("!=", "<", "<=") if value > UNREACHED else ("!=", ">", ">="))
+
+
+def _ids(device: Device, values: DeviceArray, ids: np.ndarray | Sequence[int]) -> DeviceArray:
+    """Vertices uint64[k] on the device. Raises IndexError for one that there is not."""
+    wanted = np.asarray(ids, np.int64)
+    if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= values.size):
+        raise IndexError(f"a column of {values.size} vertices has no vertex {int(wanted.min())} to {int(wanted.max())}")
+    return device.array(wanted.astype(np.uint64) if len(wanted) else np.zeros(1, np.uint64))
+
+
+def reached_bitmap(device: Device, values: DeviceArray) -> np.ndarray:
+    """Bitmap of the reached vertices on the host, uint64[ceil(n/64)]."""
+    return device.to_host(reached_bits(device, values)) if values.size else np.empty(0, np.uint64)
+
+
+def reached_bits(device: Device, values: DeviceArray) -> DeviceArray:
+    """The same on the device, for recode(within=...)."""
+    n = values.size
+    bits = device.empty(max(1, -(-n // 64)), np.uint64)
+    _launch(device, "column_bits", -(-n // 64) * device.warp, values, np.uint64(n), bits)
+    return bits
+
+
+def count_reached(device: Device, values: DeviceArray) -> int:
+    """How many vertices are reached."""
+    return count_where(device, values, "!=", UNREACHED)
+
+
+def count(device: Device, values: DeviceArray, value: int) -> int:
+    """How many vertices have exactly this value."""
+    return count_where(device, values, "==", value)
+
+
+def count_where(device: Device, values: DeviceArray, predicate: str, value: int) -> int:
+    """How many vertices compare so ("==", "!=", "<", "<=", ">", ">=") with `value`; the sentinel takes part as
+    the largest value. KeyError for another predicate."""
+    compared = _compared(device, predicate, value)
+    if isinstance(compared, bool):
+        return values.size if compared else 0
+    found = _number(device, np.uint64)
+    _launch(device, "column_count", values.size, values, np.uint64(values.size), *compared, found)
+    return _read(device, found)
+
+
+def best_value(device: Device, values: DeviceArray, largest: bool = True) -> int:
+    """The largest (smallest) reached value, or -1."""
+    best = _number(device, np.uint32)
+    _launch(device, "column_best", values.size, values, np.uint64(values.size), np.uint32(not largest), best)
+    rank = _read(device, best) - 1
+    return rank if largest or rank < 0 else UNREACHED - 1 - rank
+
+
+def argbest(device: Device, values: DeviceArray, largest: bool = True) -> tuple[int, int]:
+    """(smallest vertex with the largest (smallest) reached value, that value); (-1, -1) if none is reached."""
+    value = best_value(device, values, largest)
+    return (first_with(device, values, value), value) if value >= 0 else (-1, -1)
+
+
+def first_with(device: Device, values: DeviceArray, wanted: int | Sequence[int]) -> int:
+    """The smallest vertex whose value is `wanted`, or one of them; -1 if there is none."""
+    codes = _list(device, [wanted] if isinstance(wanted, int | np.integer) else wanted)
+    first = _number(device, np.uint64, _NO_VERTEX)
+    _launch(device, "column_first", values.size, values, np.uint64(values.size), *codes, first)
+    vertex = _read(device, first)
+    return vertex if vertex != _NO_VERTEX else -1
+
+
+def histogram(device: Device, values: DeviceArray, largest: int | None = None) -> np.ndarray:
+    """Vertices per value, int64[largest + 1], larger values and unreached ones left out. largest : if not given,
+    the largest reached value (0 if there is none). Raises BudgetError if the counts have no room."""
+    top = max(0, best_value(device, values)) if largest is None else min(largest, UNREACHED - 1)
+    counts = device.empty(top + 1, np.uint64)
+    device.fill(counts, 0)
+    _launch(device, "column_histogram", values.size, values, np.uint64(values.size), np.uint64(top + 1), counts)
+    return device.to_host(counts).astype(np.int64)
+
+
+def narrow(device: Device, values: DeviceArray, dtype: DTypeLike) -> DeviceArray:
+    """The column as uint8 or uint16, sentinels kept sentinels. OverflowError if a reached value does not fit."""
+    small = device.empty(values.size, dtype)
+    too_large = _number(device, np.uint32)
+    _launch(device, "column_narrow", values.size, values, np.uint64(values.size), small, too_large,
+            defines={"NARROW": KERNEL_TYPES[np.dtype(dtype).name]})
+    if _read(device, too_large):
+        raise OverflowError(f"a value does not fit a column of {np.dtype(dtype)}")
+    return small
+
+
+def widen(device: Device, values: DeviceArray) -> DeviceArray:
+    """A column of uint8 or uint16 as uint32, sentinels kept sentinels."""
+    wide = device.empty(values.size, np.uint32)
+    _launch(device, "column_widen", values.size, values, np.uint64(values.size), wide,
+            defines={"NARROW": KERNEL_TYPES[values.dtype.name]})
+    return wide
+
+
+def gather(device: Device, values: DeviceArray, ids: np.ndarray | Sequence[int]) -> np.ndarray:
+    """Values of vertices `ids`, uint32[k], sentinel included. IndexError for a vertex that there is not."""
+    k = len(ids)
+    found = device.empty(max(1, k), np.uint32)
+    _launch(device, "column_gather", k, values, _ids(device, values, ids), np.uint64(k), found)
+    return device.to_host(found)[:k]
+
+
+def put(device: Device, values: DeviceArray, ids: np.ndarray | Sequence[int], value: int) -> None:
+    """Set the values of vertices `ids`. IndexError for a vertex that there is not."""
+    _launch(device, "column_put", len(ids), values, _ids(device, values, ids), np.uint64(len(ids)), np.uint32(value))
+
+
+def fill_where(device: Device, values: DeviceArray, predicate: str, value: int, new: int) -> int:
+    """Values that compare so with `value` become `new`, as count_where compares. Returns how many changed."""
+    compared = _compared(device, predicate, value)
+    if isinstance(compared, bool):
+        # No uint32 says what holds for all; what is at least 0 does, and nothing is below 0.
+        compared = np.uint32(PREDICATES[">=" if compared else "<"]), np.uint32(0)
+    changed = _number(device, np.uint64)
+    _launch(device, "column_fill_where", values.size, values, np.uint64(values.size), *compared, np.uint32(new),
+            changed)
+    return _read(device, changed)
+
+
+def cut(device: Device, values: DeviceArray, limit: int) -> int:
+    """Values above `limit` become unreached. Returns how many."""
+    return fill_where(device, values, ">", limit, UNREACHED)
+
+
+def recode(
+    device: Device, values: DeviceArray, old: Sequence[int], new: int, within: np.ndarray | DeviceArray | None = None
+) -> int:
+    """Change every value in `old` to `new`, only at set bits of the bitmap `within` if given (uint64[ceil(n/64)],
+    of the host or the device). Returns how many."""
+    bits = device.array(within) if isinstance(within, np.ndarray) and within.size else within
+    changed = _number(device, np.uint64)
+    _launch(device, "column_recode", values.size, values, np.uint64(values.size), *_list(device, old), np.uint32(new),
+            changed if bits is None else bits, np.uint32(bits is not None), changed)
+    return _read(device, changed)
+
+
+def recode_where_reached(device: Device, values: DeviceArray, other: DeviceArray, old: Sequence[int], new: int) -> int:
+    """Change every value in `old` to `new` where `other` (uint32[n]) is reached. Returns how many."""
+    changed = _number(device, np.uint64)
+    _launch(device, "column_recode_reached", values.size, values, np.uint64(values.size), other, *_list(device, old),
+            np.uint32(new), changed)
+    return _read(device, changed)
+
+
+def fold_bounds(device: Device, values: DeviceArray, other: DeviceArray, shift: int) -> None:
+    """values = min(values, other + shift), entry by entry; a sum that would reach the sentinel changes nothing,
+    nor does an unreached entry of `other` (uint32[n]). shift : 0 or more."""
+    # A shift that is no uint32 makes every sum reach the sentinel.
+    if shift <= UNREACHED:
+        _launch(device, "column_fold", values.size, values, np.uint64(values.size), other, np.uint32(shift))
+
+
+def select(device: Device, values: DeviceArray, predicate: str, value: int, most: int | None = None) -> np.ndarray:
+    """Vertices whose value compares so with `value`, as count_where compares, ascending, int64[k]. At most
+    `most`, the first ones."""
+    n = values.size
+    compared = _compared(device, predicate, value)
+    if isinstance(compared, bool):
+        return np.arange((n if most is None else min(n, most)) if compared else 0, dtype=np.int64)
+    block = find_entry("column_select.cu", "select_counts").block
+    tiles = -(-n // (block * SELECT_ITEMS))
+    sums = device.empty(tiles + 1, np.uint64)
+    device.fill(sums[:1], 0)
+    _launch(device, "select_counts", tiles * block, values, np.uint64(n), *compared, sums)
+    ExclusiveSums(device).replace(sums)
+    found = _read(device, sums[tiles:])
+    k = found if most is None else min(found, most)
+    if not k:
+        return np.empty(0, np.int64)
+    vertices = device.empty(k, np.uint64)
+    _launch(device, "select_vertices", tiles * block, values, np.uint64(n), *compared, sums, vertices, np.uint64(k))
+    return device.to_host(vertices).astype(np.int64)
+
+
+def block_max(device: Device, values: DeviceArray, starts: np.ndarray) -> np.ndarray:
+    """Largest reached value in each range [starts[i], starts[i+1]), int64[k]; -1 if none. starts : int64[k + 1],
+    ascending, at most n. Raises IndexError for others."""
+    k = len(starts) - 1
+    if k < 1:
+        return np.empty(0, np.int64)
+    if int(np.min(starts)) < 0 or int(np.max(starts)) > values.size:
+        raise IndexError(f"a range ends beyond the {values.size} vertices")
+    block = find_entry("columns.cu", "column_range_max").block
+    largest = device.empty(k, np.uint32)
+    device.fill(largest, 0)
+    # Few ranges are shared by many blocks.
+    parts = max(1, blocks_for(values.size, block, device) // k)
+    _launch(device, "column_range_max", k * parts * block, values, device.array(np.asarray(starts).astype(np.uint64)),
+            np.uint64(k), np.uint64(parts), largest)
+    return device.to_host(largest).astype(np.int64) - 1

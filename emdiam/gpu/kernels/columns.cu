@@ -1,0 +1,164 @@
+// The verbs of a column: a vector of u32, one a vertex, in which all bits set means unreached.
+// Work: O(n) each; column_gather and column_put: O(k); column_recode: O(n) for each old value.
+#include "claims.cuh"
+#include "columns_compare.cuh"
+
+// Bins of a histogram that are counted in shared memory first.
+#define SHARED_BINS 4096u
+
+// Whether `value` is one of old[0] to old[n_old - 1].
+DEVICE bool is_one_of(u32 value, const u32* old, u64 n_old) {
+    for (u64 i = 0; i < n_old; ++i) {
+        if (__ldg(old + i) == value) return true;
+    }
+    return false;
+}
+
+// bits: u64[ceil(n / 64)], gets bit v where vertex v is reached. A warp a word, any grid.
+extern "C" __global__ void __launch_bounds__(256)
+column_bits(const u32* values, u64 n, u64* bits) {
+    for (u64 word = first_item() / WARP; word * 64 < n; word += item_stride() / WARP) {
+        const u64 low = word * 64 + lane_id(), high = low + WARP;
+        const u32 first = __ballot_sync(FULL_WARP, low < n && values[low] != UNREACHED);
+        const u32 second = __ballot_sync(FULL_WARP, high < n && values[high] != UNREACHED);
+        if (lane_id() == 0) bits[word] = static_cast<u64>(second) << 32 | first;
+    }
+}
+
+// best: u32[1], 0 at first: the largest rank of a reached value plus 1, 0 if nothing is reached. The rank of a
+// value is the value itself or, if flip is not 0, what is left of it to the largest reached value there can be.
+extern "C" __global__ void __launch_bounds__(256)
+column_best(const u32* values, u64 n, u32 flip, u32* best) {
+    u32 mine = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        const u32 value = values[v];
+        if (value == UNREACHED) continue;
+        const u32 rank = (flip != 0 ? UNREACHED - 1u - value : value) + 1u;
+        mine = rank > mine ? rank : mine;
+    }
+    mine = warp_max(mine);
+    if (lane_id() == 0 && mine > load_fresh(best)) atomicMax(best, mine);
+}
+
+// first: u64[1], all bits set at first: the smallest vertex whose value is one of wanted: u32[n_wanted].
+extern "C" __global__ void __launch_bounds__(256)
+column_first(const u32* values, u64 n, const u32* wanted, u64 n_wanted, u64* first) {
+    u64 mine = ~0ull;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (!is_one_of(values[v], wanted, n_wanted)) continue;
+        mine = v;
+        break;  // the items of a thread ascend
+    }
+    mine = warp_min(mine);
+    if (lane_id() == 0 && mine < load_fresh(first)) atomicMin(first, mine);
+}
+
+// count: u64[1], raised by the vertices whose value compares so with `other`.
+extern "C" __global__ void __launch_bounds__(256)
+column_count(const u32* values, u64 n, u32 comparison, u32 other, u64* count) {
+    u64 mine = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) mine += compares(values[v], comparison, other);
+    mine = warp_sum(mine);
+    if (lane_id() == 0 && mine != 0) atomicAdd(count, mine);
+}
+
+// counts: u64[n_bins], raised by the vertices of each value; larger values are left out.
+extern "C" __global__ void __launch_bounds__(256)
+column_histogram(const u32* values, u64 n, u64 n_bins, u64* counts) {
+    __shared__ u32 part[SHARED_BINS];
+    const u32 bins = static_cast<u32>(n_bins < SHARED_BINS ? n_bins : SHARED_BINS);
+    for (u32 bin = threadIdx.x; bin < bins; bin += blockDim.x) part[bin] = 0;
+    __syncthreads();
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        const u32 value = values[v];
+        if (value >= n_bins) continue;
+        if (value < bins) atomicAdd(&part[value], 1u);
+        else atomicAdd(counts + value, 1ull);
+    }
+    __syncthreads();
+    for (u32 bin = threadIdx.x; bin < bins; bin += blockDim.x) {
+        if (part[bin] != 0) atomicAdd(counts + bin, static_cast<u64>(part[bin]));
+    }
+}
+
+// out: u32[k], the values of vertices ids: u64[k].
+extern "C" __global__ void __launch_bounds__(256)
+column_gather(const u32* values, const u64* ids, u64 k, u32* out) {
+    for (u64 i = first_item(); i < k; i += item_stride()) out[i] = values[ids[i]];
+}
+
+// Sets the values of vertices ids: u64[k].
+extern "C" __global__ void __launch_bounds__(256)
+column_put(u32* values, const u64* ids, u64 k, u32 value) {
+    for (u64 i = first_item(); i < k; i += item_stride()) values[ids[i]] = value;
+}
+
+// Values that compare so with `other`, and are not `fresh` yet, become `fresh`; count: u64[1], raised by them.
+extern "C" __global__ void __launch_bounds__(256)
+column_fill_where(u32* values, u64 n, u32 comparison, u32 other, u32 fresh, u64* count) {
+    u64 mine = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        const u32 value = values[v];
+        if (value == fresh || !compares(value, comparison, other)) continue;
+        values[v] = fresh;
+        ++mine;
+    }
+    mine = warp_sum(mine);
+    if (lane_id() == 0 && mine != 0) atomicAdd(count, mine);
+}
+
+// Values that are one of old: u32[n_old] become `fresh`, where within, u64[ceil(n / 64)], has a bit, if bounded
+// is not 0; count: u64[1], raised by them.
+extern "C" __global__ void __launch_bounds__(256)
+column_recode(u32* values, u64 n, const u32* old, u64 n_old, u32 fresh, const u64* within, u32 bounded, u64* count) {
+    u64 mine = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (bounded != 0 && ((within[v / 64] >> (v % 64)) & 1ull) == 0) continue;
+        if (!is_one_of(values[v], old, n_old)) continue;
+        values[v] = fresh;
+        ++mine;
+    }
+    mine = warp_sum(mine);
+    if (lane_id() == 0 && mine != 0) atomicAdd(count, mine);
+}
+
+// The same where other: u32[n] is reached.
+extern "C" __global__ void __launch_bounds__(256)
+column_recode_reached(u32* values, u64 n, const u32* other, const u32* old, u64 n_old, u32 fresh, u64* count) {
+    u64 mine = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (other[v] == UNREACHED || !is_one_of(values[v], old, n_old)) continue;
+        values[v] = fresh;
+        ++mine;
+    }
+    mine = warp_sum(mine);
+    if (lane_id() == 0 && mine != 0) atomicAdd(count, mine);
+}
+
+// values become the smaller of them and other + shift; a sum that would reach the sentinel changes nothing, nor
+// does an unreached entry of other: u32[n].
+extern "C" __global__ void __launch_bounds__(256)
+column_fold(u32* values, u64 n, const u32* other, u32 shift) {
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        const u32 theirs = other[v];
+        // An unreached entry is the sentinel, so its sum is at least that.
+        const u64 sum = static_cast<u64>(theirs) + shift;
+        if (sum < values[v]) values[v] = static_cast<u32>(sum);
+    }
+}
+
+// out: u32[n_ranges], 0 at first: the largest reached value plus 1 of vertices starts[i] to starts[i + 1] - 1, 0
+// if none is reached. starts: u64[n_ranges + 1]. A range is shared by `parts` blocks; any grid.
+extern "C" __global__ void __launch_bounds__(256)
+column_range_max(const u32* values, const u64* starts, u64 n_ranges, u64 parts, u32* out) {
+    for (u64 task = blockIdx.x; task < n_ranges * parts; task += gridDim.x) {
+        const u64 range = task / parts, end = starts[range + 1];
+        u32 mine = 0;
+        for (u64 v = starts[range] + task % parts * blockDim.x + threadIdx.x; v < end; v += parts * blockDim.x) {
+            const u32 value = values[v];
+            if (value != UNREACHED && value >= mine) mine = value + 1u;
+        }
+        mine = warp_max(mine);
+        if (lane_id() == 0 && mine > load_fresh(out + range)) atomicMax(out + range, mine);
+    }
+}

@@ -1,0 +1,73 @@
+// Bounds on eccentricities from one more traversal, and who is to be traversed next.
+//
+// After a BFS from p: max(d, ecc(p) - d) <= ecc(v) <= d + ecc(p), d = d(p, v). Two passes: the first folds the
+// distances in and finds the best keys, the second the vertices that have them. Ties as on the CPU: the centre
+// is the smallest (lower, far), then the highest degree, then the smallest vertex; the periphery the largest
+// (upper, far), then the smallest vertex. Sources: Takes and Kosters 2011; papers/001, Algorithm 2.
+// Work: O(n).
+#include "claims.cuh"
+
+#define NO_KEY 0xffffffffffffffffull
+
+DEVICE u64 pair_key(u32 high, u32 low) { return (static_cast<u64>(high) << 32) | low; }
+
+// distances: u32[n] from `source`, of that eccentricity, all bits set where unreached. lower, upper, far: u32[n],
+// all bits set where no source has reached; far: largest distance to a source, all bits set at sources. most: no
+// upper bound is larger. out: u64[4], the vertices reached here with upper > limit (0 before), largest upper (0
+// before), key of the centre (all bits set before), key of the periphery + 1 (0 before). One thread a vertex, any grid.
+extern "C" __global__ void __launch_bounds__(256)
+fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity, u32 limit, u32 most, u32* lower, u32* upper,
+           u32* far, u64* out) {
+    u64 unsettled = 0, highest = 0, centre = NO_KEY, periphery = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        const u32 d = distances[v];
+        if (d == UNREACHED) continue;
+        u32 low = max(d, eccentricity - min(d, eccentricity)), away = d;
+        const u64 sum = static_cast<u64>(d) + eccentricity;
+        u32 high = sum < most ? static_cast<u32>(sum) : most;
+        if (upper[v] != UNREACHED) {
+            low = max(lower[v], low);
+            high = min(upper[v], high);
+            away = far[v] == UNREACHED ? UNREACHED : max(far[v], d);
+        }
+        if (v == source) away = UNREACHED;
+        lower[v] = low;
+        upper[v] = high;
+        far[v] = away;
+        unsettled += high > limit;
+        highest = max(highest, static_cast<u64>(high));
+        if (away == UNREACHED) continue;
+        centre = min(centre, pair_key(low, away));
+        periphery = max(periphery, pair_key(high, away) + 1);
+    }
+    unsettled = warp_sum(unsettled);
+    highest = warp_max(highest);
+    centre = warp_min(centre);
+    periphery = warp_max(periphery);
+    if (lane_id() != 0) return;
+    if (unsettled != 0) atomicAdd(out, unsettled);
+    atomicMax(out + 1, highest);
+    atomicMin(out + 2, centre);
+    atomicMax(out + 3, periphery);
+}
+
+// The same columns, and out as fold_pivot left it. chosen: u64[2], all bits set before: the centre below its
+// degree turned round, and the periphery; vertices are below 2^32. One thread a vertex, any grid.
+extern "C" __global__ void __launch_bounds__(256)
+choose_pivots(const u64* offsets, const u32* distances, u64 n, const u32* lower, const u32* upper, const u32* far,
+              const u64* out, u64* chosen) {
+    u64 centre = NO_KEY, periphery = NO_KEY;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        if (distances[v] == UNREACHED || far[v] == UNREACHED) continue;
+        if (pair_key(lower[v], far[v]) == out[2]) {
+            const u64 degree = offsets[v + 1] - offsets[v];
+            centre = min(centre, pair_key(0xffffffffu - static_cast<u32>(degree), static_cast<u32>(v)));
+        }
+        if (pair_key(upper[v], far[v]) + 1 == out[3]) periphery = min(periphery, v);
+    }
+    centre = warp_min(centre);
+    periphery = warp_min(periphery);
+    if (lane_id() != 0) return;
+    atomicMin(chosen, centre);
+    atomicMin(chosen + 1, periphery);
+}

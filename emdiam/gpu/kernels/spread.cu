@@ -1,0 +1,47 @@
+// Spread: bounds that grow along arcs, value by value. bound[v] becomes the smallest of the values of seeds plus
+// the distance to them, as long as that lowers it.
+// Source: F-Diam, Algorithm 5, section 4.5 (Eliminate), for many seeds at once.
+// Work: O(n + m) in all levels together, since a vertex is lowered once.
+#include "mapping.cuh"
+#include "active.cuh"
+#include "claims.cuh"
+
+// Places in the counts of a level.
+#define N_FOLLOWING 0
+#define LOWERED 1
+
+// Lowers a neighbour and puts it into the next queue, once: all threads of a level write one value.
+struct Lower {
+    const VERTEX* neighbours;
+    u32* bounds;
+    u32 value;
+    VERTEX* following;
+    u64* counts;
+    __device__ void operator()(u64, u64 arc) const {
+        const VERTEX w = __ldg(neighbours + arc);
+        if (load_fresh(bounds + w) <= value || atomicMin(bounds + w, value) <= value) return;
+        following[reserve_active(counts + N_FOLLOWING, counts + LOWERED)] = w;
+    }
+};
+
+// The first parameters: see Frontier; the bounds of the queue are value - 1. neighbours: VERTEX[m].
+// bounds: u32[n]. following: VERTEX[n], gets every vertex that is lowered to `value`, in any order. counts:
+// N_FOLLOWING, from where it is on, and LOWERED are raised by their number.
+extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
+spread_level(FRONTIER_PARAMETERS, u32* bounds, u32 value, VERTEX* following, u64* counts) {
+    __shared__ u64 scratch[MAPPING_WORDS];
+    const Frontier frontier = FRONTIER;
+    const Lower lower = {neighbours, bounds, value, following, counts};
+    for_each_arc(frontier, scratch, lower);
+}
+
+#if MAPPING == MAPPING_DYNAMIC_WARPS
+// The rows that spread_level has deferred, with the same arguments.
+extern "C" __global__ void __launch_bounds__(256)
+spread_deferred(FRONTIER_PARAMETERS, u32* bounds, u32 value, VERTEX* following,
+                u64* counts) {
+    const Frontier frontier = FRONTIER;
+    const Lower lower = {neighbours, bounds, value, following, counts};
+    for_each_deferred_arc(frontier, lower);
+}
+#endif

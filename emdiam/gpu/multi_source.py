@@ -1,0 +1,216 @@
+"""Bit-parallel multi-source BFS on a device: the host's loop around multi_source.cu and its levels.
+
+Definition: bit i of a vertex is set once it has been reached from source i; an eccentricity is the last level at
+which its bit reached a vertex. A level is pushed from a queue, or pulled by all vertices that lack a bit,
+whichever has fewer arcs to look at; the host reads one small array a level. Work: O(n + m) words a level at
+most, for all sources together. Bytes a vertex: 24 for each 64 sources, two queues, and 4 for marks.
+Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here for a batch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .bfs_standard import KERNEL_TYPES, DeviceGraph
+from .device import Device, DeviceArray, Kernel, blocks_for
+from .frontier import MOST_THREADS, FrontierLauncher
+from .registry import find_entry
+from .source import Define
+
+WORD_BITS, MOST_BITS = 64, 512
+UNREACHED = int(np.iinfo(np.uint32).max)
+DEFAULT_MAPPING = "two-phase"
+# A pushed arc reads and writes at random, a pulled one reads, and stops early.
+PUSH_COST = 2.0
+# Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that have all bits
+# now, bits that came to targets; then the bits that came to anything.
+COUNTS = 4
+LEVELS = "multi_source_levels.cu"
+
+
+def words_for(k: int) -> int:
+    """Words of 64 bits a vertex for k sources: 1, 2, 4 or 8."""
+    return 1 << (max(1, -(-k // WORD_BITS)) - 1).bit_length()
+
+
+def batch_bytes(n_vertices: int, k: int) -> int:
+    """Bytes on the device of the words of a batch of k sources; queues, marks and sums come to it."""
+    return 3 * 8 * words_for(k) * n_vertices
+
+
+class MultiSource:
+    """Batches of BFS on one graph, which must be undirected; buffers are kept between them.
+
+    mapping, block, tuning : as for FrontierLauncher. push_cost : how many pulled arcs one pushed arc is worth;
+    0 pushes always, infinity pulls always. pushed, pulled : levels so far.
+    Raises InputError for a mapping, a block or a tuning that there cannot be.
+    """
+
+    def __init__(
+        self, device: Device, graph: DeviceGraph, mapping: str = DEFAULT_MAPPING, block: int = MOST_THREADS,
+        tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST,
+    ) -> None:
+        self.device, self.graph, self.push_cost = device, graph, push_cost
+        self.launcher = FrontierLauncher(device, graph, mapping, block, tuning)
+        self.pushed = self.pulled = 0
+        n, ids = graph.n_vertices, graph.id_dtype
+        self._queue, self._following = device.empty(n, ids), device.empty(n, ids)
+        self._marks, self._epoch = device.empty(n, np.uint32), 0
+        device.fill(self._marks, 0)
+        self._room: list[DeviceArray] = []
+
+    def run(
+        self, sources: np.ndarray, targets: np.ndarray | None = None,
+        columns: Sequence[DeviceArray] | DeviceArray | None = None,
+    ) -> np.ndarray:
+        """Eccentricities of the sources in their components, int32[k].
+
+        sources : int64[k], 1 to 512 vertices, repeats allowed. targets : bitmap uint64[ceil(n / 64)]: stop when
+        every source has seen all of them; what is returned is then at least the largest distance to a target
+        and at most the eccentricity. columns : on the device, one uint32[n] a source, or uint32[k * n] for all,
+        with all bits set: gets the distances. Raises ValueError for sources, targets or columns that do not
+        fit the graph, OverflowError for a distance that does not fit.
+        """
+        n, k = self.graph.n_vertices, len(sources)
+        if not 0 < k <= MOST_BITS:
+            raise ValueError(f"{k} sources in a batch (1 to {MOST_BITS})")
+        if int(np.min(sources)) < 0 or int(np.max(sources)) >= n:
+            raise ValueError(f"a source is no vertex (0 to {n - 1})")
+        if targets is not None and (len(targets) != -(-n // 64) or targets.dtype != np.uint64):
+            raise ValueError(f"targets of {n} vertices are uint64[{-(-n // 64)}]")
+        return _Batch(self, np.asarray(sources, np.int64), targets, columns).run()
+
+    def planes(self, words: int) -> tuple[DeviceArray, ...]:
+        """Three vectors of zeros, uint64[n * words]: front, next, seen."""
+        size = self.graph.n_vertices * words
+        if not self._room or self._room[0].size < size:
+            # The old ones go first, so that the device need not hold both.
+            self._room.clear()
+            self._room.extend(self.device.empty(size, np.uint64) for _ in range(3))
+        parts = tuple(plane[:size] for plane in self._room)
+        for part in parts:
+            self.device.fill(part, 0)
+        return parts
+
+    def queues(self) -> tuple[DeviceArray, DeviceArray]:
+        """Two vectors of n ids with any content."""
+        return self._queue, self._following
+
+    def fresh_marks(self) -> tuple[DeviceArray, np.uint32]:
+        """uint32[n], and a value that no entry has."""
+        self._epoch += 1
+        if self._epoch > UNREACHED:
+            self.device.fill(self._marks, 0)
+            self._epoch = 1
+        return self._marks, np.uint32(self._epoch)
+
+
+class _Batch:
+    """One batch: what is known of it between two levels."""
+
+    def __init__(
+        self, owner: MultiSource, sources: np.ndarray, targets: np.ndarray | None,
+        columns: Sequence[DeviceArray] | DeviceArray | None,
+    ) -> None:
+        self.owner, self.device, self.graph, self.sources = owner, owner.device, owner.graph, sources
+        self.words, self.targets = words_for(len(sources)), targets
+        self.n = np.uint64(self.graph.n_vertices)
+        self.macros: dict[str, Define] = {"VERTEX": KERNEL_TYPES[self.graph.id_dtype.name], "WORDS": self.words}
+        self.addresses = None if columns is None else self._addresses(columns)
+        self.front, self.next, self.seen = owner.planes(self.words)
+        self.queue, self.following = owner.queues()
+        self.bits = self.device.array(_ones(len(sources), self.words))
+        self.counts = self.device.empty(COUNTS + self.words, np.uint64)
+        self.target_bits = self.bits if targets is None else self.device.array(targets)
+        self.missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * len(sources)
+        self.size = self.arcs = 0
+        self.open_arcs = self.graph.n_arcs
+
+    def _launch(self, name: str, items: int, *args: Any) -> None:
+        """Run an entry of multi_source_levels.cu on about a thread an item."""
+        kernel = self.device.kernel(LEVELS, find_entry(LEVELS, name).entry, self.macros)
+        block = self.owner.launcher.block
+        self.device.launch(kernel, blocks_for(items, block, self.device), block, args)
+
+    def _addresses(self, columns: Sequence[DeviceArray] | DeviceArray) -> DeviceArray:
+        """Where the columns begin, uint64[k] on the device."""
+        n, k = self.graph.n_vertices, len(self.sources)
+        parts = list(columns) if isinstance(columns, Sequence) else [columns]
+        each = 1 if isinstance(columns, Sequence) else k
+        if len(parts) * each != k or any(one.dtype != np.uint32 or one.size != n * each for one in parts):
+            raise ValueError(f"columns of {k} sources are as many uint32[{n}], or one uint32[{k * n}]")
+        addresses = self.device.empty(k, np.uint64)
+        for i, one in enumerate(parts):
+            self._launch("column_addresses", each, one, self.n, np.uint64(each), addresses[i * each : (i + 1) * each])
+        return addresses
+
+    def run(self) -> np.ndarray:
+        """See MultiSource.run."""
+        reach = np.zeros(len(self.sources), np.int32)
+        self._seed()
+        for level in range(UNREACHED):
+            came = self._settle(level)
+            if self.size == 0:
+                return reach
+            reach[came[: len(reach)]] = level
+            if self.targets is not None and self.missing <= 0:
+                return reach
+            self._expand()
+        raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
+
+    def _seed(self) -> None:
+        """Every source gets its bit, as if a level before the first had found it."""
+        ids = self.graph.id_dtype
+        places = self.device.array(self.sources.astype(ids))
+        self._launch("seed_bits", len(self.sources), places, np.uint64(len(self.sources)), self.next)
+        vertices = np.unique(self.sources).astype(ids)
+        self.device.copy(vertices, self.following[: len(vertices)])
+        self.device.fill(self.counts, 0)
+        self.device.fill(self.counts[:1], len(vertices))
+
+    def _settle(self, level: int) -> np.ndarray:
+        """End a level, and make what it found the frontier. Returns which bits came anywhere, bool[bits]."""
+        most = min(self.graph.n_vertices, max(self.arcs, len(self.sources)))
+        self._launch("settle_bits", self.words * max(most, self.size), self.queue, np.uint64(self.size), self.front,
+                     self.following, self.next, self.seen, self.graph.offsets, self.bits, self.target_bits,
+                     np.uint32(self.targets is not None), self.counts)
+        counts = self.device.to_host(self.counts)
+        self.size, self.arcs, closed, met = (int(value) for value in counts[:COUNTS])
+        self.open_arcs -= closed
+        self.missing -= met
+        self.queue, self.following = self.following, self.queue
+        self.front, self.next = self.next, self.front
+        if self.addresses is not None and self.size:
+            self._launch("write_levels", self.size, self.queue, np.uint64(self.size), self.front, self.addresses,
+                         np.uint32(level))
+        places = np.arange(self.words * WORD_BITS, dtype=np.uint64)
+        came: np.ndarray = (counts[COUNTS:][places >> np.uint64(6)] >> (places & np.uint64(63)) & np.uint64(1)) == 1
+        return came
+
+    def _expand(self) -> None:
+        """Put the bits of the frontier into `next` of its neighbours."""
+        self.device.fill(self.counts, 0)
+        if self.open_arcs + self.graph.n_vertices < self.owner.push_cost * self.arcs:
+            self.owner.pulled += 1
+            self._launch("pull_bits", self.words * self.graph.n_vertices, self.graph.offsets, self.graph.neighbours,
+                         self.n, self.bits, self.front, self.seen, self.next, self.following, self.counts)
+            return
+        self.owner.pushed += 1
+        self.owner.launcher.launch(self._push_kernels(), self.queue[: self.size], (
+            self.front, self.seen, self.next, *self.owner.fresh_marks(), self.following,
+            self.counts))
+
+    def _push_kernels(self) -> list[Kernel]:
+        launcher = self.owner.launcher
+        entries = ("push_bits", "push_deferred_bits") if launcher.mapping.defers else ("push_bits",)
+        return [self.device.kernel("multi_source.cu", find_entry("multi_source.cu", entry).entry,
+                                   {**launcher.defines, "WORDS": self.words}) for entry in entries]
+
+
+def _ones(k: int, words: int) -> np.ndarray:
+    """The k lowest bits set, uint64[words]."""
+    left = np.clip(k - WORD_BITS * np.arange(words), 0, WORD_BITS)
+    return np.array([(1 << int(bits)) - 1 for bits in left], np.uint64)

@@ -1,0 +1,47 @@
+"""One way of BFS on one graph of a device, ready for any number of sources."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InputError
+from . import column_ops as ops
+from .bfs_auto import AutoBfs
+from .bfs_standard import DeviceGraph
+from .device import DeviceArray
+from .mappings import find_mapping
+from .setting import AUTO, OnDevice
+from .variants import find_variant
+
+
+class Search:
+    """BFS on `graph` by the variant and the load balancing of `setting`.
+
+    Raises InputError for a variant or a mapping that there is not, and a mapping that the variant does not take.
+    """
+
+    def __init__(self, graph: DeviceGraph, setting: OnDevice) -> None:
+        self._device, self._graph = setting.device, graph
+        self._variant = find_variant(setting.bfs)
+        mapping, tuning = setting.mapping, setting.tuning
+        if mapping is not None:
+            find_mapping(mapping, tuning)
+            if not self._variant.mapped:
+                raise InputError(f"the BFS variant {setting.bfs} has a load balancing of its own", text=mapping,
+                                 remedy="leave the mapping out, or choose another variant")
+        self._auto = AutoBfs(self._device, graph, mapping, tuning) if setting.bfs == AUTO else None
+        self._options: dict[str, Any] = {} if mapping is None else {"mapping": mapping, "tuning": tuning}
+        if self._auto is None and self._variant.prepare is not None:
+            self._options |= self._variant.prepare(self._device, graph)
+
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """(distances, largest of them, whether that is the eccentricity) of a BFS that goes `radius` levels
+        at most. distances : uint32[n], the caller's from then on."""
+        if self._auto is not None:
+            return self._auto.run(source, radius)
+        distances, levels = self._variant.run(self._device, self._graph, source, **self._options)
+        if radius is None or levels < radius:
+            return distances, levels, True
+        if levels > radius:
+            ops.cut(self._device, distances, radius)
+        return distances, radius, False

@@ -1,0 +1,21 @@
+"""How an engine uses a device."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from .device import Device
+
+AUTO = "auto"
+
+
+@dataclass(frozen=True)
+class OnDevice:
+    """device : what traversals run on. bfs : a name of gpu.variants. mapping, tuning : the load balancing of a
+    variant that takes one, a name of gpu.mappings and its macros (None: the variant's own choice)."""
+
+    device: Device
+    bfs: str = AUTO
+    mapping: str | None = None
+    tuning: Mapping[str, int] | None = None

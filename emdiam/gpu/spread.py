@@ -1,0 +1,120 @@
+"""Spread on a device: bound[v] = min over seeds of (value + d(v, seed)), grown only while below a limit.
+
+The host's loop around spread.cu. Values are processed in increasing order, a launch over the arcs of a queue for
+each; the host reads one small array a value. Pruning at a vertex that already has as small a bound is right as
+long as every earlier spread on the column ran to the same limit, or was extended to it. Work: O(n + m) for each
+spread. Bytes a vertex: two queues and the sums of the mapping.
+Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py, the same on the CPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from .bfs_standard import DeviceGraph
+from .device import Device, DeviceArray, blocks_for
+from .frontier import MOST_THREADS, FrontierLauncher
+from .registry import find_entry
+
+UNREACHED = int(np.iinfo(np.uint32).max)
+DEFAULT_MAPPING = "two-phase"
+SEEDS = "spread_seeds.cu"
+
+
+class Spreader:
+    """Spreads on columns of one graph; buffers are kept between them.
+
+    mapping, block, tuning : as for FrontierLauncher. Columns are uint32[n] on the device, all bits set where there
+    is no bound. Raises InputError for a mapping, a block or a tuning that there cannot be.
+    """
+
+    def __init__(
+        self, device: Device, graph: DeviceGraph, mapping: str = DEFAULT_MAPPING, block: int = MOST_THREADS,
+        tuning: Mapping[str, int] | None = None,
+    ) -> None:
+        self.device, self.graph = device, graph
+        self._launcher = FrontierLauncher(device, graph, mapping, block, tuning)
+        entries = ("spread_level", "spread_deferred") if self._launcher.mapping.defers else ("spread_level",)
+        self._kernels = [self._launcher.kernel("spread.cu", find_entry("spread.cu", entry).entry) for entry in entries]
+        n, ids = graph.n_vertices, graph.id_dtype
+        self._queue, self._following = device.empty(n, ids), device.empty(n, ids)
+        # Vertices of the next queue, and vertices lowered (spread.cu).
+        self._counts = device.empty(2, np.uint64)
+
+    def spread(self, bound: DeviceArray, seeds: np.ndarray, values: np.ndarray, limit: int) -> int:
+        """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound above `limit`.
+        Returns how many vertices were lowered.
+
+        seeds : int64[k], vertices. values : int64[k], not negative, their bounds. Raises ValueError for seeds,
+        values or columns that do not fit the graph, OverflowError for a limit that does not fit the column.
+        """
+        seeds, values = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
+        self._check(bound, limit)
+        if len(seeds) != len(values) or (len(values) and int(values.min()) < 0):
+            raise ValueError("each seed needs a value, 0 or more")
+        if len(seeds) and (int(seeds.min()) < 0 or int(seeds.max()) >= self.graph.n_vertices):
+            raise ValueError(f"a seed is no vertex (0 to {self.graph.n_vertices - 1})")
+        within = values <= limit
+        due = _by_value(seeds[within], values[within], self.graph.id_dtype)
+        return self._grow(bound, due, 0, limit, size=0)
+
+    def extend(self, bound: DeviceArray, old: int, new: int) -> int:
+        """The spread whose seeds are all vertices with bound exactly `old`, to the limit `new`. Returns how many
+        vertices were lowered. Raises as `spread` does."""
+        self._check(bound, new)
+        n = self.graph.n_vertices
+        if not 0 <= old < new or n == 0:
+            return 0
+        self.device.fill(self._counts, 0)
+        self._launch("queue_of_bound", n, bound, np.uint64(n), np.uint32(old), self._following, self._counts)
+        return self._grow(bound, {}, old + 1, new, self._end_level()[0])
+
+    def _check(self, bound: DeviceArray, limit: int) -> None:
+        if bound.dtype != np.uint32 or bound.size != self.graph.n_vertices:
+            raise ValueError(f"a bound of {self.graph.n_vertices} vertices is uint32, one for each")
+        if limit >= UNREACHED:
+            raise OverflowError(f"the limit {limit} does not fit the bound column (uint32)")
+
+    def _launch(self, name: str, items: int, *args: Any) -> None:
+        """Run an entry of spread_seeds.cu on about a thread an item."""
+        kernel = self.device.kernel(SEEDS, find_entry(SEEDS, name).entry, self._launcher.vertex)
+        block = self._launcher.block
+        self.device.launch(kernel, blocks_for(items, block, self.device), block, args)
+
+    def _end_level(self) -> tuple[int, int]:
+        """Make what was found the queue; how many vertices that is, and how many of them were lowered."""
+        self._queue, self._following = self._following, self._queue
+        size, lowered = (int(count) for count in self.device.to_host(self._counts))
+        return size, lowered
+
+    def _grow(self, bound: DeviceArray, due: dict[int, np.ndarray], value: int, limit: int, size: int) -> int:
+        """Give bounds of `value` and above, to `limit`, and count the vertices lowered. The first `size` of the
+        queue have the bound value - 1; due : seeds by their values, ascending."""
+        total = 0
+        while value <= limit and (size or due):
+            if not size:
+                value = next(iter(due))
+            self.device.fill(self._counts, 0)
+            # Seeds go first: what has the bound already is not found again by the arcs.
+            seeds = due.pop(value, None)
+            if seeds is not None:
+                self._launch("admit_seeds", len(seeds), self.device.array(seeds), np.uint64(len(seeds)), bound,
+                             np.uint32(value), self._following, self._counts)
+            if size:
+                self._launcher.launch(self._kernels, self._queue[:size], (
+                    bound, np.uint32(value), self._following, self._counts))
+            size, lowered = self._end_level()
+            total += lowered
+            value += 1
+        return total
+
+
+def _by_value(seeds: np.ndarray, values: np.ndarray, ids: Any) -> dict[int, np.ndarray]:
+    """Value -> its different seeds, values ascending."""
+    order = np.lexsort((seeds, values))
+    known, begins = np.unique(values[order], return_index=True)
+    parts = np.split(seeds[order], begins[1:])
+    return {int(value): np.unique(part).astype(ids) for value, part in zip(known, parts, strict=False)}

@@ -1,0 +1,234 @@
+"""The verbs of a column on a device against those of Column, under every order of threads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.gpu import column_ops as ops
+from emdiam.gpu.device import Device, DeviceArray
+from emdiam.traverse.columns import Column
+from tests.simt.devices import DEVICES, SEEDS, open_device
+
+SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
+U = ops.UNREACHED
+# Ends of warps, words, blocks, tiles, and more than the threads of a launch on one multiprocessor.
+SIZES = (1, 31, 33, 64, 65, 257, 2048, 2049, 4500)
+KINDS = ("levels", "few", "large", "unreached", "ascending")
+
+
+def column_of(kind: str, n: int, seed: int = 0) -> np.ndarray:
+    """Values uint32[n]: distances with unreached vertices, few values, large ones, none, all different."""
+    rng = np.random.default_rng(seed)
+    values = {"levels": rng.integers(0, 20, n), "few": rng.choice([3, 200, U], n), "unreached": np.full(n, U),
+              "large": rng.choice([0, 254, 255, 65534, 65535, U - 2, U - 1, U], n), "ascending": np.arange(n)}[kind]
+    values[rng.random(n) < 0.1] = U
+    return values.astype(np.uint32)
+
+
+PYTHON = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+          ">=": np.greater_equal}
+
+
+def check_reading(device: Device, values: np.ndarray) -> None:
+    """The verbs that change nothing."""
+    mine, want, n = device.array(values), Column(values.copy()), len(values)
+    reached = values != U
+    bits = ops.reached_bitmap(device, mine)
+    assert bits.dtype == np.uint64 and bits.shape == (-(-n // 64),)
+    assert np.unpackbits(bits.view(np.uint8), bitorder="little").tolist() == reached.tolist() + [0] * (-n % 64)
+    assert ops.count_reached(device, mine) == reached.sum()
+    for largest in (True, False):
+        for start, stop in ((0, n), (n // 3, n - n // 4)):
+            vertex, value = ops.argbest(device, mine[start:stop], largest)
+            best = want.argbest(largest, start, stop)
+            assert (vertex + start if vertex >= 0 else -1) == best
+            assert value == ops.best_value(device, mine[start:stop], largest) == (values[best] if best >= 0 else -1)
+    for value in (3, 200, 65534, 65535, U - 1, U):
+        assert ops.count(device, mine, value) == want.count(value)
+        assert ops.first_with(device, mine, value) == want.first([value])
+    assert ops.first_with(device, mine, [200, 7, U]) == want.first([200, 7, U])
+    ids = np.random.default_rng(n).integers(0, n, 40)
+    assert np.where((found := ops.gather(device, mine, ids)) == U, -1, found.astype(np.int64)).tolist() \
+        == want.gather(ids).tolist()
+    assert device.to_host(mine).tolist() == values.tolist()
+
+
+def check_selecting(device: Device, values: np.ndarray) -> None:
+    mine, want = device.array(values), Column(values.copy())
+    for predicate in ops.PREDICATES:
+        for value in (0, 3, 254, 65535, U - 1, U):
+            found = ops.select(device, mine, predicate, value)
+            assert found.dtype == np.int64 and found.tolist() == want.select(predicate, value).tolist()
+            assert ops.count_where(device, mine, predicate, value) == len(found)
+        for most in (0, 1, 33, 2100):
+            assert ops.select(device, mine, predicate, 5, most).tolist() == want.select(predicate, 5, most).tolist()
+
+
+def check_changing(device: Device, values: np.ndarray) -> None:
+    """Each verb on the result of those before it."""
+    mine, want, n = device.array(values), Column(values.copy()), len(values)
+    rng = np.random.default_rng(n)
+    other = column_of("levels", n, 1)
+    within = rng.integers(0, 1 << 63, -(-n // 64)).astype(np.uint64)
+
+    def same() -> None:
+        assert device.to_host(mine).tolist() == want.raw().tolist()
+
+    ids = rng.integers(0, n, 20)
+    ops.put(device, mine, ids, 200)
+    want.put(ids, 200)
+    same()
+    assert ops.recode(device, mine, [200, 3], 4) == want.recode([200, 3], 4)
+    assert ops.recode(device, mine, [4, U, 7], 9, within) == want.recode([4, U, 7], 9, within)
+    assert ops.recode(device, mine, [9], U, ops.reached_bits(device, device.array(other))) \
+        == want.recode([9], U, packed(other != U))
+    assert ops.recode(device, mine, [], 9) == 0
+    same()
+    assert ops.recode_where_reached(device, mine, device.array(other), [4, U], 11) \
+        == want.recode_where_reached(Column(other), [4, U], 11)
+    same()
+    for shift in (7, 0, U - 5, U, U + 9):
+        ops.fold_bounds(device, mine, device.array(other), shift)
+        want.fold_bounds(Column(other), shift)
+        same()
+    above = int(np.count_nonzero((want.raw() > 12) & (want.raw() != U)))
+    assert ops.cut(device, mine, 12) == above
+    want.recode(want.raw()[want.raw() > 12].tolist(), U)
+    same()
+    hits = int(np.count_nonzero(want.raw() < 5))
+    assert ops.fill_where(device, mine, "<", 5, 1000) == hits
+    want.put(want.select("<", 5), 1000)
+    same()
+
+
+def packed(flags: np.ndarray) -> np.ndarray:
+    """Bitmap uint64[ceil(n/64)]."""
+    bits = np.zeros(-(-len(flags) // 64) * 64, np.uint8)
+    bits[: len(flags)] = flags
+    return np.packbits(bits, bitorder="little").view(np.uint64)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_verbs_of_columns(name: str, kind: str) -> None:
+    device = open_device(name, n_sms=1) if name != "gpu" else open_device(name)
+    n = SIZES[(DEVICES.index(name) + 3 * KINDS.index(kind)) % len(SIZES)]
+    values = column_of(kind, n)
+    check_reading(device, values)
+    check_selecting(device, values)
+    check_changing(device, values)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(SHIMS), st.lists(st.sampled_from([0, 1, 3, 5, 200, 65535, U - 1, U]), min_size=1, max_size=150))
+def test_random_columns(name: str, listed: list[int]) -> None:
+    device, values = open_device(name), np.array(listed, np.uint32)
+    check_reading(device, values)
+    check_changing(device, values)
+    for predicate in ("==", ">="):
+        assert ops.select(device, device.array(values), predicate, 5).tolist() \
+            == Column(values).select(predicate, 5).tolist()
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_histograms(name: str) -> None:
+    """Bins in shared memory and beyond it, given and found ends, nothing reached."""
+    device = open_device(name)
+    for kind, n in (("levels", 300), ("unreached", 70), ("ascending", 5000)):
+        values = column_of(kind, n)
+        mine, want = device.array(values), Column(values).histogram()
+        found = ops.histogram(device, mine)
+        assert found.dtype == np.int64 and found.tolist() == want.tolist()
+        for largest in (0, 10, 6000):
+            cut = [*want.tolist(), *[0] * 6001][: largest + 1]
+            assert ops.histogram(device, mine, largest).tolist() == cut
+
+
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_widths(name: str, dtype: type) -> None:
+    device, top = open_device(name), int(np.iinfo(dtype).max)
+    values = np.array([0, 1, top - 2, top - 1, U] * 20, np.uint32)
+    small = ops.narrow(device, device.array(values), dtype)
+    want = Column(np.empty(len(values), dtype))
+    want.copy_from(Column(values))
+    assert small.dtype == dtype and device.to_host(small).tolist() == want.raw().tolist()
+    wide = ops.widen(device, small)
+    assert wide.dtype == np.uint32 and device.to_host(wide).tolist() == values.tolist()
+    for large in (top, top + 1, U - 1):
+        values[77] = large
+        with pytest.raises(OverflowError, match="does not fit a column of uint"):
+            ops.narrow(device, device.array(values), dtype)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_ranges(name: str) -> None:
+    """Few ranges and many, empty ones, ones that leave vertices out."""
+    device, values = open_device(name), column_of("levels", 1500)
+    values[200:300] = U
+    mine, want = device.array(values), Column(values)
+    for starts in ([0, 1500], [0, 200, 300, 300, 1500], [7, 8, 1400], list(range(0, 1501, 25)), [1500, 1500], [3]):
+        found = ops.block_max(device, mine, np.array(starts))
+        assert found.dtype == np.int64 and found.tolist() == want.block_max(np.array(starts)).tolist()
+    none = ops.block_max(device, mine[200:300], np.array([0, 50, 100]))
+    assert none.tolist() == [-1, -1]
+    for starts in ([0, 1501], [-1, 5]):
+        with pytest.raises(IndexError, match="a range ends beyond"):
+            ops.block_max(device, mine, np.array(starts))
+
+
+def test_numbers_beyond_the_values() -> None:
+    """What no value can be is still smaller or larger than all."""
+    device, values = open_device("shim-0"), column_of("large", 100)
+    mine, want = device.array(values), Column(values.copy())
+    for number in (-1, U + 1, 1 << 40):
+        for predicate in ops.PREDICATES:
+            expected = np.flatnonzero(PYTHON[predicate](values.astype(np.int64), number)).tolist()
+            assert ops.select(device, mine, predicate, number).tolist() == expected
+            assert ops.select(device, mine, predicate, number, 3).tolist() == expected[:3]
+            assert ops.count_where(device, mine, predicate, number) == len(expected)
+    assert ops.cut(device, mine, U) == ops.fill_where(device, mine, "<", -4, 0) == 0
+    assert device.to_host(mine).tolist() == want.raw().tolist()
+    assert ops.fill_where(device, mine, "!=", -1, 5) == np.count_nonzero(values != 5)
+    assert set(device.to_host(mine).tolist()) == {5}
+
+
+
+
+def empty(device: Device) -> DeviceArray:
+    return device.array(np.zeros(1, np.uint32))[:0]
+
+
+def test_no_vertices() -> None:
+    device = open_device("shim-1")
+    nothing = empty(device)
+    assert ops.reached_bitmap(device, nothing).tolist() == []
+    assert ops.count_reached(device, nothing) == ops.count(device, nothing, 3) == ops.cut(device, nothing, 1) == 0
+    assert ops.argbest(device, nothing) == ops.argbest(device, nothing, False) == (-1, -1)
+    assert ops.first_with(device, nothing, 0) == -1
+    assert ops.histogram(device, nothing).tolist() == [0]
+    assert ops.gather(device, nothing, []).tolist() == ops.select(device, nothing, ">=", 0).tolist() == []
+    assert ops.recode(device, nothing, [1], 2) == ops.recode_where_reached(device, nothing, empty(device), [1], 2) == 0
+    assert ops.recode(device, nothing, [1], 2, np.empty(0, np.uint64)) == 0
+    assert ops.block_max(device, nothing, np.array([0, 0])).tolist() == [-1]
+    small = ops.narrow(device, nothing, np.uint8)
+    assert small.size == ops.widen(device, small).size == 0
+    ops.put(device, nothing, [], 1)
+    ops.fold_bounds(device, nothing, empty(device), 1)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    device = open_device("shim-0")
+    mine = device.array(np.zeros(5, np.uint32))
+    for ids in ([5], [0, -1]):
+        with pytest.raises(IndexError, match="a column of 5 vertices has no vertex"):
+            ops.gather(device, mine, ids)
+        with pytest.raises(IndexError, match="a column of 5 vertices has no vertex"):
+            ops.put(device, mine, ids, 1)
+    with pytest.raises(KeyError):
+        ops.count_where(device, mine, "=", 3)
+    with pytest.raises(OverflowError):
+        ops.recode(device, mine, [U + 1], 0)
