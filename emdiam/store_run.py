@@ -37,7 +37,7 @@ class StoreRun:
     of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
     device : what traversals run on, "cpu", "gpu", "gpu:N" or "auto", or what select_device made of it.
     bfs, mapping : names of a BFS variant (gpu/variants.py) and a load balancing (gpu/mappings.py), on a
-    GPU only; None: as they are chosen from level to level.
+    GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
     """
 
     method: str
@@ -50,6 +50,7 @@ class StoreRun:
     device: str | Selection = CPU
     bfs: str | None = None
     mapping: str | None = None
+    vram_bytes: int | None = None
 
     def deadline(self) -> float | None:
         """time.monotonic() at the end of the time, when it starts now; None without a limit."""
@@ -87,8 +88,9 @@ def selection(run: StoreRun) -> Selection:
     memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
     selected = run.device if isinstance(run.device, Selection) else select_device(run.device)
     asked_for_cpu = selected.device is None and not selected.note
-    if asked_for_cpu and (run.bfs is not None or run.mapping is not None):
-        raise InputError("variants of BFS and load balancing are for a GPU", text=run.bfs or run.mapping,
+    for_gpus = next((value for value in (run.bfs, run.mapping, run.vram_bytes) if value is not None), None)
+    if asked_for_cpu and for_gpus is not None:
+        raise InputError("variants of BFS, load balancing and its memory are for a GPU", text=str(for_gpus),
                          remedy="compute on one with --device gpu")
     return selected
 
@@ -97,7 +99,7 @@ def _on_device(run: StoreRun, selected: Selection) -> OnDevice | None:
     """How the engine is to use the device; None for the CPU."""
     if selected.device is None:
         return None
-    return OnDevice(selected.device, run.bfs or AUTO, run.mapping)
+    return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes)
 
 
 def solve_on(

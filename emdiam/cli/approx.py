@@ -84,7 +84,8 @@ def _run_all(given: dict[str, Any], masters: list[int | str] | None, results: li
         for switches in [own] if masters is None else [{**own, "masters": item} for item in masters]:
             run = ApproxRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
                             threads=given["threads"], switches=switches, time_limit=given["time_limit"],
-                            device=device, bfs=given["bfs"], mapping=given["mapping"])
+                            device=device, bfs=given["bfs"], mapping=given["mapping"],
+                            vram_bytes=given["vram"])
             try:
                 with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
                     results.append(approx(store, run, listener).to_dict())

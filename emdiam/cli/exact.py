@@ -72,7 +72,7 @@ def command(**given: Any) -> int:
         switches={name: given[name] for name in _SWITCHES if given[name] is not None},
         gap=given["gap"], time_limit=given["time_limit"], bounds_only=given["bounds_only"],
         certificate=given["certificate"], device=chosen_device(given["device"]), bfs=given["bfs"],
-        mapping=given["mapping"],
+        mapping=given["mapping"], vram_bytes=given["vram"],
     )
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:

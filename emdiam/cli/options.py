@@ -79,6 +79,8 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
 
 gpu = stacked(
     device,
+    click.option("--vram", type=SIZE, metavar="SIZE",
+                 help="Memory of the GPU; a graph that takes more is paged. [default: what is free]"),
     click.option("--bfs", metavar="NAME",
                  help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md. [default: auto]"),
     click.option("--mapping", metavar="NAME",

@@ -13,9 +13,11 @@ AUTO = "auto"
 @dataclass(frozen=True)
 class OnDevice:
     """device : what traversals run on. bfs : a name of gpu.variants. mapping, tuning : the load balancing of a
-    variant that takes one, a name of gpu.mappings and its macros (None: the variant's own choice)."""
+    variant that takes one, a name of gpu.mappings and its macros (None: the variant's own choice).
+    vram_bytes : device memory to use at most (None: what is free)."""
 
     device: Device
     bfs: str = AUTO
     mapping: str | None = None
     tuning: Mapping[str, int] | None = None
+    vram_bytes: int | None = None
