@@ -14,17 +14,17 @@ from ._version import __version__
 
 if TYPE_CHECKING:
     from .api import approximate, convert, diameter, open, reorder
-    from .errors import BudgetError, EmdiamError, InputError, StoppedEarly, StoreError
+    from .errors import BudgetError, DeviceError, EmdiamError, InputError, StoppedEarly, StoreError
     from .progress import Event
 
 __all__ = [
-    "BudgetError", "EmdiamError", "Event", "InputError", "StoppedEarly", "StoreError", "__version__",
+    "BudgetError", "DeviceError", "EmdiamError", "Event", "InputError", "StoppedEarly", "StoreError", "__version__",
     "approximate", "convert", "diameter", "open", "reorder",
 ]
 
 _HOMES = {
     "approximate": ".api", "convert": ".api", "diameter": ".api", "open": ".api", "reorder": ".api",
-    "BudgetError": ".errors", "EmdiamError": ".errors", "InputError": ".errors",
+    "BudgetError": ".errors", "DeviceError": ".errors", "EmdiamError": ".errors", "InputError": ".errors",
     "StoppedEarly": ".errors", "StoreError": ".errors", "Event": ".progress",
 }
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .approx.result import Approximation
     from .exact.result import Result
     from .graph.reorder import ReorderReport
+    from .graph.resume import CheckpointOptions
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
@@ -51,6 +52,7 @@ class WritingKeywords(TypedDict, total=False):
     chunk: int | None
     threads: int | None
     progress: Listener | None
+    checkpoint: CheckpointOptions | None
 
 
 class ConvertKeywords(WritingKeywords, total=False):
@@ -80,6 +82,7 @@ def convert(
     ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none". chunk : ids per chunk.
     order : of the vertices, see `reorder`; default "natural".
     threads : default: the cores this process may use. progress : called with progress.Event.
+    checkpoint : an emdiam.graph.resume.CheckpointOptions, to go on from what was done before a stop.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -100,8 +103,8 @@ def reorder(
 
     store : the path of one. target : the store to write. order : "natural" (increasing ids),
     "degree" (descending degree), "bfs" (by component, then by distance from its hub), "cluster" (near
-    vertices in the same blocks). Options, all by name: memory, scratch, force, threads, progress as for
-    `convert`; codec, chunk : default those of the store; seed : of orders with chance.
+    vertices in the same blocks). Options, all by name: memory, scratch, force, threads, progress,
+    checkpoint as for `convert`; codec, chunk : default those of the store; seed : of orders with chance.
 
     Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
     where memory or disk cannot do); then there is no target.

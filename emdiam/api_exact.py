@@ -66,13 +66,15 @@ def plan(store: str | Path, run: ExactRun, progress: Listener | None = None) -> 
 
 def _certified(store: Store, run: ExactRun, progress: Listener | None, deadline: float | None) -> Result:
     """The result, after its certificate, if one is wanted, has been written."""
-    result: Result = solve_on(store, run, "exact", progress, deadline, gap=run.gap, bounds_only=run.bounds_only)
-    if run.certificate is not None:
+    def certify(result: Result) -> None:
         from .exact.certificate import claims_of, write_certificate
 
-        assert result.proof is not None, "pivots that end leave a proof"
+        assert result.proof is not None and run.certificate is not None, "pivots that end leave a proof"
         write_certificate(run.certificate, result.proof, claims_of(result), store, threads=run.threads,
                           progress=progress)
         result.certificate = str(run.certificate)
         result.peak_rss_bytes = peak_rss_bytes()
+
+    result: Result = solve_on(store, run, "exact", progress, deadline, None if run.certificate is None else certify,
+                              gap=run.gap, bounds_only=run.bounds_only)
     return result

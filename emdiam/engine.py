@@ -203,6 +203,11 @@ class Engine(Protocol):
         """Add to the counters what an algorithm did beside the engine, e.g. bytes_read of scratch files."""
         ...
 
+    def clock(self) -> float:
+        """Seconds of wall time, from any start. What a method chooses by time it measures with this, so
+        that a run that goes on from a checkpoint makes the choices of the run before."""
+        ...
+
     def tick(self, phase: str, **facts: Any) -> None:
         """Report progress to the listener (throttled); facts are kept for later events."""
         ...

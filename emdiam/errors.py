@@ -64,6 +64,25 @@ class BudgetError(InputError):
     """A memory or disk budget that cannot work; the message has the numbers."""
 
 
+class DeviceRoomError(BudgetError):
+    """A device has no room for what it was to hold; the message has the numbers."""
+
+
+class DeviceUnfitError(InputError):
+    """A device that cannot run the kernels, as one that is too old for them."""
+
+
+class DeviceError(EmdiamError):
+    """A device that failed or went away in the middle of a run; what it had found is lost.
+
+    what : as a clause without a full stop. remedy : what to do about it, as a clause.
+    """
+
+    def __init__(self, what: str, *, remedy: str | None = None) -> None:
+        self.what = what
+        super().__init__(f"{what}; {remedy}" if remedy else what)
+
+
 class StoppedEarly(EmdiamError):
     """Stopped by the user or a limit; `result` holds the interval so far, if there is one."""
 

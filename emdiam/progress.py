@@ -2,14 +2,18 @@
 
 A long function takes `progress: Listener | None` and calls it with an Event now and then (a few
 times a second at most, and once when a phase starts and ends). The library never prints: the
-command line turns events into bars on a terminal and heartbeat lines in a log.
+command line turns events into bars on a terminal, heartbeat lines in a log and records in a file.
+A listener may raise, KeyboardInterrupt too: the operation then ends at once and cleans up.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
+
+Kind = Literal["progress", "traversal"]
 
 
 @dataclass(frozen=True)
@@ -21,6 +25,8 @@ class Event:
     unit : "B", "edges", "arcs", "blocks", "vertices", ...
     facts : further figures to show, e.g. {"lower": 12, "upper": 24, "active": 1031}.
     finished : True in the last event of a phase.
+    kind : "progress", or "traversal" when one is over: facts then tell of it (see
+    traverse/journal.py), and done, total and unit say nothing.
     """
 
     phase: str
@@ -29,6 +35,7 @@ class Event:
     unit: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
     finished: bool = False
+    kind: Kind = "progress"
 
 
 Listener = Callable[[Event], None]
@@ -36,3 +43,32 @@ Listener = Callable[[Event], None]
 
 def silent(event: Event) -> None:
     """The listener that drops every event."""
+
+
+def shared(*listeners: Listener) -> Listener:
+    """A listener that hands every event to each of `listeners`, in this order."""
+    def listen(event: Event) -> None:
+        for listener in listeners:
+            listener(event)
+    return listen
+
+
+class Allowance:
+    """Bounds a rate: `most` at once, and from then on `rate` a second.
+
+    clock : seconds, for tests.
+    """
+
+    def __init__(self, most: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most, self._rate, self._clock = most, rate, clock
+        self._left, self._then = most, clock()
+
+    def take(self) -> bool:
+        """True, and one less is left; False if none is left now."""
+        now = self._clock()
+        self._left = min(self._most, self._left + (now - self._then) * self._rate)
+        self._then = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True

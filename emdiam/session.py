@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from .units import default_memory_bytes
 
 if TYPE_CHECKING:
     from .gpu.setting import OnDevice
+    from .gpu.vram import VramPlan
     from .traverse.cpu_engine import CpuEngine
 
 # Options of plan_run, beside threads.
@@ -66,6 +67,13 @@ def plan_run(
                      pool_wanted=_registry(method).pool_wanted(store, method))
 
 
+def _plan_vram(store: Store, device: OnDevice, method: str) -> VramPlan:
+    """See gpu.vram.plan_vram, which is imported only where there is a device."""
+    from .gpu.vram import plan_vram
+
+    return plan_vram(store, device, method)
+
+
 @contextmanager
 def open_engine(
     store: Store, *, threads: int = 2, progress: Listener | None = None, device: OnDevice | None = None, **options: Any,
@@ -89,7 +97,9 @@ def open_engine(
 
     compile_seconds = ensure_compiled(store.id_dtype)
     begin = time.perf_counter()
-    plan = plan_run(store, threads=threads, **{name: options.pop(name) for name in _PLANNED if name in options})
+    planned = {name: options.pop(name) for name in _PLANNED if name in options}
+    vram = None if device is None else _plan_vram(store, device, planned.get("method", "pivots"))
+    plan = plan_run(store, threads=threads, **planned)
     try:
         table = build_block_table(store)
         arena = Arena(table.n_blocks, plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
@@ -101,16 +111,15 @@ def open_engine(
     counters = SharedCounters()
     pager = Pager(store.indices, store.n_vertices, arena, crew, counters, plan.run_blocks)
     engine = CpuEngine(store, Core(table, pager, crew, counters, work, **options), plan, progress)
-    try:
+    with ExitStack() as stack:
+        stack.callback(crew.close)
         if plan.in_ram:
             engine.tick("load")
-            pager.preload()
-        if device is not None:
-            from .gpu.engine import GpuEngine
+            pager.preload(lambda: engine.tick("load"))
+        if device is not None and vram is not None:
+            from .gpu.engine import engine_on_device
 
-            engine = GpuEngine(engine, device)
+            engine = stack.enter_context(engine_on_device(engine, device, vram))
         engine.compile_seconds = compile_seconds
         engine.load_seconds = time.perf_counter() - begin
         yield engine
-    finally:
-        crew.close()

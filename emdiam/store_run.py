@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .checkpoint.options import CheckpointOptions
 from .errors import InputError, StoppedEarly
-from .gpu.select import CPU, Selection, select_device
+from .gpu.select import CPU, DEVICE_FAULTS, Selection, select_device
 from .gpu.setting import AUTO, OnDevice
 from .graph.store import Store, open_store
 from .progress import Event, Listener
 from .units import peak_rss_bytes
 
 if TYPE_CHECKING:
+    from .checkpoint.run import Checkpoint
     from .stream.plan import MemoryPlan
     from .traverse.cpu_engine import CpuEngine
 
@@ -35,9 +36,10 @@ class StoreRun:
     read from the page cache (for honest benchmarks of disk speed). switches : further options of
     the method, by name; InputError for one that the method does not have. time_limit : wall seconds
     of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
-    device : what traversals run on, "cpu", "gpu", "gpu:N" or "auto", or what select_device made of it.
+    device : what traversals run on, "cpu", "gpu", "gpu:N", "gpu:N,M,..." or "auto", or what select_device made of it.
     bfs, mapping : names of a BFS variant (gpu/variants.py) and a load balancing (gpu/mappings.py), on a
     GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
+    checkpoint : keep one of the run; None: nothing is kept. On a CPU only.
     """
 
     method: str
@@ -51,6 +53,7 @@ class StoreRun:
     bfs: str | None = None
     mapping: str | None = None
     vram_bytes: int | None = None
+    checkpoint: CheckpointOptions | None = None
 
     def deadline(self) -> float | None:
         """time.monotonic() at the end of the time, when it starts now; None without a limit."""
@@ -75,10 +78,11 @@ def plan_on(store: str | Path, run: StoreRun, progress: Listener | None) -> Memo
     selected = selection(run)
     with open_store(store) as mine:
         compile_kernels(mine, progress)
-        if selected.device is not None:
-            from .gpu.upload import check_room
+        on_device = _on_device(run, selected)
+        if on_device is not None:
+            from .gpu.vram import plan_vram
 
-            check_room(selected.device, mine.n_vertices, mine.n_arcs, mine.id_dtype.itemsize)
+            plan_vram(mine, on_device, run.method)
         return plan_run(mine, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
                         threads=run.threads, method=run.method, switches=run.switches)
 
@@ -99,44 +103,100 @@ def _on_device(run: StoreRun, selected: Selection) -> OnDevice | None:
     """How the engine is to use the device; None for the CPU."""
     if selected.device is None:
         return None
-    return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes)
+    return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes,
+                    others=selected.others)
 
 
 def solve_on(
-    store: Store, run: StoreRun, package: str, progress: Listener | None, deadline: float | None, **limits: Any
+    store: Store, run: StoreRun, package: str, progress: Listener | None, deadline: float | None,
+    after: Callable[[Any], None] | None = None, **limits: Any,
 ) -> Any:
     """The result of the method on the open store, with every figure of the run.
 
-    package : "exact" or "approx", where the method lives. limits : further ones, by the names of
-    exact.run.Limits. Raises InputError (BudgetError), and StoppedEarly with `result` on Ctrl-C and at
-    the end of the time.
+    package : "exact" or "approx", where the method lives. after : called with the result while its
+    checkpoint is still there. limits : further ones, by the names of exact.run.Limits.
+    Where a GPU that was only welcome fails, the CPU does the run again, and the result says why.
+    Raises InputError (BudgetError), DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
+    methods = import_module(f".{package}.methods", __package__)
+    options = methods.method_options(run.method, run.switches)
+    selected = selection(run)
+    with _kept(store, run, options, selected, limits) as kept:
+        try:
+            try:
+                result = _solve(store, run, _Solving(methods, selected, kept, limits), progress, deadline)
+            except DEVICE_FAULTS as error:
+                if not selected.or_cpu:
+                    raise
+                solving = _Solving(methods, selected.without_gpu(error), kept, limits)
+                result = _solve(store, run, solving, progress, deadline)
+        except StoppedEarly as stop:
+            raise stop if kept is None else kept.stopped(stop) from None
+        if after is not None:
+            after(result)
+        if kept is not None:
+            kept.done()
+    return result
+
+
+@dataclass(frozen=True)
+class _Solving:
+    """What a run on an open store has beside its options."""
+
+    methods: Any
+    selected: Selection
+    kept: Checkpoint | None
+    limits: Mapping[str, Any]
+
+
+def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | None, deadline: float | None) -> Any:
+    """The same on the selected device, and on no other; the engine is open no longer than that."""
     # Imported here because these bring numba: a program that only converts never pays for it.
     from .exact.run import Limits, TimeOver
     from .session import open_engine
 
-    methods = import_module(f".{package}.methods", __package__)
-    methods.method_options(run.method, run.switches)
-    selected = selection(run)
-    compile_seconds = compile_kernels(store, progress)
+    selected, listener = solving.selected, until(deadline, progress)
     try:
+        compile_seconds = compile_kernels(store, listener)
         with open_engine(
             store, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes, threads=run.threads,
-            method=run.method, switches=run.switches, progress=until(deadline, progress),
-            device=_on_device(run, selected),
-        ) as engine:
+            method=run.method, switches=run.switches, progress=listener, device=_on_device(run, selected),
+        ) as opened:
+            engine = opened if solving.kept is None else solving.kept.attach(opened, listener)
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
-            options = methods.method_options(
-                run.method, {**run.switches, "limits": Limits(seconds=seconds, **limits)})
+            options = solving.methods.method_options(
+                run.method, {**run.switches, "limits": Limits(seconds=seconds, **solving.limits)})
             try:
-                result = methods.METHODS[run.method].run(engine, options)
-                return completed(result, engine, compile_seconds, selected)
+                result = solving.methods.METHODS[run.method].run(engine, options)
+                completed(result, engine, compile_seconds, selected)
             except StoppedEarly as stop:
                 if stop.result is not None:
                     completed(stop.result, engine, compile_seconds, selected)
                 raise
+            if solving.kept is not None:
+                result.details["checkpoint"] = solving.kept.told()
+            return result
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
+
+
+@contextmanager
+def _kept(
+    store: Store, run: StoreRun, options: Any, selected: Selection, limits: Mapping[str, Any]
+) -> Iterator[Checkpoint | None]:
+    """The checkpoint of the run, if one is wanted. It is opened before memory is planned, so that what it
+    takes counts as the program's own. Raises InputError."""
+    if run.checkpoint is None:
+        yield None
+        return
+    if selected.device is not None:
+        raise InputError("traversals on a GPU leave no checkpoint",
+                         remedy="leave the options of checkpoints out, or compute with --device cpu")
+    from .checkpoint.run import checkpointed, run_identity
+
+    identity = run_identity(store, run.method, options, limits)
+    with checkpointed(store, identity, run.checkpoint, run.switches.get("scratch")) as kept:
+        yield kept
 
 
 def until(deadline: float | None, progress: Listener | None) -> Listener | None:
@@ -162,14 +222,13 @@ def compile_kernels(store: Store, progress: Listener | None) -> float:
 
     if progress is None:
         return ensure_compiled(store.id_dtype)
-    late = threading.Timer(SOONEST_COMPILE_EVENT_SECONDS, progress, (Event("compile"),))
-    late.daemon = True
-    late.start()
-    try:
-        seconds = ensure_compiled(store.id_dtype)
-    finally:
-        late.cancel()
-        late.join()
+    begin = time.monotonic()
+
+    def tick() -> None:
+        if time.monotonic() - begin >= SOONEST_COMPILE_EVENT_SECONDS:
+            progress(Event("compile"))
+
+    seconds = ensure_compiled(store.id_dtype, tick)
     if seconds > SOONEST_COMPILE_EVENT_SECONDS:
         progress(Event("compile", finished=True))
     return seconds
@@ -185,4 +244,11 @@ def completed(result: Any, engine: CpuEngine, compile_seconds: float, selected: 
     result.planned_rss_bytes = engine.plan.planned_rss_bytes
     result.peak_rss_bytes = peak_rss_bytes()
     result.store_digest = engine.store.digest
+    if selected.device is None:
+        from .forecast import forecast_of
+
+        forecast = forecast_of(engine.store, result.method, engine.plan)
+        result.expected_rss_bytes = forecast.expected_rss_bytes
+        result.planned_bytes_read = forecast.expected_bytes_read
+    result.details.update(engine.details())
     return result

@@ -45,6 +45,9 @@ class FakeCuda:
     def mapped(self, n: int) -> Any:
         return self.device.array(np.ones(n, np.uint64))
 
+    def forget(self) -> None:
+        """Nothing is kept for reuse."""
+
     def use(self) -> None:
         """There is one device."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -220,9 +221,9 @@ def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeyp
     from emdiam import api_exact, store_run
     from emdiam.traverse import warm
 
-    def compile_slowly(dtype: Any) -> float:
-        if slow:
-            assert told.wait(10)  # until the event is there
+    def compile_slowly(dtype: Any, tick: Callable[[], None] | None = None) -> float:
+        while slow and tick is not None and not told.is_set():
+            tick()
         return 0.02 if slow else 0.0
 
     told = threading.Event()

@@ -112,7 +112,7 @@ def test_a_condensed_graph_in_local_order(
 @pytest.mark.parametrize("name", ["grid", "two-paths", "barbell", "pairs", "isolated-first", "clique-and-path"])
 def test_the_order_of_the_store_does_not_matter(tmp_path: Path, name: str, order: str):
     path = write_store(tmp_path / "g.zarr", GRAPHS[name])
-    reorder(path, tmp_path / "o.zarr", order, options=ConvertOptions(memory_bytes=1 << 30, chunk_ids=64))
+    reorder(path, tmp_path / "o.zarr", order, options=ConvertOptions(memory_bytes=4 << 30, chunk_ids=64))
     for options in OPTIONS:
         assert figures(run(tmp_path / "o.zarr", options)) == figures(run(path, options)), options
         assert figures(run(tmp_path / "o.zarr", options, "streamed")) == figures(run(path, options)), options

@@ -180,10 +180,10 @@ def test_a_long_path_is_only_written(call, tmp_path: Path):
 
 
 def test_plan_gives_numbers_and_refuses_with_them(call, store: str):
-    plan = parsed(call("plan", store, "--json", "--memory", "2GiB"))
+    plan = parsed(call("plan", store, "--json", "--memory", "2GiB", "--method", "pivots"))
     assert 0 < plan["planned_rss_bytes"] <= plan["memory_limit_bytes"] == 2 << 30
     assert 0 < plan["minimum_bytes"] <= 2 << 30
-    code, out, _ = call("plan", store, "--memory", "2GiB", "--threads", "1", "--arena", "64MiB")
+    code, out, _ = call("plan", store, "--method", "pivots", "--memory", "2GiB", "--threads", "1", "--arena", "64MiB")
     assert code == 0
     assert out.startswith("memory limit: 2.0 GiB\nplanned peak: ")
     for command in ("plan", "exact"):

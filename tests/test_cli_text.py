@@ -18,8 +18,9 @@ def result(**changes: Any) -> dict[str, Any]:
         "levels": 40, "edges_scanned": 123456, "bytes_read": 1 << 20, "memory_limit_bytes": 1 << 30,
         "planned_rss_bytes": 300 << 20, "peak_rss_bytes": 200 << 20,
         "seconds": {"total": 1.25, "compile": 0.0, "load": 0.25, "solve": 0.9, "verify": 0.1},
-        "seed": None, "version": "0.1.0", "store_digest": "d" * 32,
-        "details": {"removed": {"winnow": 0.98765, "eliminate": 0.01, "chain": 0.0, "degree_0": 0.0}},
+        "seed": None, "version": "0.1.0", "store_digest": "d" * 32, "device": "cpu",
+        "details": {"interval_largest_component": [1, 60],
+                    "removed": {"winnow": 0.98765, "eliminate": 0.01, "chain": 0.0, "degree_0": 0.0}},
         **changes,
     }
 
@@ -61,8 +62,9 @@ def test_an_interval_is_not_called_a_diameter():
 def test_an_interval_of_a_graph_whose_components_are_not_counted_yet():
     text = result_text(result(connected=None, n_components=None, exact=False, diameter=None, lower=1,
                               upper=99, witness=None))
-    assert text.splitlines()[:3] == [
-        "connected: not known yet", "diameter: not proved yet", "bounds: 1 <= D <= 99 (stopped early)"]
+    assert text.splitlines()[:4] == [
+        "connected: not known yet", "diameter: not proved yet",
+        "diameter of the largest component: not proved yet, 1 <= D <= 60", "bounds: 1 <= D <= 99 (stopped early)"]
     assert "witness" not in text
 
 

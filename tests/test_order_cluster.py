@@ -19,7 +19,7 @@ from tests import naive
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
 GRAPHS = odd_graphs()
-OPTIONS = ConvertOptions(memory_bytes=1 << 30, chunk_ids=64, force=True)
+OPTIONS = ConvertOptions(memory_bytes=4 << 30, chunk_ids=64, force=True)
 
 
 def places(path: Path, seed: int = 0, engine: str = "in-ram") -> np.ndarray:

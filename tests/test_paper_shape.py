@@ -122,7 +122,7 @@ def test_the_cluster_order_saves_reading(tmp_path: Path, graph_class: str):
         store = made(tmp_path, "levels", 1 << 22, levels="sqrt")
     else:
         store = shuffled(made(tmp_path, "delaunay", 1 << 20), tmp_path / "shuffled.zarr")
-    reorder(store, tmp_path / "c.zarr", "cluster", options=ConvertOptions(memory_bytes=1 << 30))
+    reorder(store, tmp_path / "c.zarr", "cluster", options=ConvertOptions(memory_bytes=4 << 30))
     read = []
     for path in (store, tmp_path / "c.zarr"):
         with open_store(path, evict_page_cache=True) as opened, open_engine(

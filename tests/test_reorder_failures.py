@@ -69,7 +69,7 @@ def attempt(
     store: Path, target: Path, order: str, progress: Callable[[Event], None] | None = None, tiny: bool = True
 ) -> None:
     reorder(store, target, order, options=ConvertOptions(
-        plan=TINY if tiny else None, scratch=target.parent, progress=progress, memory_bytes=1 << 30, chunk_ids=64))
+        plan=TINY if tiny else None, scratch=target.parent, progress=progress, memory_bytes=4 << 30, chunk_ids=64))
 
 
 def stop_in(phase: str) -> Callable[[Event], None]:
@@ -92,7 +92,7 @@ def test_ctrl_c_in_any_phase(source: Path, tmp_path: Path, phase: str) -> None:
 def test_ctrl_c_in_any_phase_of_a_conversion(source: Path, tmp_path: Path, phase: str) -> None:
     with pytest.raises(KeyboardInterrupt):
         convert_ordered([source / "e.txt"], tmp_path / "new", "degree", options=ConvertOptions(
-            memory_bytes=1 << 30, progress=stop_in(phase)))
+            memory_bytes=4 << 30, progress=stop_in(phase)))
 
 
 @pytest.mark.usefixtures("nothing_left")
@@ -114,7 +114,7 @@ def test_a_full_disk(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 def test_a_failed_force_keeps_the_old_store(source: Path, tmp_path: Path) -> None:
     shutil.copytree(source / "g", tmp_path / "new")
     before = rows_of(tmp_path / "new")
-    options = ConvertOptions(force=True, progress=stop_in("write"), memory_bytes=1 << 30)
+    options = ConvertOptions(force=True, progress=stop_in("write"), memory_bytes=4 << 30)
     with pytest.raises(KeyboardInterrupt):
         reorder(source / "bfs", tmp_path / "new", "degree", options=options)
     with pytest.raises(KeyboardInterrupt):

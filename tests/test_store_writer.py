@@ -61,7 +61,7 @@ def close_folders(parent: Path) -> None:
 
 @pytest.mark.parametrize(("module", "name", "turn"), [
     ("emdiam.graph.array_writer", "pack_index", 0), ("emdiam.graph.array_writer", "pack_index", 1),
-    *(("emdiam.graph.writer", "_fsync", turn) for turn in range(8)), ("os", "rename", 0),
+    *(("emdiam.graph.writer", "sync_path", turn) for turn in range(8)), ("os", "rename", 0),
 ])
 def test_an_end_before_the_rename_leaves_only_the_partial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, turn: int
@@ -81,8 +81,8 @@ def test_an_end_before_the_rename_leaves_only_the_partial(
 
 
 @pytest.mark.parametrize(("module", "name", "turn", "old_stays"), [
-    ("emdiam.graph.array_writer", "pack_index", 1, True), ("emdiam.graph.writer", "_fsync", 7, True),
-    ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.graph.writer", "_fsync", 8, None),
+    ("emdiam.graph.array_writer", "pack_index", 1, True), ("emdiam.graph.writer", "sync_path", 7, True),
+    ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.graph.writer", "sync_path", 8, None),
 ])
 def test_an_end_while_replacing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, turn: int, old_stays: bool | None

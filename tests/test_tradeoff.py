@@ -307,3 +307,16 @@ def running() -> Iterator[str]:
             yield path.read_bytes().decode(errors="replace")
         except OSError:  # it has ended meanwhile
             continue
+
+
+def test_cells_keep_checkpoints_if_asked_to(torus: Path, tmp_path: Path):
+    cell = Cell("sweep", seed=0)
+    assert "--checkpoint" not in child.command_of("s", cell, TradeoffOptions().for_cells(tmp_path))
+    asked = TradeoffOptions(checkpoint_every=30.0)
+    line = child.command_of("s", cell, asked.for_cells(tmp_path))
+    assert line[line.index("--checkpoint") + 1] == str(tmp_path / "checkpoints" / cell.name)
+    assert "--resume" in line and line[line.index("--checkpoint-every") + 1] == "30.0"
+    assert asked.for_cells(tmp_path).identity() == TradeoffOptions().cells.identity()
+    found = tradeoff(torus, tmp_path / "out", TradeoffOptions(
+        methods=("sweep",), plots=False, checkpoint_every=30.0, cells=CellOptions(memory_bytes=1 << 30)))
+    assert found.complete and not list((tmp_path / "out" / "checkpoints").iterdir())

@@ -14,6 +14,7 @@ from .sizes import SIZES
 
 RESULTS = Path(__file__).resolve().parents[1] / "results" / "gpu"
 SCALES = ("full", "small")
+PREDICT_SCALE, MOST_SCALE = 20, 24
 
 
 def _parts(text: str) -> list[str]:
@@ -23,6 +24,13 @@ def _parts(text: str) -> list[str]:
     if unknown:
         raise argparse.ArgumentTypeError(f"no part {', '.join(unknown)}; choose from {', '.join(PARTS)}")
     return names
+
+
+def _scale(text: str) -> int:
+    """A scale to predict from, for argparse."""
+    if not text.isdecimal() or not MOST_SCALE // 2 <= int(text) <= MOST_SCALE:
+        raise argparse.ArgumentTypeError(f"a scale is {MOST_SCALE // 2} to {MOST_SCALE}: {text!r}")
+    return int(text)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -36,6 +44,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--scale", choices=SCALES, default="full", help="size of the inputs (default: full)")
     made.add_argument("--out", type=Path, metavar="DIR", default=RESULTS,
                       help="folder for gpu.json, gpu.md and choices.json (default: bench/results/gpu)")
+    made.add_argument("--predict", type=_scale, nargs="?", const=PREDICT_SCALE, metavar="SCALE",
+                      help="no GPU: what the cost model says, from frontiers of a Kronecker graph of this scale "
+                      f"(default: {PREDICT_SCALE}); writes predicted.json and predicted.md")
     return made
 
 
@@ -44,6 +55,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser().parse_args(arguments)
     out = given.out.resolve()
     out.mkdir(parents=True, exist_ok=True)
+    if given.predict is not None:
+        from .predict import write  # needs the engine of the CPU, which runs on a GPU do without
+
+        print(write(out, given.predict))
+        return 0
     about = {"device": given.device, "scale": given.scale, "seconds": given.seconds,
              "sizes": vars(SIZES[given.scale])}
     kept = run_all(given.only, given.seconds, launcher(given.device, given.scale, out), out, about)

@@ -4,7 +4,8 @@
 #
 # That machine has x86-64 Linux, Python 3.12, numpy, CuPy and, for all of the tests, numba, scipy, pyarrow, rich,
 # click, pytest and hypothesis; they are not carried (CuPy and llvmlite alone are 69 and 60 MB). The benchmark
-# needs nothing but numpy and CuPy; what is carried (10 MB) lets emdiam's stores, and with them the tests, be imported.
+# needs nothing but numpy and CuPy, and its parts paged and exact what is carried (10 MB) and numba: it lets
+# emdiam's stores, and with them the engines and the tests, be imported.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 dir=${1:-.whl}
@@ -26,4 +27,5 @@ wheels: $dir, $bytes bytes. Take it and the repository along; there, in the repo
   python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir --upgrade --target /tmp/site $dir/*.whl && PYTHONPATH=/tmp/site:\$PWD python3 -m bench.gpu --out \${OUT:-bench/results/gpu} --seconds 540
 or, for more time for each part, one after the other with
   --only compile,facts,verify,tests    --only compile,variants    --only compile,floor,persistent,dal,regimes,sanitize
+  --only facts,paged,exact             --only facts,dal-exact
 COMMAND

@@ -3,6 +3,7 @@ that imports CuPy itself."""
 
 from __future__ import annotations
 
+import gc
 from types import ModuleType
 from typing import Any
 
@@ -54,6 +55,11 @@ class Cuda:
     def without_pool(self) -> None:
         """Give every array memory of its own from now on, so that tools see where it ends."""
         self.xp.cuda.set_allocator(None)
+
+    def forget(self) -> None:
+        """Give back the memory of the device that CuPy keeps for reuse."""
+        gc.collect()
+        self.xp.get_default_memory_pool().free_all_blocks()
 
     def use(self) -> None:
         """Make the GPU the current one of the calling thread."""

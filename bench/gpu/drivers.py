@@ -14,7 +14,7 @@ from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.multi_source import MultiSource
 from emdiam.gpu.spread import Spreader
 
-from . import drivers_columns, drivers_forced, twins
+from . import drivers_columns, drivers_forced, drivers_paged, twins
 
 if TYPE_CHECKING:
     from .verify import Subject
@@ -108,4 +108,5 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "BFS-4K, forced": (_NONE, drivers_forced.four_k), "auto, forced": (tuple(MAPPINGS), drivers_forced.auto),
     "luo, forced": (tuple(MAPPINGS), drivers_forced.luo),
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
+    "labels": (_NONE, drivers_paged.labels), "paged": (tuple(MAPPINGS), drivers_paged.paged),
 }

@@ -17,6 +17,7 @@ from numpy.typing import DTypeLike
 from emdiam.gpu.bfs_standard import DeviceGraph
 from emdiam.gpu.device import Device, DeviceArray
 
+from .host_engine import HostGraph
 from .setting import Setting
 
 Edges = tuple[int, Any, Any]
@@ -98,6 +99,10 @@ def circuit(xp: ModuleType, side: int) -> Edges:
 
 
 Make = Callable[[Setting], Edges]
+# Class -> a function of numpy or CuPy, and of the size: log2 of the vertices, a side, or vertices.
+SIZED: Mapping[str, Callable[[ModuleType, int], Edges]] = {
+    "kronecker": kronecker, "web": web, "circuit": circuit, "triangulation": triangulation, "grid": grid,
+}
 # The graphs that are timed.
 TIMED: Mapping[str, Make] = {
     "kronecker": lambda s: kronecker(s.xp, s.sizes.kronecker_scale),
@@ -164,6 +169,15 @@ def graph_of(setting: Setting, name: str, edges: Edges, dtype: DTypeLike = np.ui
     graph = DeviceGraph(on_device(setting.device, offsets), on_device(setting.device, neighbours.astype(dtype)))
     degrees = np.diff(setting.device.to_host(graph.offsets).astype(np.int64))
     return Input(name, graph, degrees)
+
+
+def host_graph(setting: Setting, name: str, size: int) -> HostGraph:
+    """A class of SIZED in the host's memory; made on the device, where nothing of it stays."""
+    offsets, neighbours = rows_of(setting.xp, *SIZED[name](setting.xp, size))
+    if not isinstance(offsets, np.ndarray):
+        offsets, neighbours = setting.device.to_host(offsets), setting.device.to_host(neighbours)
+    setting.forget()
+    return HostGraph(name, offsets.astype(np.int64), neighbours)
 
 
 def host_rows(setting: Setting, graph: DeviceGraph) -> tuple[np.ndarray, np.ndarray]:

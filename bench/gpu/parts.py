@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from . import compiling, dal, facts, floor, regimes, sanitize, times, verify
+from . import compiling, dal, dal_exact, exact, facts, floor, paged, regimes, sanitize, times, verify
 from .setting import Row, Setting
 
 
@@ -31,5 +31,9 @@ PARTS: Mapping[str, Part] = {
     "persistent": Part(times.run_persistent, 2, 60.0),
     "dal": Part(dal.run, 3, 90.0),
     "regimes": Part(regimes.run, 6, 60.0),
+    "paged": Part(paged.run, 8, 150.0),
+    # A cell has the four runs of its two engines, and the first one of each compiles.
+    "exact": Part(exact.run, 6, 240.0),
+    "dal-exact": Part(dal_exact.run, 5, 120.0),
     "sanitize": Part(sanitize.run, 4),
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from . import report_larger as larger
 from . import report_parts as parts
 from .report_cells import Row, Table, note, table_text
 
@@ -19,6 +20,9 @@ SECTIONS: Mapping[str, tuple[str, Callable[[Sequence[Row]], Iterable[Table]]]] =
     "persistent": ("Many levels", parts.variants),
     "dal": ("Threads against warps (papers/001, Figures 9 and 10)", parts.dal),
     "regimes": ("Load balancing (papers/004, Figures 12 to 15)", parts.regimes),
+    "paged": ("BFS on graphs larger than the device", larger.paged),
+    "exact": ("Exact methods against the CPU", larger.exact),
+    "dal-exact": ("Bounding (papers/001, Tables II and III, Figure 7)", larger.dal_exact),
     "sanitize": ("compute-sanitizer", parts.tools),
 }
 MOST_NOTES = 40
@@ -70,5 +74,5 @@ def _section(title: str, part: Mapping[str, Any], tables: Callable[[Sequence[Row
 def _name(row: Row) -> str:
     """What a row is about."""
     keys = ("class", "ids", "subject", "variant", "mapping", "what", "tool", "figure", "length", "active", "rows",
-            "arcs", "table")
+            "arcs", "table", "from", "way", "method", "drawing")
     return " ".join(str(row[key]) for key in keys if row.get(key) not in (None, ""))

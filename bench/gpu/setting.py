@@ -57,6 +57,11 @@ class Setting:
         """Seconds left for the part."""
         return self.seconds - (time.monotonic() - self.started)
 
+    def forget(self) -> None:
+        """Give back the device memory that is kept for reuse, so that a limit counts what is held from now on."""
+        if self.cuda is not None:
+            self.cuda.forget()
+
     def cell(self, key: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]) -> Iterator[Row]:
         """The row of one cell: its key, and what `work` found, or why there is nothing.
 

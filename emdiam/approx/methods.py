@@ -13,9 +13,11 @@ from typing import Any
 
 from ..engine import Engine
 from ..errors import InputError
+from ..gpu.estimate import resident_bytes
 from ..graph.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import Phase
+from ..stream.forecast import Forecast, Habit, make_forecast, planned_state
+from ..stream.plan import MemoryPlan, Phase
 from ..traverse.multi import MOST_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
 from .result import Approximation
@@ -106,3 +108,32 @@ def memory_phases(store: Store, name: str, switches: Mapping[str, Any]) -> tuple
 def pool_wanted(store: Store, name: str) -> int:
     """Bytes that a method could make use of beside its vertex state."""
     return METHODS[name].pool(store)
+
+
+# Of clusters: labels and distances; least room of sorting and of arcs, of which a small graph fills only a part.
+_GROWN_BYTES, _CONDENSED_BYTES, _ARC_BYTES, _IN_RAM_SHARE = 17, 72 << 20, 24, 0.45
+
+
+def _cluster_state(store: Store, plan: MemoryPlan) -> int:
+    """In RAM there are fewer masters than streamed, since many rounds cost little there."""
+    condensed = min(_CONDENSED_BYTES, _ARC_BYTES * store.n_arcs) * (_IN_RAM_SHARE if plan.in_ram else 1)
+    return _GROWN_BYTES * store.n_vertices + int(condensed)
+
+
+def _cluster_scratch(store: Store, plan: MemoryPlan) -> int:
+    """Condensed arcs that the pool has no room for."""
+    return max(0, condensed_pool(store) - plan.pool_bytes)
+
+
+# Reads are of docs/memory.md, measured with an eighth of the blocks in the arena.
+HABITS: dict[str, Habit] = {
+    "clusters": Habit(4, 12, _cluster_state, _cluster_scratch),
+    "sweep": Habit(2, 12, planned_state),
+    "spanning": Habit(4, 8, planned_state),
+    "fringe": Habit(4, 60, planned_state),
+}
+
+
+def forecast(store: Store, name: str, plan: MemoryPlan, options: ApproxOptions) -> Forecast:
+    """What a run of the method with this plan will probably take."""
+    return make_forecast(store, plan, HABITS[name], resident_bytes(store, name))

@@ -8,6 +8,7 @@ import click
 
 from ..errors import InputError, StoppedEarly
 from . import options
+from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
 from .device import chosen_device
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -38,6 +39,7 @@ _SWITCHES = ("seed", "euler", "levels", "iterations", "known_diameter", "scratch
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
+@checkpoint
 @options.as_json
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV, one row a run.")
 @click.option("--evict-page-cache", is_flag=True,
@@ -52,6 +54,9 @@ def command(**given: Any) -> int:
 
     With several --masters, there is a run for each of them and a table at the end; as JSON
     {"runs": [...]}. Ctrl-C prints what is proved so far and leaves with exit code 3.
+
+    With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
+    --resume.
     """
     from ..approx.masters import parse_masters
 
@@ -59,15 +64,22 @@ def command(**given: Any) -> int:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
     masters = None if given["masters"] is None else parse_masters(given["masters"])
     results: list[dict[str, Any]] = []
+    several = masters is not None and len(masters) > 1
+    kept = KeptRuns(chosen_checkpoint(given), several)
     try:
-        return _run_all(given, masters, results)
+        code = _run_all(given, masters, results, kept)
     finally:
         # Also when a later run is refused or at fault: the earlier ones have been paid for.
         if results:
-            _answer(results, given, several=masters is not None and len(masters) > 1)
+            _answer(results, given, several=several)
+    if code == 0:
+        kept.answered()
+    return code
 
 
-def _run_all(given: dict[str, Any], masters: list[int | str] | None, results: list[dict[str, Any]]) -> int:
+def _run_all(
+    given: dict[str, Any], masters: list[int | str] | None, results: list[dict[str, Any]], kept: KeptRuns
+) -> int:
     """Run after run; the results so far are in `results`, that of one which is stopped included.
     Returns the exit code."""
     from ..api_approx import ApproxRun, approx
@@ -81,14 +93,16 @@ def _run_all(given: dict[str, Any], masters: list[int | str] | None, results: li
         for item in masters or ():  # a number that cannot be is told before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
-        for switches in [own] if masters is None else [{**own, "masters": item} for item in masters]:
+        runs = [own] if masters is None else [{**own, "masters": item} for item in masters]
+        for number, switches in enumerate(runs):
             run = ApproxRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
                             threads=given["threads"], switches=switches, time_limit=given["time_limit"],
                             device=device, bfs=given["bfs"], mapping=given["mapping"],
-                            vram_bytes=given["vram"])
+                            vram_bytes=given["vram"], checkpoint=kept.of(number))
             try:
                 with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
                     results.append(approx(store, run, listener).to_dict())
+                kept.ended(results[-1])
             except StoppedEarly as stop:
                 complain(f"emdiam: {stop}")
                 if isinstance(stop.result, Approximation):

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from . import options
+from .convert_checkpoint import checkpoint, chosen_checkpoint, stopped
 from .listener import listening
-from .outcome import EmdiamCommand, Interrupted
+from .outcome import EmdiamCommand
 from .output import emit, emit_json
 
 
@@ -26,6 +27,7 @@ from .output import emit, emit_json
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: 2^16]")
 @click.option("--order", type=click.Choice(options.ORDERS), default="natural", show_default=True,
               help="Order of the vertices in the store, see `emdiam reorder`; all but natural take another pass.")
+@checkpoint
 @options.stacked(options.threads, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
@@ -39,15 +41,17 @@ def command(**given: Any) -> int:
     """
     from ..api import convert
 
+    chosen = chosen_checkpoint(given, given["store"])
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
             report = convert(
                 given["inputs"], given["store"], memory=given["memory"], scratch=given["scratch"],
                 force=given["force"], format=given["fmt"], ids=given["ids"], codec=given["codec"],
                 chunk=given["chunk"], order=given["order"], threads=given["threads"], progress=listener,
+                checkpoint=chosen,
             )
     except KeyboardInterrupt as stop:
-        raise Interrupted(f"stopped by the user; {given['store']} was not written") from stop
+        raise stopped(given["store"], chosen) from stop
     if given["as_json"]:
         emit_json(report.to_dict())
     else:

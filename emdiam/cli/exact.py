@@ -9,6 +9,7 @@ import click
 
 from ..errors import StoppedEarly
 from . import options
+from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
 from .device import chosen_device
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -34,6 +35,7 @@ _SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "p
 @click.option("--gap", type=click.IntRange(min=0), metavar="G", help="Bounds that differ by at most G are enough.")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
+@checkpoint
 @click.option("--seed", type=click.IntRange(min=0), metavar="N",
               help="Seed of the random choices of pivots. [default: 0]")
 @click.option("--no-batches", "batches", flag_value=False, default=None,
@@ -62,17 +64,21 @@ def command(**given: Any) -> int:
 
     Ctrl-C prints the interval that is proved so far and leaves with exit code 3. sweep-k,
     --bounds-only and --gap may answer with an interval.
+
+    With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
+    --resume; at most the traversal that was under way is repeated.
     """
     from ..api_exact import ExactRun, exact
     from ..exact.result import Result
 
+    kept = KeptRuns(chosen_checkpoint(given))
     run = ExactRun(
         method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
         threads=given["threads"], evict_page_cache=given["evict_page_cache"],
         switches={name: given[name] for name in _SWITCHES if given[name] is not None},
         gap=given["gap"], time_limit=given["time_limit"], bounds_only=given["bounds_only"],
         certificate=given["certificate"], device=chosen_device(given["device"]), bfs=given["bfs"],
-        mapping=given["mapping"], vram_bytes=given["vram"],
+        mapping=given["mapping"], vram_bytes=given["vram"], checkpoint=kept.of(0),
     )
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
@@ -85,7 +91,9 @@ def command(**given: Any) -> int:
     except KeyboardInterrupt:
         complain("emdiam: stopped by the user before there was a bound on the diameter")
         return StoppedEarly.exit_code
+    kept.ended(result.to_dict())
     _answer(result.to_dict(), given["as_json"])
+    kept.answered()
     return 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..units import format_size
+from .forecast_text import forecast_lines
 from .options import LONGEST_SHOWN_PATH
 from .phases import bounds_text, seconds_text
 
@@ -24,7 +25,7 @@ def result_text(result: dict[str, Any]) -> str:
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
     return "\n".join([*lines, traversals_line(result), *_removed_lines(result), *device_lines(result),
-                      seconds_line(result), memory_line(result)])
+                      seconds_line(result), memory_line(result), *forecast_lines(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
@@ -34,17 +35,24 @@ def _diameter_lines(result: dict[str, Any]) -> list[str]:
         value = f"diameter: {result['diameter']}" if result["exact"] else f"diameter: {unproved}"
         return ["connected: yes", value]
     if result["connected"] is None:
-        return ["connected: not known yet", "diameter: not proved yet"]
+        return ["connected: not known yet", "diameter: not proved yet",
+                f"diameter of the largest component: {_largest_interval(result)}"]
     lines = [f"connected: no, {components:,} components", f"diameter: infinite ({components:,} components)"]
     for name, key in (("of the largest component", "diameter_largest_component"),
                       ("largest over all components", "diameter_max_component")):
         value = result[key]
         if value is None:
             value = unproved
-            if key == "diameter_largest_component" and _reason(result) is not None:
-                value = bounds_text(*result["details"]["interval_largest_component"])
+            if key == "diameter_largest_component":
+                value = _largest_interval(result)
         lines.append(f"diameter {name}: {value}")
     return lines
+
+
+def _largest_interval(result: dict[str, Any]) -> str:
+    """What is proved of the component with the most vertices."""
+    interval = bounds_text(*result["details"]["interval_largest_component"])
+    return interval if _reason(result) is not None else f"not proved yet, {interval}"
 
 
 def _reason(result: dict[str, Any]) -> str | None:

@@ -46,6 +46,8 @@ class Heartbeat:
             now = self._clock()
             new = event.phase not in self._book.seen
             phase = self._book.take(event, now)
+            if event.kind != "progress":
+                return
             if phase.finished:
                 self._say_end(phase, now)
             elif new:
@@ -58,7 +60,7 @@ class Heartbeat:
             phase, now = self._book.latest, self._clock()
             if phase is not None and not phase.finished:
                 self._write(_line(f"{seconds_text(now - self._began)}: {phase.name}", phase.amount(),
-                                  phase.pace(now), self._book.facts_text()))
+                                  phase.pace(now), phase.pass_text(now), self._book.facts_text()))
 
     def _say_end(self, phase: Phase, now: float) -> None:
         seconds = now - phase.began

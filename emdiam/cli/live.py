@@ -48,15 +48,21 @@ class LiveView:
             now, phase = time.monotonic(), self._book.latest
             if phase is None:
                 return Group()
-            table = Table.grid(padding=(0, 2))
-            table.add_row(seconds_text(now - self._began), phase.name, _bar(phase, now), phase.amount(),
-                          phase.pace(now))
+            place = phase.pass_text(now)
+            work = ", ".join(part for part in (phase.amount(), phase.pace(now)) if part)
+            line = Table.grid(padding=(0, 2))
+            line.add_column(no_wrap=True)
+            line.add_column(no_wrap=True)
+            line.add_row(seconds_text(now - self._began), phase.name, _bar(phase, now), place or work)
             facts = self._book.facts_text()
-        return Group(table, Text(facts)) if facts else Group(table)
+            # What the pass has pushed out of the first line comes behind the facts.
+            below = ", ".join(part for part in (facts, work if place else "") if part)
+        return Group(line, Text(below)) if below else Group(line)
 
 
 def _bar(phase: Phase, now: float) -> ProgressBar:
     """A bar that fills where the total is known and pulses where nobody can know it."""
-    known = bool(phase.total) and phase.done is not None
-    return ProgressBar(total=phase.total if known else None, completed=(phase.done or 0) if known else 0,
-                       width=_BAR_WIDTH, pulse=not known, animation_time=now)
+    share = phase.share()
+    if share is None:
+        return ProgressBar(total=None, completed=0, width=_BAR_WIDTH, pulse=True, animation_time=now)
+    return ProgressBar(total=share[1], completed=share[0], width=_BAR_WIDTH)

@@ -15,9 +15,11 @@ import click
 
 from .._version import __version__
 from .outcome import run
-from .process import hide_warnings_of_libraries, limit_malloc_arenas, stop_like_ctrl_c
+from .process import hide_warnings_of_libraries, limit_malloc_arenas
+from .signals import stopping_on_signals
 
-COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate")
+COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate", "batch",
+            "report")
 
 
 class LazyGroup(click.Group):
@@ -54,6 +56,7 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
     limit_malloc_arenas()
-    stop_like_ctrl_c()
     hide_warnings_of_libraries()
-    sys.exit(run(group, list(sys.argv[1:] if arguments is None else arguments)))
+    with stopping_on_signals():
+        code = run(group, list(sys.argv[1:] if arguments is None else arguments))
+    sys.exit(code)

@@ -21,6 +21,8 @@ METHODS = ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "korf", "aps
 APPROXIMATIONS = ("clusters", "sweep", "spanning", "fringe")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 LONGEST_SHOWN_PATH = 10_000
+# Keys of a context's meta: the file of --events, and what writes to it.
+EVENTS, EVENT_LOG = "emdiam.events", "emdiam.event_log"
 
 
 class Parsed(click.ParamType):
@@ -58,8 +60,8 @@ batch = click.option(
     help="Sources of one multi-source BFS, for bounding, ifub, korf and apsp. [default: 1]")
 device = click.option(
     "--device", default="cpu", show_default=True, metavar="DEVICE",
-    help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), or auto for a GPU where there is one"
-         " and the CPU where not.")
+    help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto for a GPU"
+         " where there is one and the CPU where not.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 scratch = click.option(
     "--scratch", type=FOLDER, metavar="DIR",
@@ -87,9 +89,19 @@ gpu = stacked(
                  help="Load balancing of a BFS on a GPU, by its name there. [default: the variant's]"),
 )
 
+
+def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
+    """The command's body does not see the file: outcome.EmdiamCommand opens it, and listener.listening
+    hands events on to it."""
+    context.meta[EVENTS] = file
+
+
 progress = stacked(
     click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
     click.option(
         "--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
         metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
+    click.option(
+        "--events", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", expose_value=False,
+        callback=_keep_events, help="Append what happens to FILE, one JSON object a line."),
 )

@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 from ..errors import EmdiamError, InputError
-from .output import complain, silence_stdout
+from .options import EVENT_LOG, EVENTS
+from .output import complain, last_sentence, silence_stdout
 
 OUR_FAULT, USER_FAULT = 1, 2
 # Failures of files and disks that the user can mend, wherever they surface.
@@ -28,14 +29,50 @@ class Interrupted(EmdiamError):
 
 class EmdiamCommand(click.Command):
     """A command whose broken pipes are its own: `emit` deals with a reader that has gone, so any
-    other one (a helper process that died) must not pass for that."""
+    other one (a helper process that died) must not pass for that. With --events it keeps a record of
+    what was asked and how it ended."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command's body."""
+        file = ctx.meta.get(EVENTS)
+        if file is None:
+            return self._invoke(ctx)
+        from .events import begin_log
+
+        log = ctx.meta[EVENT_LOG] = begin_log(file, command_name(ctx), ctx.params)
+        try:
+            code = self._invoke(ctx)
+        except BaseException as error:
+            log.end(*describe(error))
+            raise
+        log.end(int(code or 0), last_sentence())
+        return code
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise RuntimeError("the pipe to a helper process broke") from error
+
+
+def command_name(ctx: click.Context) -> str:
+    """The command as it is typed, without "emdiam": "exact", "generate rmat"."""
+    return " ".join(ctx.command_path.split()[1:])
+
+
+def describe(error: BaseException) -> tuple[int, str]:
+    """The exit code of what a command raised, and its sentence."""
+    if isinstance(error, click.ClickException):
+        return USER_FAULT, error.format_message()
+    if isinstance(error, EmdiamError):
+        return error.exit_code, str(error)
+    if isinstance(error, KeyboardInterrupt | click.Abort):
+        return USER_FAULT, "stopped by the user"
+    if isinstance(error, OSError) and error.errno in _USER_ERRNOS:
+        return USER_FAULT, str(InputError(error.strerror or str(error), path=error.filename))
+    text = " ".join(str(error).split())
+    return OUR_FAULT, (f"internal error, {type(error).__name__}: {text}; this is a fault of emdiam, please"
+                       " report it with the command line and what it prints under EMDIAM_DEBUG=1")
 
 
 def run(group: click.Group, arguments: list[str]) -> int:
@@ -52,34 +89,11 @@ def run(group: click.Group, arguments: list[str]) -> int:
     except click.ClickException as error:
         error.show()
         return USER_FAULT
-    except EmdiamError as error:
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
         _trace()
-        complain(f"emdiam: {error}")
-        return error.exit_code
-    except (KeyboardInterrupt, click.Abort):
-        _trace()
-        complain("emdiam: stopped by the user")
-        return USER_FAULT
-    except OSError as error:
-        return _system_failure(error)
-    except Exception as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
-        return _internal_failure(error)
-
-
-def _system_failure(error: OSError) -> int:
-    if error.errno not in _USER_ERRNOS:
-        return _internal_failure(error)
-    _trace()
-    complain(f"emdiam: {InputError(error.strerror or str(error), path=error.filename)}")
-    return USER_FAULT
-
-
-def _internal_failure(error: Exception) -> int:
-    _trace()
-    text = " ".join(str(error).split())
-    complain(f"emdiam: internal error, {type(error).__name__}: {text}; this is a fault of emdiam, please"
-             " report it with the command line and what it prints under EMDIAM_DEBUG=1")
-    return OUR_FAULT
+        code, sentence = describe(error)
+        complain(f"emdiam: {sentence}")
+        return code
 
 
 def _trace() -> None:

@@ -7,7 +7,12 @@ import os
 import sys
 from typing import Any, TextIO
 
+import click
+
 from ..errors import InputError
+
+_NAME = "emdiam: "
+_SENTENCE = "emdiam.sentence"
 
 
 def _point_to_devnull(stream: TextIO) -> None:
@@ -44,9 +49,20 @@ def emit_json(data: dict[str, Any]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message on standard error; without a reader there is nobody left to tell."""
+    """Print a message on standard error; without a reader there is nobody left to tell. The last one
+    that begins with "emdiam: " is the command's sentence, see `last_sentence`."""
+    context = click.get_current_context(silent=True)
+    if context is not None and text.startswith(_NAME):
+        context.meta[_SENTENCE] = text.removeprefix(_NAME)
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except BrokenPipeError:
         _point_to_devnull(sys.stderr)
+
+
+def last_sentence() -> str | None:
+    """What the running command has complained of last, without "emdiam: "; None if of nothing."""
+    context = click.get_current_context(silent=True)
+    sentence: str | None = None if context is None else context.meta.get(_SENTENCE)
+    return sentence

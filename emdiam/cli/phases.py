@@ -7,10 +7,14 @@ from typing import Any
 
 from ..progress import Event
 from ..units import format_size
+from .pace import Pace, range_text, seconds_text
+
+__all__ = ["Phase", "PhaseBook", "bounds_text", "seconds_text"]
 
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.
 _LASTING = ("lower", "upper", "active", "open", "traversals", "bytes_read")
-_SOONEST_RATE_SECONDS = 0.5
+# Facts that are shown as the place in a pass.
+_PASS = ("pass_done", "pass_total")
 
 
 @dataclass
@@ -19,12 +23,47 @@ class Phase:
 
     name: str
     began: float
-    first_done: int = 0
     done: int | None = None
     total: int | None = None
     unit: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
     finished: bool = False
+    pace_of_all: Pace | None = None
+    pace_of_pass: Pace | None = None
+
+    def take(self, event: Event, now: float) -> None:
+        """Enter an event of this phase."""
+        if self.pace_of_all is None:
+            self.pace_of_all = Pace(now, event.done or 0)
+        self.pace_of_all.at(now, event.done or 0)
+        self._take_pass(event.facts, now)
+        self.done, self.total, self.unit = event.done, event.total, event.unit
+        self.facts, self.finished = dict(event.facts), event.finished
+
+    def _take_pass(self, facts: dict[str, Any], now: float) -> None:
+        done, total = (facts.get(name) for name in _PASS)
+        if not total or done is None:
+            self.pace_of_pass = None
+        elif self.pace_of_pass is None or total != self.facts.get(_PASS[1]) or done < self.facts.get(_PASS[0], 0):
+            self.pace_of_pass = Pace(now, done)
+        else:
+            self.pace_of_pass.at(now, done)
+
+    def share(self) -> tuple[int, int] | None:
+        """Done and total: of the phase, or of the pass it is in; None where nobody can know."""
+        if self.total and self.done is not None:
+            return self.done, self.total
+        done, total = (self.facts.get(name) for name in _PASS)
+        return (done, total) if total and done is not None else None
+
+    def pass_text(self, now: float) -> str:
+        """The place in the pass over the blocks: "pass 120 of 400 blocks, 3 to 5 s left"."""
+        done, total = (self.facts.get(name) for name in _PASS)
+        if not total or done is None or self.finished or self.total:
+            return ""
+        left = None if self.pace_of_pass is None else self.pace_of_pass.left(now, done, total)
+        text = f"pass {done:,} of {total:,} blocks"
+        return text if left is None else f"{text}, {range_text(*left)} left"
 
     def amount(self) -> str:
         """What is done, e.g. "1.0 GiB of 4.0 GiB (25 %)"; empty where nothing is counted."""
@@ -37,20 +76,18 @@ class Phase:
 
     def rate(self, now: float) -> float | None:
         """Units a second since the phase began; None while there is too little to go by."""
-        seconds = now - self.began
-        if self.done is None or seconds < _SOONEST_RATE_SECONDS or self.done <= self.first_done:
-            return None
-        return (self.done - self.first_done) / seconds
+        return None if self.done is None or self.pace_of_all is None else self.pace_of_all.rate(now, self.done)
 
     def pace(self, now: float) -> str:
-        """Rate and, where the total is known, the time left: "120 MiB/s, 18 s left"."""
+        """Rate and, where the total is known, the time left: "120 MiB/s, 18 to 25 s left"."""
         rate = self.rate(now)
-        if rate is None:
+        if rate is None or self.done is None or self.pace_of_all is None:
             return ""
         text = _count(round(rate), self.unit) + "/s"
-        if self.total and self.done is not None and not self.finished:
-            text += f", {seconds_text(max(0, self.total - self.done) / rate)} left"
-        return text
+        left = None
+        if self.total and not self.finished:
+            left = self.pace_of_all.left(now, self.done, self.total)
+        return text if left is None else f"{text}, {range_text(*left)} left"
 
 
 class PhaseBook:
@@ -66,13 +103,13 @@ class PhaseBook:
         self._lasting: dict[str, Any] = {}
 
     def take(self, event: Event, now: float) -> Phase:
-        """Enter `event`; returns its phase."""
+        """Enter `event`; returns its phase. One about a traversal only brings lasting facts."""
         phase = self.latest
-        if phase is None or phase.name != event.phase or phase.finished:
-            phase = self.latest = Phase(event.phase, now, first_done=event.done or 0)
-        phase.done, phase.total, phase.unit = event.done, event.total, event.unit
-        phase.facts, phase.finished = dict(event.facts), event.finished
-        self.seen.add(event.phase)
+        if phase is None or ((phase.name != event.phase or phase.finished) and event.kind == "progress"):
+            phase = self.latest = Phase(event.phase, now)
+        if event.kind == "progress":
+            phase.take(event, now)
+            self.seen.add(event.phase)
         self._lasting.update({name: event.facts[name] for name in _LASTING if name in event.facts})
         return phase
 
@@ -80,7 +117,7 @@ class PhaseBook:
         """The bounds first, then the other lasting facts, then those of the latest phase alone."""
         facts = dict(self._lasting)
         if self.latest is not None:
-            facts.update(self.latest.facts)
+            facts.update({name: value for name, value in self.latest.facts.items() if name not in _PASS})
         parts = [bounds_text(facts.pop("lower", None), facts.pop("upper", None))]
         parts += [f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in facts.items()]
         return ", ".join(part for part in parts if part)
@@ -92,18 +129,6 @@ def bounds_text(lower: int | None, upper: int | None) -> str:
         return ""
     left = "" if lower is None else f"{lower:,} <= "
     return f"{left}D" + ("" if upper is None else f" <= {upper:,}")
-
-
-def seconds_text(seconds: float) -> str:
-    """A duration: "0.12 s", "18 s", "3 min 05 s", "2 h 10 min"."""
-    if seconds < 10:
-        return f"{seconds:.2g} s" if seconds >= 0.01 else "0 s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
 def _count(number: int, unit: str, *, bare: bool = False) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import signal
 import sys
 import warnings
 
@@ -27,12 +26,6 @@ def limit_malloc_arenas() -> None:
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
     if mallopt is not None:  # other C libraries have no arenas to limit
         mallopt(_M_ARENA_MAX, _ARENAS)
-
-
-def stop_like_ctrl_c() -> None:
-    """Let SIGTERM (batch systems, `timeout`) raise KeyboardInterrupt as Ctrl-C does, so that a
-    job that is ended still removes its scratch files and reports the interval it has."""
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
 
 
 def hide_warnings_of_libraries() -> None:

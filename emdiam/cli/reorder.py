@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 from . import options
+from .convert_checkpoint import checkpoint, chosen_checkpoint, stopped
 from .listener import listening
-from .outcome import EmdiamCommand, Interrupted
+from .outcome import EmdiamCommand
 from .output import emit, emit_json
 
 
@@ -25,6 +26,7 @@ from .output import emit, emit_json
 @click.option("--codec", type=click.Choice(options.CODECS),
               help="Compression of the new store. [default: as STORE]")
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: as STORE]")
+@checkpoint
 @options.stacked(options.threads, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Write the graph of a store to a new store in another order.
@@ -37,15 +39,17 @@ def command(**given: Any) -> int:
     """
     from ..api import reorder
 
+    chosen = chosen_checkpoint(given, given["target"])
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
             report = reorder(
                 given["store"], given["target"], given["order"], seed=given["seed"], memory=given["memory"],
                 scratch=given["scratch"], force=given["force"], codec=given["codec"], chunk=given["chunk"],
                 threads=given["threads"], progress=listener,
+                checkpoint=chosen,
             )
     except KeyboardInterrupt as stop:
-        raise Interrupted(f"stopped by the user; {given['target']} was not written") from stop
+        raise stopped(given["target"], chosen) from stop
     if given["as_json"]:
         emit_json(report.to_dict())
     else:

@@ -37,6 +37,9 @@ from .output import complain, emit, emit_json
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop a cell after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
+@click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
+              help="Keep what a cell has found, also inside a traversal after each TIME, so that one that was stopped"
+                   " goes on. [default: it begins again]")
 @click.option("--evict-page-cache", is_flag=True,
               help="Drop what was read from the page cache, so that every read is one from disk.")
 @click.option("--retry", is_flag=True, help="Run cells again that failed or were stopped.")
@@ -78,7 +81,7 @@ def _options(given: dict[str, Any]) -> Any:
     return TradeoffOptions(
         methods=tuple(name.strip() for name in given["methods"].split(",")), masters=given["masters"],
         seeds=_seeds(given["seeds"]), exact=given["exact"], known_diameter=given["known_diameter"],
-        retry=given["retry"], plots=not given["no_plots"], cells=cells)
+        retry=given["retry"], plots=not given["no_plots"], cells=cells, checkpoint_every=given["checkpoint_every"])
 
 
 def _seeds(text: str) -> tuple[int, ...]:

@@ -5,11 +5,14 @@ A tree of boxes, each with its maximum in every dimension, certifies all pairs o
 once when min_i (max_a,i + max_b,i) <= L; otherwise the larger box is opened. The search goes to
 the pair of boxes with the larger bound first, and prunes with the worst pair so far: it ends with
 the pair of largest U, or with the proof that no pair exceeds L.
+Kernels that may run for minutes return after _SLICE looks and go on where they stopped, so that
+progress and Ctrl-C are never far (`tick` is called in between); what they find does not depend on it.
 Passes: none. Bytes a point: k x itemsize twice (sorted copy, boxes) + 12. Sums are int64.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +20,16 @@ from numba import njit
 
 LEAF_POINTS = 8
 _STACK = 4096
+# Looks at a pair (or at a point, when boxes are cut) before a kernel returns: some 0.1 s.
+_SLICE = 1 << 22
+# Why find_worst returned.
+LIMITED, FINISHED, PAUSED = 0, 1, 2
+
+Tick = Callable[[], None]
+
+
+def _silent() -> None:
+    """The tick of who does not wait."""
 
 
 @dataclass
@@ -46,13 +59,17 @@ class WorstPair:
     looked_at: int
 
 
-def build_boxes(points: np.ndarray) -> Boxes:
+def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
     """The tree over `points` (unsigned[m, k], m >= 1)."""
     m = len(points)
     order = np.arange(m, dtype=np.int64)
     capacity = 2 * m + 1
     begin, end, child = (np.zeros(capacity, np.int32) for _ in range(3))
-    n_nodes = split_boxes(points, order, begin, end, child, LEAF_POINTS)
+    state = np.array([0, 1], np.int64)
+    end[0] = m
+    while split_boxes(points, order, begin, end, child, LEAF_POINTS, state, max(1, _SLICE // points.shape[1])):
+        tick()
+    n_nodes = int(state[1])
     begin, end, child = begin[:n_nodes].copy(), end[:n_nodes].copy(), child[:n_nodes].copy()
     arranged = points[order]
     most = np.zeros((n_nodes, points.shape[1]), points.dtype)
@@ -60,69 +77,86 @@ def build_boxes(points: np.ndarray) -> Boxes:
     return Boxes(arranged, order, begin, end, child, most)
 
 
-def worst_pair(boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62) -> WorstPair:
+def worst_pair(
+    boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62, tick: Tick = _silent
+) -> WorstPair:
     """The pair x != y with the largest U above `threshold`; a search that finds one of at least
     `enough` stops there."""
-    out = np.zeros(4, np.int64)
+    out = np.array([threshold, -1, -1, 0, -1, 0], np.int64)
     stack = np.empty((_STACK, 3), np.int64)
-    finished = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold,
-                          work_limit, enough, stack, out)
+    limits = np.array([work_limit, enough, 0], np.int64)
+    why = PAUSED
+    while why == PAUSED:
+        limits[2] = out[3] + _SLICE
+        why = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, limits, stack, out)
+        tick()
     first, second = (int(boxes.order[out[i]]) if out[1] >= 0 else -1 for i in (1, 2))
-    return WorstPair(int(out[0]), first, second, bool(finished), int(out[3]))
+    return WorstPair(int(out[0]), first, second, why == FINISHED, int(out[3]))
 
 
-def open_points(boxes: Boxes, threshold: int) -> np.ndarray:
+def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarray:
     """bool[m], in the caller's numbering: points with at least one partner at U > threshold."""
     flags = np.zeros(len(boxes.points), np.uint8)
-    mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, flags)
+    state, row = np.zeros(2, np.int64), 0
+    while row < len(flags):
+        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, flags, row,
+                        _SLICE, state)
+        tick()
     found = np.zeros(len(flags), bool)
     found[boxes.order] = flags.astype(bool)
     return found
 
 
-def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, most: int) -> np.ndarray:
+def disjoint_pairs(
+    boxes: Boxes, threshold: int, order: np.ndarray, most: int, tick: Tick = _silent
+) -> np.ndarray:
     """At most `most` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
     numbering. order : int64[m], in which rows look for a partner."""
     pairs = np.empty((most, 2), np.int64)
-    count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, order, pairs)
+    used, state = np.zeros(len(boxes.points), np.uint8), np.zeros(2, np.int64)
+    count = at = 0
+    while at < len(order) and count < most:
+        at, count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, order, pairs,
+                               used, at, count, _SLICE, state)
+        tick()
     return boxes.order[pairs[:count]]
 
 
 @njit(cache=True, nogil=True)
-def match_open(points, begin, end, child, most, threshold, order, pairs):  # type: ignore[no-untyped-def]
-    """Greedy matching in the graph of open pairs; returns how many pairs (of rows)."""
-    hint = np.zeros(1, np.int64)
+def match_open(points, begin, end, child, most, threshold, order, pairs, used, at, count, work_limit, state):  # type: ignore[no-untyped-def]
+    """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
+    and the rows in them `used` (uint8[m]); returns both as they are then. state : see _partner."""
     stack = np.empty(_STACK, np.int64)
-    used = np.zeros(len(points), np.uint8)
-    count = 0
-    for r in order:
-        if count == len(pairs):
-            break
+    state[1] = 0
+    while at < len(order) and count < len(pairs) and state[1] < work_limit:
+        r = order[at]
+        at += 1
         if not used[r]:
-            s = _partner(points, begin, end, child, most, threshold, r, used, stack, hint)
+            s = _partner(points, begin, end, child, most, threshold, r, used, stack, state)
             if s >= 0:
                 used[r] = 1
                 used[s] = 1
                 pairs[count, 0] = r
                 pairs[count, 1] = s
                 count += 1
-    return count
+    return at, count
 
 
 @njit(cache=True, nogil=True)
-def split_boxes(points, order, begin, end, child, leaf):  # type: ignore[no-untyped-def]
-    """Arrange `order` so that every box is a range of it; returns the number of boxes. A box is cut
-    in the middle of its widest dimension, which never leaves a side empty."""
+def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # type: ignore[no-untyped-def]
+    """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest
+    dimension, which never leaves a side empty. state : int64[2], boxes that are done with and boxes
+    that there are; box 0 has all points. True if it stopped after `most_points` points."""
     k = points.shape[1]
-    n_nodes = 1
-    begin[0] = 0
-    end[0] = len(points)
-    node = 0
+    node = state[0]
+    n_nodes = state[1]
     low = np.zeros(k, np.int64)
     high = np.zeros(k, np.int64)
-    while node < n_nodes:
+    looked_at = 0
+    while node < n_nodes and looked_at < most_points:
         first = begin[node]
         last = end[node]
+        looked_at += last - first
         if last - first > leaf:
             for i in range(k):
                 low[i] = points[order[first], i]
@@ -156,7 +190,9 @@ def split_boxes(points, order, begin, end, child, leaf):  # type: ignore[no-unty
                 end[n_nodes + 1] = last
                 n_nodes += 2
         node += 1
-    return n_nodes
+    state[0] = node
+    state[1] = n_nodes
+    return node < n_nodes
 
 
 @njit(cache=True, nogil=True)
@@ -191,18 +227,21 @@ def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def find_worst(points, begin, end, child, most, threshold, work_limit, enough, stack, out):  # type: ignore[no-untyped-def]
-    """Branch and bound; see worst_pair. out : int64[4] = bound, row, row, looked at. True if the
-    search came to its end (or to `enough`)."""
-    out[0] = threshold
-    out[1] = -1
-    out[2] = -1
+def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ignore[no-untyped-def]
+    """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks
+    before it pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not
+    begun), dimension to look at first. Returns LIMITED, FINISHED (to the end, or to what is enough) or
+    PAUSED."""
     hint = np.zeros(1, np.int64)
-    work = 1
-    depth = 1
-    stack[0, 0] = 0
-    stack[0, 1] = 0
-    stack[0, 2] = _bound(most[0], most[0], threshold, hint)
+    hint[0] = out[5]
+    work = out[3]
+    depth = out[4]
+    if depth < 0:
+        work = 1
+        depth = 1
+        stack[0, 0] = 0
+        stack[0, 1] = 0
+        stack[0, 2] = _bound(most[0], most[0], out[0], hint)
     while depth:
         depth -= 1
         a = stack[depth, 0]
@@ -210,9 +249,11 @@ def find_worst(points, begin, end, child, most, threshold, work_limit, enough, s
         bound = stack[depth, 2]
         if bound <= out[0]:
             continue
-        if work > work_limit:
+        if work > limits[0] or work > limits[2]:
             out[3] = work
-            return False
+            out[4] = depth + 1
+            out[5] = hint[0]
+            return LIMITED if work > limits[0] else PAUSED
         if not child[a] and not child[b]:
             for r in range(begin[a], end[a]):
                 if out[0] >= bound:  # always so for boxes of equal points, however many
@@ -224,9 +265,9 @@ def find_worst(points, begin, end, child, most, threshold, work_limit, enough, s
                         out[0] = value
                         out[1] = r
                         out[2] = s
-                        if value >= enough:
+                        if value >= limits[1]:
                             out[3] = work
-                            return True
+                            return FINISHED
                         if value >= bound:
                             break
             continue
@@ -249,7 +290,7 @@ def find_worst(points, begin, end, child, most, threshold, work_limit, enough, s
             depth = _put(stack, depth, base, c + 1, b, most, out[0], hint)
             work += 2
     out[3] = work
-    return True
+    return FINISHED
 
 
 @njit(inline="always")
@@ -271,28 +312,34 @@ def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-un
 
 
 @njit(cache=True, nogil=True)
-def mark_open(points, begin, end, child, most, threshold, flags):  # type: ignore[no-untyped-def]
-    """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked."""
-    hint = np.zeros(1, np.int64)
+def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, state):  # type: ignore[no-untyped-def]
+    """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
+    the row to go on with. state : see _partner."""
     stack = np.empty(_STACK, np.int64)
     nobody = np.zeros(0, np.uint8)
-    for r in range(len(points)):
+    state[1] = 0
+    while r < len(points) and state[1] < work_limit:
         if not flags[r]:
-            s = _partner(points, begin, end, child, most, threshold, r, nobody, stack, hint)
+            s = _partner(points, begin, end, child, most, threshold, r, nobody, stack, state)
             if s >= 0:
                 flags[r] = 1
                 flags[s] = 1
+        state[1] += 1
+        r += 1
+    return r
 
 
 @njit(cache=True, nogil=True)
-def _partner(points, begin, end, child, most, threshold, r, used, stack, hint):  # type: ignore[no-untyped-def]
-    """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1."""
+def _partner(points, begin, end, child, most, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
+    """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
+    int64[2], the dimension to look at first, and looks so far."""
     stack[0] = 0
     depth = 1
     while depth:
         depth -= 1
         node = stack[depth]
-        if _bound(points[r], most[node], threshold, hint) <= threshold:
+        state[1] += 1
+        if _bound(points[r], most[node], threshold, state) <= threshold:
             continue
         if child[node]:
             if depth + 2 > len(stack):
@@ -301,7 +348,8 @@ def _partner(points, begin, end, child, most, threshold, r, used, stack, hint): 
             stack[depth + 1] = child[node] + 1
             depth += 2
             continue
+        state[1] += end[node] - begin[node]
         for s in range(begin[node], end[node]):
-            if s != r and not (len(used) and used[s]) and _bound(points[r], points[s], threshold, hint) > threshold:
+            if s != r and not (len(used) and used[s]) and _bound(points[r], points[s], threshold, state) > threshold:
                 return s
     return -1

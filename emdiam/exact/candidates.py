@@ -16,7 +16,7 @@ from numba import njit
 
 from ..traverse.columns import Column
 from ..traverse.stored_column import StoredColumn
-from .boxes import Boxes, build_boxes, disjoint_pairs, open_points, worst_pair
+from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
 
 PROBE, LEAST_PROBE = 12, 1000
 # A pass over the candidates has to drop at least one in so many for another to follow.
@@ -36,10 +36,13 @@ class Verdict:
 
 
 class Candidates:
-    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots."""
+    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots. tick : called
+    several times a second while certifying takes long."""
 
-    def __init__(self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn]) -> None:
-        self.vertices = vertices
+    def __init__(
+        self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn], tick: Tick = lambda: None
+    ) -> None:
+        self.vertices, self._tick = vertices, tick
         self._k = len(columns)
         self._points = np.empty((len(vertices), max(8, 2 * self._k)), columns[0].dtype)
         for i, column in enumerate(columns):
@@ -76,13 +79,13 @@ class Candidates:
         if len(self.vertices):
             boxes = self.boxes()
             # Boxes against boxes prove all pairs sooner than vertices against boxes do.
-            probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, enough=limit + 1)
+            probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, limit + 1, self._tick)
             if probe.finished and probe.first < 0:
                 return Verdict(0, 0, limit, (-1, -1))
-            self.keep(open_points(boxes, limit))
+            self.keep(open_points(boxes, limit, self._tick))
         if len(self.vertices) == 0:
             return Verdict(0, 0, limit, (-1, -1))
-        found = worst_pair(self.boxes(), limit)
+        found = worst_pair(self.boxes(), limit, tick=self._tick)
         pair = (int(self.vertices[found.first]), int(self.vertices[found.second]))
         return Verdict(len(self.vertices), len(self.cover(limit)), found.bound, pair)
 
@@ -92,7 +95,7 @@ class Candidates:
         boxes = self.boxes()
         order = np.random.default_rng(seed).permutation(len(self.vertices))
         for threshold in (worst - 1, (worst + limit) // 2, limit):
-            pairs = disjoint_pairs(boxes, max(limit, threshold), order, most)
+            pairs = disjoint_pairs(boxes, max(limit, threshold), order, most, self._tick)
             if len(pairs) == most or threshold <= limit:
                 break
         return self.vertices[pairs]
@@ -106,7 +109,7 @@ class Candidates:
 
     def boxes(self) -> Boxes:
         """A tree over the points as they are."""
-        return build_boxes(np.ascontiguousarray(self.points))
+        return build_boxes(np.ascontiguousarray(self.points), self._tick)
 
     def cover(self, limit: int) -> np.ndarray:
         """Vertices outside the best Winnow ball: with these settled, no open pair is left. int64[c]."""

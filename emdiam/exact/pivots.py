@@ -16,7 +16,6 @@ Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a ve
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -169,7 +168,7 @@ class _ComponentRun:
             run, folded = self._traverse(vertex)
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
-        begin, before = time.perf_counter(), self.engine.stats()
+        begin, before = self.engine.clock(), self.engine.stats()
         column = self.shelf.column
         self.method.checkpoint()
         with self.method.stages.timed("eccentricity"):
@@ -181,7 +180,7 @@ class _ComponentRun:
         self.method.found(run.eccentricity, vertex, run.farthest)
         folded = self._fold(run, column)
         used = self.engine.stats() - before
-        self.costs.single(time.perf_counter() - begin, used.blocks_read / self.engine.n_blocks,
+        self.costs.single(self.engine.clock() - begin, used.blocks_read / self.engine.n_blocks,
                           used.dense_levels, windows_for(run.eccentricity))
         return run, folded
 
@@ -210,7 +209,7 @@ class _ComponentRun:
             if found is None:
                 return False
             chosen = found
-        self.candidates = Candidates(chosen, self.shelf.kept)
+        self.candidates = Candidates(chosen, self.shelf.kept, lambda: self.method.tick("certify"))
         self.shelf.clear()
         return True
 
@@ -219,14 +218,14 @@ class _ComponentRun:
 
         unsettled : vertices that may be candidates, while there are none yet.
         """
-        begin = time.perf_counter()
+        begin = self.engine.clock()
         with self.method.stages.timed("certify"):
             self.method.tick("certify")
             if self.candidates is None and not self._choose_candidates(unsettled):
                 return None
             assert self.candidates is not None
             verdict = self.candidates.certify(self.bounds.upper, self.limit)
-        self.costs.certified(time.perf_counter() - begin, verdict)
+        self.costs.certified(self.engine.clock() - begin, verdict)
         self.method.n_open = verdict.n_open
         self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
         return verdict
@@ -241,14 +240,14 @@ class _ComponentRun:
         if verdict.worst[0] < 0:
             return self._certified()
         self.method.rounds += 1
-        begin = time.perf_counter()
+        begin = self.engine.clock()
         room = self.shelf.batch_columns(*self._held()) if self.method.options.batches else 0
         at_once = self.costs.pairs_at_once(verdict.n_open, room)
         if at_once > 1:
             folded = self._refine_many(verdict, at_once)
         else:
             folded = self._refine_one(*verdict.worst)
-        self.costs.round_done(time.perf_counter() - begin)
+        self.costs.round_done(self.engine.clock() - begin)
         return PROVED if folded.unsettled <= 1 else self._certified()
 
     def _held(self) -> tuple[int, int]:
@@ -291,7 +290,7 @@ class _ComponentRun:
     def _cover(self) -> Verdict:
         """One batch of covering; what is open after it."""
         assert self.candidates is not None
-        method, begin = self.method, time.perf_counter()
+        method, begin = self.method, self.engine.clock()
         cover = self.candidates.cover(self.limit)
         size = min(max(1, self.shelf.batch_bits(*self._held())), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
@@ -304,7 +303,7 @@ class _ComponentRun:
         settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
         left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
         self.covering.learn(settled, len(cover) - left)
-        self.costs.covered(time.perf_counter() - begin, len(sources))
+        self.costs.covered(self.engine.clock() - begin, len(sources))
         if self.costs.pairs_are_cheap():
             verdict = self._certified()
         else:

@@ -44,7 +44,8 @@ class Result:
     smallest vertex); diameter_max_component : largest over all components; None while not proved.
     lower, upper : proved interval of the largest finite distance, over all components. exact :
     lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
-    : of the method. device : what traversals ran on.
+    : of the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
+    (stream/forecast.py), beside what was measured; None for a run on a GPU.
     """
 
     method: str
@@ -65,6 +66,8 @@ class Result:
     bytes_read: int = 0
     memory_limit_bytes: int | None = None
     planned_rss_bytes: int | None = None
+    expected_rss_bytes: int | None = None
+    planned_bytes_read: int | None = None
     peak_rss_bytes: int | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     seed: int | None = None

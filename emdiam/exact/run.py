@@ -191,7 +191,7 @@ class ExactMethod:
         start = self._start()
         first = self.eccentricity(start, self.keeps_distances)
         with self.stages.timed("components"):
-            engine.tick("components")
+            self.tick("components")
             self.components = engine.components(start)
         self.components_known = True
         others = self.components.largest_size() if self.components else 0
@@ -341,6 +341,7 @@ def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
         method.release()
         method.name_target()
         best = method.best
+        method.tick("verify")  # with the bounds as they are at the end
         witness = check_witness(engine, best.source, best.target, best.length, path_file)
     result = interim_result(method, before, begin)
     result.witness, result.exact = witness, result.lower == result.upper

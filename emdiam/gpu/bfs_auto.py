@@ -104,7 +104,7 @@ class AutoBfs:
         self._sums = KernelFile(device, "bfs_directions.cu", graph, block)
         ids = graph.id_dtype
         self._id = ids.type
-        self._queues = (device.empty(self._n, ids), device.empty(self._n, ids))
+        self._queues = (graph.shared(device, "queue-0", self._n, ids), graph.shared(device, "queue-1", self._n, ids))
         self._counts = zeros(device, 3, np.uint64)
         self._visited, self._isolated, self._frontier, self._next = (
             device.empty(self._words, np.uint32) for _ in range(4))

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .device import Device, DeviceArray, blocks_for
 from .registry import find_entry
+
+if TYPE_CHECKING:
+    from .frontier import FrontierLauncher
 
 KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 
@@ -19,6 +24,16 @@ class DeviceGraph:
 
     offsets: DeviceArray
     neighbours: DeviceArray
+    _shared: dict[str, DeviceArray] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    def shared(self, device: Device, name: str, n: int, dtype: DTypeLike) -> DeviceArray:
+        """A vector of n items with any content, the same for all who ask by that name: for what a traversal of
+        this graph needs from its beginning to its end, of which there is one at a time."""
+        held = self._shared.get(name)
+        if held is None or held.size < n or held.dtype != np.dtype(dtype):
+            self._shared.pop(name, None)  # before the new one, so that the device need not hold both
+            held = self._shared[name] = device.empty(n, dtype)
+        return held[:n]
 
     @property
     def n_vertices(self) -> int:
@@ -34,6 +49,23 @@ class DeviceGraph:
     def id_dtype(self) -> np.dtype[Any]:
         """Type of a vertex number."""
         return self.neighbours.dtype
+
+    @property
+    def resident(self) -> bool:
+        """Whether `neighbours` holds all arcs; where not, only a launcher sees them."""
+        return True
+
+    @property
+    def most_at_once(self) -> tuple[int, int]:
+        """Most rows and arcs of one launch over a frontier."""
+        return self.n_vertices, self.n_arcs
+
+    def launcher(self, device: Device, mapping: str, block: int = 256,
+                 tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
+        """What runs kernels on frontiers of this graph, by that load balancing; see FrontierLauncher."""
+        from .frontier import FrontierLauncher  # which knows this class
+
+        return FrontierLauncher(device, self, mapping, block, tuning)
 
 
 def bfs_standard(

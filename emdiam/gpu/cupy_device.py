@@ -12,12 +12,15 @@ from numpy.typing import DTypeLike
 
 from ..errors import BudgetError, InputError
 from .device import Device, DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
+from .failures import Guard, first_line, sentence
 from .source import Define, define_options, kernel_source
 
 EXTRA = "install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or compute on the CPU with --device cpu"
 OPTIONS = ("-std=c++17",)
 # More dynamic shared memory than this a kernel has to be allowed first (CUDA C++ Programming Guide).
 USUAL_SHARED_BYTES = 48 << 10
+# CUDA_ERROR_NOT_FOUND of get_function: the module has no such entry.
+_NOT_FOUND = "CUDA_ERROR_NOT_FOUND"
 # cudaHostRegisterPortable and cudaHostRegisterMapped.
 _PORTABLE, _MAPPED = 1, 2
 
@@ -27,13 +30,25 @@ def find_device(text: str = "gpu") -> Device:
 
     Raises InputError, with what was found and the extra to install, if CuPy or the GPU is absent.
     """
-    match = re.fullmatch(r"gpu(?::(\d+))?", text)
+    return find_devices(text)[0]
+
+
+def find_devices(text: str) -> tuple[Device, ...]:
+    """The GPUs named "gpu" (the first), "gpu:N" (number N, from 0), or "gpu:N,M,...": at least one, in that order.
+
+    Raises InputError as find_device does, and for a GPU that is named twice; DeviceError for one that fails.
+    """
+    match = re.fullmatch(r"gpu(?::(\d+(?:,\d+)*))?", text)
     if match is None:
-        raise InputError("a device is gpu or gpu:N", text=text, remedy="give for example gpu:0")
-    number, count = int(match[1] or 0), _count_gpus(_import_cupy())
-    if number >= count:
-        raise InputError(f"there is no GPU {number}: this machine has {count}", remedy=EXTRA)
-    return CupyDevice(number)
+        raise InputError("a device is gpu or gpu:N", text=text, remedy="give for example gpu:0, or gpu:0,1 for two")
+    numbers = [int(number) for number in (match[1] or "0").split(",")]
+    if len(set(numbers)) < len(numbers):
+        raise InputError("a GPU is named twice", text=text, remedy="name each once")
+    count = _count_gpus(_import_cupy())
+    for number in numbers:
+        if number >= count:
+            raise InputError(f"there is no GPU {number}: this machine has {count}", remedy=EXTRA)
+    return tuple(CupyDevice(number) for number in numbers)
 
 
 def _import_cupy() -> Any:
@@ -41,7 +56,7 @@ def _import_cupy() -> Any:
     try:
         import cupy
     except ImportError as error:
-        found = "is not installed" if error.name == "cupy" else f"cannot be imported ({_first_line(error)})"
+        found = "is not installed" if error.name == "cupy" else f"cannot be imported ({first_line(error)})"
         raise InputError(f"no GPU can be used: the package cupy {found}", remedy=EXTRA) from error
     return cupy
 
@@ -52,17 +67,11 @@ def _count_gpus(cupy: Any) -> int:
         count = int(cupy.cuda.runtime.getDeviceCount())
     except cupy.cuda.runtime.CUDARuntimeError as error:
         raise InputError(
-            f"no GPU can be used: CuPy {cupy.__version__} finds none ({_first_line(error)})", remedy=EXTRA
+            f"no GPU can be used: CuPy {cupy.__version__} finds none ({first_line(error)})", remedy=EXTRA
         ) from error
     if count == 0:
         raise InputError(f"no GPU can be used: CuPy {cupy.__version__} finds none", remedy=EXTRA)
     return count
-
-
-def _first_line(error: BaseException) -> str:
-    """What an error says, in one line. CuPy frames the text of a failed import and keeps its cause."""
-    text = str(error.__cause__ or error)
-    return next((line.strip() for line in text.splitlines() if any(map(str.isalnum, line))), type(error).__name__)
 
 
 class CupyKernel:
@@ -82,15 +91,19 @@ class CupyKernel:
 class CupyDevice:
     """One GPU; see Device for what the methods promise. Everything goes to CuPy's current stream.
 
-    number : of the GPU, from 0. It becomes CuPy's current device.
+    number : of the GPU, from 0. Every method makes it CuPy's current device in the thread that calls, so that
+    threads may use several. What CUDA cannot do is raised as an error of failures.py: DeviceRoomError,
+    DeviceUnfitError, DeviceError.
     """
 
     def __init__(self, number: int = 0) -> None:
         self._cupy = _import_cupy()
         self._device = self._cupy.cuda.Device(number)
-        self._device.use()
-        facts = self._cupy.cuda.runtime.getDeviceProperties(number)
+        self._guard = Guard(self._device.use, f"gpu:{number}")
+        with self._guard:
+            facts = self._cupy.cuda.runtime.getDeviceProperties(number)
         self.name = facts["name"].decode()
+        self._guard = Guard(self._device.use, self.name)
         self.n_sms = int(facts["multiProcessorCount"])
         self.max_threads = int(facts["maxThreadsPerBlock"])
         self.warp = int(facts["warpSize"])
@@ -98,14 +111,12 @@ class CupyDevice:
         self._kernels: dict[tuple[str, tuple[str, ...], str], CupyKernel] = {}
 
     def _allocate(self, n: int, dtype: np.dtype[Any]) -> Any:
-        try:
-            return self._cupy.empty(n, dtype)
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
-            free = self.memory().free
-            raise BudgetError(
-                f"the device has no room for {n * dtype.itemsize} bytes, {free} are free",
-                remedy="use a smaller graph or --device cpu",
-            ) from error
+        with self._guard:
+            try:
+                return self._cupy.empty(n, dtype)
+            except self._cupy.cuda.memory.OutOfMemoryError as error:
+                room = f"{n * dtype.itemsize} bytes, {self.memory().free} are free"
+                raise sentence(error, self.name, room) from error
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         """See Device.empty."""
@@ -115,41 +126,53 @@ class CupyDevice:
     def array(self, host: np.ndarray) -> DeviceArray:
         """See Device.array."""
         array = self._allocate(host.size, host.dtype)
-        array.set(np.ascontiguousarray(host))
+        with self._guard:
+            array.set(np.ascontiguousarray(host))
         result: DeviceArray = array
         return result
 
     def to_host(self, array: DeviceArray) -> np.ndarray:
         """See Device.to_host."""
-        return np.asarray(self._cupy.asnumpy(array))
+        with self._guard:
+            return np.asarray(self._cupy.asnumpy(array))
 
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         """See Device.fill."""
         target: Any = array
-        target.fill(value)
+        with self._guard:
+            target.fill(value)
 
     def copy(self, src: DeviceArray | np.ndarray, dst: DeviceArray) -> None:
         """See Device.copy."""
         check_copy(src, dst)
         target: Any = dst
-        if isinstance(src, np.ndarray):
-            target.set(np.ascontiguousarray(src))
-        else:
-            target[:] = src
+        with self._guard:
+            if isinstance(src, np.ndarray):
+                target.set(np.ascontiguousarray(src))
+            else:
+                target[:] = src
 
     def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
-        """See Device.kernel. What CuPy compiles it keeps on disk, by the text and the options."""
+        """See Device.kernel. What CuPy compiles it keeps on disk, by the text and the options. Modules belong to
+        this device: CuPy would compile a function of another one's anew."""
         options = (*OPTIONS, *define_options(defines or {}))
+        key = (str(file), options)
+        if (*key, entry) not in self._kernels:
+            with self._guard:
+                self._kernels[*key, entry] = self._compile(file, entry, options)
+        return self._kernels[*key, entry]
+
+    def _compile(self, file: str | Path, entry: str, options: tuple[str, ...]) -> CupyKernel:
+        """An entry of a file, built with these options. InputError if the file has none of that name."""
         key = (str(file), options)
         if key not in self._modules:
             self._modules[key] = self._cupy.RawModule(code=kernel_source(file), options=options)
-        if (*key, entry) not in self._kernels:
-            try:
-                raw = self._modules[key].get_function(entry)
-            except self._cupy.cuda.driver.CUDADriverError as error:
-                raise InputError(f"the kernel file has no entry {entry}", path=file) from error
-            self._kernels[*key, entry] = CupyKernel(raw, entry)
-        return self._kernels[*key, entry]
+        try:
+            return CupyKernel(self._modules[key].get_function(entry), entry)
+        except self._cupy.cuda.driver.CUDADriverError as error:
+            if _NOT_FOUND not in str(error):
+                raise
+            raise InputError(f"the kernel file has no entry {entry}", path=file) from error
 
     def launch(
         self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
@@ -158,74 +181,105 @@ class CupyDevice:
         """See Device.launch."""
         assert isinstance(kernel, CupyKernel)
         check_launch(self, grid, block, args)
-        kernel.allow_shared(shared)
-        # RawKernel would compile a module anew for cooperative launches; the function behind it need not.
-        kernel.raw.kernel((grid,), (block,), tuple(args), shared_mem=shared,
-                          enable_cooperative_groups=cooperative)
+        with self._guard:
+            kernel.allow_shared(shared)
+            # RawKernel would compile a module anew for cooperative launches; the function behind it need not.
+            kernel.raw.kernel((grid,), (block,), tuple(args), shared_mem=shared,
+                              enable_cooperative_groups=cooperative)
 
     def resident_blocks(self, kernel: Kernel, block: int, shared: int = 0) -> int:
         """See Device.resident_blocks."""
         assert isinstance(kernel, CupyKernel)
-        kernel.allow_shared(shared)
         driver = self._cupy.cuda.driver
-        per_sm = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.raw.kernel.ptr, block, shared)
+        with self._guard:
+            kernel.allow_shared(shared)
+            per_sm = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.raw.kernel.ptr, block, shared)
         return int(per_sm) * self.n_sms
 
     def synchronize(self) -> None:
         """See Device.synchronize."""
-        self._cupy.cuda.get_current_stream().synchronize()
+        with self._guard:
+            self._cupy.cuda.get_current_stream().synchronize()
 
     def record(self, stream: Any = None) -> Any:
         """See Device.record."""
-        event = self._cupy.cuda.Event()
-        event.record(stream)
+        with self._guard:
+            event = self._cupy.cuda.Event()
+            event.record(stream)
         return event
 
     def register(self, host: np.ndarray) -> DeviceArray:
         """See Device.register."""
-        runtime = self._cupy.cuda.runtime
         if host.nbytes == 0:
             return self.empty(0, host.dtype)
-        try:
-            runtime.hostRegister(host.ctypes.data, host.nbytes, _PORTABLE | _MAPPED)
-        except runtime.CUDARuntimeError as error:
-            raise BudgetError(f"{host.nbytes} bytes of the host cannot be locked into memory ({_first_line(error)})",
-                              remedy="give a smaller --memory") from error
-        memory = self._cupy.cuda.UnownedMemory(host.ctypes.data, host.nbytes, host)
-        view: DeviceArray = self._cupy.ndarray(
-            host.size, host.dtype, memptr=self._cupy.cuda.MemoryPointer(memory, 0))
+        runtime = self._cupy.cuda.runtime
+        with self._guard:
+            try:
+                runtime.hostRegister(host.ctypes.data, host.nbytes, _PORTABLE | _MAPPED)
+            except runtime.CUDARuntimeError as error:
+                raise _refused(host.nbytes, error) from error
+            memory = self._cupy.cuda.UnownedMemory(host.ctypes.data, host.nbytes, host)
+            view: DeviceArray = self._cupy.ndarray(
+                host.size, host.dtype, memptr=self._cupy.cuda.MemoryPointer(memory, 0))
         return view
 
     def release(self, host: np.ndarray) -> None:
         """See Device.release."""
         if host.nbytes:
-            self._cupy.cuda.runtime.hostUnregister(host.ctypes.data)
+            with self._guard:
+                self._cupy.cuda.runtime.hostUnregister(host.ctypes.data)
 
     def stream(self) -> Any:
         """See Device.stream."""
-        return self._cupy.cuda.Stream(non_blocking=True)
+        with self._guard:
+            return self._cupy.cuda.Stream(non_blocking=True)
 
     def copy_behind(self, src: np.ndarray, dst: DeviceArray, stream: Any) -> None:
         """See Device.copy_behind."""
         check_copy(src, dst)
         target: Any = dst
         runtime = self._cupy.cuda.runtime
-        runtime.memcpyAsync(target.data.ptr, src.ctypes.data, src.nbytes, runtime.memcpyHostToDevice, stream.ptr)
+        with self._guard:
+            runtime.memcpyAsync(target.data.ptr, src.ctypes.data, src.nbytes, runtime.memcpyHostToDevice, stream.ptr)
 
     def wait(self, event: Any, stream: Any = None) -> None:
         """See Device.wait."""
-        (stream or self._cupy.cuda.get_current_stream()).wait_event(event)
+        with self._guard:
+            (stream or self._cupy.cuda.get_current_stream()).wait_event(event)
 
     def wait_here(self, event: Any) -> None:
         """See Device.wait_here."""
-        event.synchronize()
+        with self._guard:
+            event.synchronize()
 
     def elapsed(self, start: Any, end: Any) -> float:
         """See Device.elapsed."""
-        end.synchronize()
-        return float(self._cupy.cuda.get_elapsed_time(start, end)) / 1000
+        with self._guard:
+            end.synchronize()
+            return float(self._cupy.cuda.get_elapsed_time(start, end)) / 1000
 
     def memory(self) -> DeviceMemory:
         """See Device.memory. What CuPy keeps for reuse counts as free."""
-        free, total = self._cupy.cuda.runtime.memGetInfo()
-        return DeviceMemory(free + self._cupy.get_default_memory_pool().free_bytes(), total)
+        with self._guard:
+            free, total = self._cupy.cuda.runtime.memGetInfo()
+            pool = self._cupy.get_default_memory_pool()
+            free, limit = free + pool.free_bytes(), pool.get_limit()
+            # A limit of 0 is none.
+            return DeviceMemory(min(free, limit - pool.used_bytes()), min(total, limit)) if limit else (
+                DeviceMemory(free, total))
+
+    def limit_memory(self, nbytes: int | None) -> None:
+        """See Device.limit_memory."""
+        with self._guard:
+            self._cupy.get_default_memory_pool().set_limit(size=nbytes or 0)
+
+    def peak_bytes(self) -> int:
+        """See Device.peak_bytes. The pool gives nothing back by itself."""
+        with self._guard:
+            return int(self._cupy.get_default_memory_pool().total_bytes())
+
+
+def _refused(nbytes: int, error: Exception) -> BudgetError:
+    """The system will not lock so much of the host's memory."""
+    return BudgetError(f"{nbytes} bytes of the host cannot be locked into memory ({first_line(error)})",
+                       remedy="give a smaller --memory")

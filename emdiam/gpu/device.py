@@ -152,7 +152,15 @@ class Device(Protocol):
         ...
 
     def memory(self) -> DeviceMemory:
-        """Bytes free and in all."""
+        """Bytes free and in all, within the limit."""
+        ...
+
+    def limit_memory(self, nbytes: int | None) -> None:
+        """Hold no more than so many bytes from now on (None: what there is); then `empty` raises BudgetError."""
+        ...
+
+    def peak_bytes(self) -> int:
+        """Most bytes held at a time so far, with what is kept for reuse."""
         ...
 
 

@@ -1,18 +1,25 @@
 """The GPU engine: the Engine interface with traversals and columns on a device that holds the whole graph.
 
-BFS, multi-source BFS, spreads and bounds run on the device; what looks at few rows (paths, chains, checks of
-edges), scans and clusters are the CPU engine's, over the same store and within the same memory plan.
+BFS, multi-source BFS, spreads, bounds and the growth of clusters run on the device; what looks at few rows (paths,
+chains, checks of edges), and scans are the CPU engine's, over the same store and within the same memory plan.
 Device memory: the graph, upload.STATE_BYTES_A_VERTEX, and 4 bytes a vertex for each column.
+Further devices of the setting hold the graph too, and share multi-source BFS.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from functools import partial
+from typing import Any
 
 import numpy as np
 
+from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
+from ..traverse.clusters import Labels, grow_clusters
 from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.cpu_engine import CpuEngine
@@ -21,33 +28,61 @@ from . import column_folds as _registered  # noqa: F401 - the folds of device co
 from . import column_ops as ops
 from .device import DeviceArray
 from .device_column import DeviceColumn, on_device
-from .multi_source import MultiSource
+from .labels import LabelGrower, growth_bytes
+from .opening import close_graph, open_graph
+from .paged import PagedGraph
 from .pivot_bounds import DevicePivotBounds
-from .search import Search
+from .replicas import Replicas
+from .search import PAGED_MAPPING, Search
 from .setting import OnDevice
 from .spread import Spreader
 from .upload import upload
+from .vram import VramPlan
+
+_MOST_POINTS = 1000
 
 
 class GpuEngine(CpuEngine):
     """The verbs of `engine` with traversals on a device; see emdiam.engine.Engine.
 
-    Puts the graph on the device, which `upload_seconds` tells of. Raises BudgetError if there is no room,
-    InputError for a variant or a mapping that there is not.
+    vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells
+    of; it must be closed. Raises BudgetError if there is no room, InputError for a variant or a mapping that
+    there is not.
     """
 
-    def __init__(self, engine: CpuEngine, setting: OnDevice) -> None:
+    def __init__(self, engine: CpuEngine, setting: OnDevice, vram: VramPlan) -> None:
         super().__init__(engine.store, engine._core, engine.plan, engine._progress)
         self.device = device = setting.device
+        self.vram = vram
         begin = time.perf_counter()
         self.tick("upload")
-        self.graph = upload(device, self._core, self._heartbeat)
-        device.synchronize()
+        self.graph = open_graph(self._core, setting, vram, self._heartbeat)
         self.upload_seconds = time.perf_counter() - begin
-        self._search = Search(self.graph, setting)
-        self._multi: MultiSource | None = None
+        # What methods size by their budget lives on the device, and points and tables of it here.
+        self.pool_bytes = min(engine.plan.pool_bytes, vram.pool_bytes)
+        words = vram.pool_bytes // (24 * max(1, self.n_vertices))
+        self.batch_bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
+        try:
+            self._search = Search(self.graph, setting)
+            self._replicas = Replicas([(device, self.graph), *(
+                (other, upload(other, self._core, self._heartbeat)) for other in setting.others)])
+        except BaseException:
+            close_graph(self.graph)
+            raise
         self._spreader: Spreader | None = None
         self._reached: DeviceArray | None = None  # bitmap of the last BFS
+
+    def details(self) -> dict[str, Any]:
+        """See CpuEngine.details: the plan of the device's memory and its measured peak, and how edges came."""
+        vram = {**self.vram.to_dict(), "peak_bytes": self.device.peak_bytes()}
+        found = {"vram": vram, "upload_seconds": self.upload_seconds}
+        if isinstance(self.graph, PagedGraph):
+            found |= {"paging": self.graph.pages.counts.to_dict(), "paging_model": asdict(self.graph.model)}
+        return found
+
+    def close(self) -> None:
+        """Let go of what the device holds of the host's memory."""
+        close_graph(self.graph)
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
@@ -59,6 +94,7 @@ class GpuEngine(CpuEngine):
         if not 0 <= source < self.n_vertices:
             raise ValueError(f"source {source} is not a vertex (0 to {self.n_vertices - 1})")
         begin = time.perf_counter()
+        self._journal.begin(self.stats())
         found, levels, complete = self._search.run(int(source), radius)
         if targets is not None:
             levels, complete = self._cut_at(found, np.unique(np.fromiter(targets, np.int64)), levels, complete)
@@ -71,7 +107,15 @@ class GpuEngine(CpuEngine):
             ops.histogram(self.device, found, levels).tolist() if profile else [])
         self._reached = ops.reached_bits(self.device, found)
         self._count(levels + 1, begin)
+        self._journal.end("bfs", self.stats(), source=int(source), eccentricity=run.eccentricity,
+                          reached=run.n_reached, profile=partial(self._profile, found, levels))
         return run
+
+    def _profile(self, found: DeviceArray, levels: int) -> list[list[int]]:
+        """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of equally many levels."""
+        counts = ops.histogram(self.device, found, levels)
+        step = -(-len(counts) // _MOST_POINTS)
+        return [[first, int(counts[first : first + step].sum())] for first in range(0, len(counts), step)]
 
     def _cut_at(self, found: DeviceArray, targets: np.ndarray, levels: int, complete: bool) -> tuple[int, bool]:
         """Stop at the level that reached the last target, if all are reached."""
@@ -93,15 +137,12 @@ class GpuEngine(CpuEngine):
         columns: Sequence[Column] | None = None,
     ) -> np.ndarray:
         """See Engine.eccentricities."""
-        wanted = np.asarray(sources, np.int64)
-        if self._multi is None:
-            self._multi = MultiSource(self.device, self.graph)
-        found = np.empty(len(wanted), np.int32)
-        for first in range(0, len(wanted), self.batch_bits):
-            part, begin = slice(first, min(first + self.batch_bits, len(wanted))), time.perf_counter()
-            arrays = None if columns is None else [on_device(column) for column in columns[part]]
-            found[part] = self._multi.run(wanted[part], targets, arrays)
-            self._count(int(found[part].max()) + 1, begin)
+        arrays = None if columns is None else [on_device(column) for column in columns]
+        self._journal.begin(self.stats())
+        found = self._replicas.eccentricities(
+            np.asarray(sources, np.int64), targets, arrays, self.batch_bits, self._count)
+        self._journal.end("multi-source", self.stats(), sources=len(found),
+                          eccentricity=None if targets is not None else int(found.max(initial=0)))
         return found
 
     def reached(self) -> np.ndarray:
@@ -118,6 +159,20 @@ class GpuEngine(CpuEngine):
         self.reached()
         return super().components(reached)
 
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """See Engine.grow_clusters. The CPU grows them where the device has no room beside the graph."""
+        if growth_bytes(self.graph) > self.device.memory().free:
+            return super().grow_clusters(masters, most_rounds)
+        grower = LabelGrower(self.device, self.graph)
+
+        def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, most: int | None) -> tuple[bool, int]:
+            begin = time.perf_counter()
+            whole, levels = grower(labels, seeds, tick, most)
+            self._core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
+            return whole, levels
+
+        return grow_clusters(self._core, masters, self._rank_array, self._heartbeat, most_rounds, grow)
+
     # -- columns --------------------------------------------------------------------------------
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """See Engine.new_column. Raises OverflowError beyond uint32."""
@@ -131,19 +186,37 @@ class GpuEngine(CpuEngine):
 
     def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        begin = time.perf_counter()
-        lowered = self._spreads().spread(on_device(bound), seeds, values, limit)
-        self._count(0, begin)
-        return lowered
+        return self._timed_spread(lambda run: run.spread(on_device(bound), seeds, values, limit))
 
     def extend(self, old: int, new: int, bound: Column) -> int:
         """See Engine.extend."""
+        return self._timed_spread(lambda run: run.extend(on_device(bound), old, new))
+
+    def _timed_spread(self, grow: Callable[[Spreader], int]) -> int:
+        """One spread, counted and told."""
+        if self._spreader is None:
+            mapping = "two-phase" if self.graph.resident else PAGED_MAPPING
+            self._spreader = Spreader(self.device, self.graph, mapping)
         begin = time.perf_counter()
-        lowered = self._spreads().extend(on_device(bound), old, new)
+        self._journal.begin(self.stats())
+        lowered = grow(self._spreader)
         self._count(0, begin)
+        self._journal.end("spread", self.stats(), reached=lowered)
         return lowered
 
-    def _spreads(self) -> Spreader:
-        if self._spreader is None:
-            self._spreader = Spreader(self.device, self.graph)
-        return self._spreader
+
+@contextmanager
+def engine_on_device(engine: CpuEngine, setting: OnDevice, vram: VramPlan) -> Iterator[GpuEngine]:
+    """A GpuEngine over `engine` within the plan; leaving the context lets go of the device."""
+    devices = (setting.device, *setting.others)
+    for device in devices:
+        device.limit_memory(vram.limit_bytes)
+    try:
+        made = GpuEngine(engine, setting, vram)
+        try:
+            yield made
+        finally:
+            made.close()
+    finally:
+        for device in devices:
+            device.limit_memory(None)

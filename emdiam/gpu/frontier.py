@@ -40,7 +40,8 @@ class FrontierLauncher:
 
     Their first parameters are FRONTIER_PARAMETERS; the visitor's own follow.
     mapping : a name of MAPPINGS. block : threads of a block. tuning : macros of the mapping to change.
-    Buffers on the device: 8 bytes a vertex where sums are needed, and 8 for each chunk or big row.
+    Buffers on the device: 8 bytes a vertex where sums are needed, and 8 for each chunk or big row; launchers of one
+    graph share them.
     Raises InputError for a mapping, a tuning or a block that there cannot be.
     """
 
@@ -57,18 +58,18 @@ class FrontierLauncher:
         self._starts = self._partition = self._deferred = self._none
         self._n_deferred = device.empty(1, np.uint64)
         device.fill(self._n_deferred, 0)
-        n_arcs = graph.n_arcs
+        most_rows, n_arcs = graph.most_at_once
         if self.mapping.needs_sums:
-            self._make_sums()
+            self._make_sums(most_rows)
         if self.mapping.n_phases == 2:
-            self._partition = device.empty(n_arcs // self.chunk_units + 2, np.uint64)
+            self._partition = graph.shared(device, "chunks", n_arcs // self.chunk_units + 2, np.uint64)
             self._cut = self._sums_kernel("partition_rows")
         if self.mapping.defers:
-            self._deferred = device.empty(n_arcs // (self.tuning["BIG_ROW"] + 1) + 1, np.uint64)
+            self._deferred = graph.shared(device, "deferred", n_arcs // (self.tuning["BIG_ROW"] + 1) + 1, np.uint64)
 
-    def _make_sums(self) -> None:
+    def _make_sums(self, most_rows: int) -> None:
         """Room for the sums of degrees, and their kernels."""
-        self._starts = self.device.empty(self.graph.n_vertices + 1, np.uint64)
+        self._starts = self.graph.shared(self.device, "sums", most_rows + 1, np.uint64)
         self._sums = ExclusiveSums(self.device, self.block)
         self._degrees = self._sums_kernel("frontier_degrees")
 
@@ -125,5 +126,5 @@ class FrontierLauncher:
         if self.mapping.grid == "resident":
             return self.device.resident_blocks(kernel, self.block)
         if self.mapping.grid == "units":
-            return blocks_for(self.graph.n_arcs, self.chunk_units, self.device)
+            return blocks_for(self.graph.most_at_once[1], self.chunk_units, self.device)
         return blocks_for(n_rows * self.mapping.lanes_of_row(self.tuning), self.block, self.device)

@@ -16,13 +16,14 @@ import numpy as np
 
 from .bfs_standard import KERNEL_TYPES, DeviceGraph
 from .device import Device, DeviceArray, Kernel, blocks_for
-from .frontier import MOST_THREADS, FrontierLauncher
+from .frontier import MOST_THREADS
 from .registry import find_entry
 from .source import Define
 
 WORD_BITS, MOST_BITS = 64, 512
 UNREACHED = int(np.iinfo(np.uint32).max)
-DEFAULT_MAPPING = "two-phase"
+# Paged, a launch a page: without sums.
+DEFAULT_MAPPING, PAGED_MAPPING = "two-phase", "cta-warp-scan"
 # A pushed arc reads and writes at random, a pulled one reads, and stops early.
 PUSH_COST = 2.0
 # Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that have all bits
@@ -44,20 +45,21 @@ def batch_bytes(n_vertices: int, k: int) -> int:
 class MultiSource:
     """Batches of BFS on one graph, which must be undirected; buffers are kept between them.
 
-    mapping, block, tuning : as for FrontierLauncher. push_cost : how many pulled arcs one pushed arc is worth;
-    0 pushes always, infinity pulls always. pushed, pulled : levels so far.
+    mapping (None: the usual one), block, tuning : as for FrontierLauncher. push_cost : how many pulled arcs one
+    pushed arc is worth; 0 pushes always, infinity pulls always. pushed, pulled : levels so far.
     Raises InputError for a mapping, a block or a tuning that there cannot be.
     """
 
     def __init__(
-        self, device: Device, graph: DeviceGraph, mapping: str = DEFAULT_MAPPING, block: int = MOST_THREADS,
+        self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
         tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST,
     ) -> None:
         self.device, self.graph, self.push_cost = device, graph, push_cost
-        self.launcher = FrontierLauncher(device, graph, mapping, block, tuning)
+        usual = DEFAULT_MAPPING if graph.resident else PAGED_MAPPING
+        self.launcher = graph.launcher(device, mapping or usual, block, tuning)
         self.pushed = self.pulled = 0
         n, ids = graph.n_vertices, graph.id_dtype
-        self._queue, self._following = device.empty(n, ids), device.empty(n, ids)
+        self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
         self._marks, self._epoch = device.empty(n, np.uint32), 0
         device.fill(self._marks, 0)
         self._room: list[DeviceArray] = []
@@ -193,7 +195,8 @@ class _Batch:
     def _expand(self) -> None:
         """Put the bits of the frontier into `next` of its neighbours."""
         self.device.fill(self.counts, 0)
-        if self.open_arcs + self.graph.n_vertices < self.owner.push_cost * self.arcs:
+        pulling = self.open_arcs + self.graph.n_vertices < self.owner.push_cost * self.arcs
+        if pulling and self.graph.resident:
             self.owner.pulled += 1
             self._launch("pull_bits", self.words * self.graph.n_vertices, self.graph.offsets, self.graph.neighbours,
                          self.n, self.bits, self.front, self.seen, self.next, self.following, self.counts)

@@ -10,8 +10,10 @@ from .entries_auto import ENTRIES_AUTO
 from .entries_bounds import ENTRIES_BOUNDS
 from .entries_busato import BUSATO
 from .entries_dal import ENTRIES_DAL
+from .entries_labels import ENTRIES_LABELS
 from .entries_mapping import ENTRIES_MAPPING
 from .entries_multi import ENTRIES_MULTI
+from .entries_paging import ENTRIES_PAGING
 from .entry import DISTANCES, IDS, Entry, variants
 
 __all__ = ["DISTANCES", "ENTRIES", "IDS", "Entry", "find_entry", "variants"]
@@ -22,8 +24,10 @@ ENTRIES: tuple[Entry, ...] = (
     *ENTRIES_AUTO,
     *ENTRIES_BOUNDS,
     *ENTRIES_DAL,
+    *ENTRIES_LABELS,
     *ENTRIES_MAPPING,
     *ENTRIES_MULTI,
+    *ENTRIES_PAGING,
 )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray, blocks_for
-from .frontier import MOST_THREADS, FrontierLauncher
+from .frontier import MOST_THREADS
 from .registry import find_entry
 
 UNREACHED = int(np.iinfo(np.uint32).max)
@@ -36,11 +36,11 @@ class Spreader:
         tuning: Mapping[str, int] | None = None,
     ) -> None:
         self.device, self.graph = device, graph
-        self._launcher = FrontierLauncher(device, graph, mapping, block, tuning)
+        self._launcher = graph.launcher(device, mapping, block, tuning)
         entries = ("spread_level", "spread_deferred") if self._launcher.mapping.defers else ("spread_level",)
         self._kernels = [self._launcher.kernel("spread.cu", find_entry("spread.cu", entry).entry) for entry in entries]
         n, ids = graph.n_vertices, graph.id_dtype
-        self._queue, self._following = device.empty(n, ids), device.empty(n, ids)
+        self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
         # Vertices of the next queue, and vertices lowered (spread.cu).
         self._counts = device.empty(2, np.uint64)
 

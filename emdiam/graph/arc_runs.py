@@ -79,7 +79,20 @@ def _rows_with_arcs(store: Store) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         vertex += len(piece) - 1
 
 
-def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None) -> None:
+@dataclass(frozen=True)
+class Pauses:
+    """Moments of a scan at which no run is under way. begin : the chunk to begin with, 0 or one that
+    `at_rest` was told. due : asked before every run. at_rest : if so, called with the number of chunks
+    that are done."""
+
+    begin: int
+    due: Callable[[], bool]
+    at_rest: Callable[[int], None]
+
+
+def scan_arcs(
+    store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None
+) -> None:
     """Call work(run, ids) for every run, on `threads` threads and in no certain order.
 
     ids : id_dtype[arcs of the run], the neighbours, each a vertex. tick : told how many chunks
@@ -89,6 +102,12 @@ def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None) 
     with ThreadPoolExecutor(threads, thread_name_prefix="scan") as pool:
         try:
             for run in arc_runs(store):
+                if pauses is not None and run.first < pauses.begin:
+                    continue
+                if pauses is not None and pauses.due():
+                    while pending:
+                        pending.popleft().result()
+                    pauses.at_rest(run.first)
                 store.indices.prefetch(run.first, run.count)
                 pending.append(pool.submit(_fetched, store, run, work))
                 if len(pending) > threads:

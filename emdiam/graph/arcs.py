@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from .merge import merged_from
 from .runs import Keys
+from .sort import RunSet, SortContext
+from .state_file import State
 from .writer import StoreWriter
 
 _BLOCK = 1 << 15
@@ -77,14 +81,34 @@ class ArcSplitter:
 class RowStream:
     """Appends pieces to a StoreWriter: neighbours as they are, degrees for *every* vertex.
 
-    Rows that a piece boundary cuts are put together, vertices without arcs get degree 0.
+    Rows that a piece boundary cuts are put together, vertices without arcs get degree 0. A writer that
+    was resumed knows how far its rows had come (`part`, `low`), and every writer tells it with its state.
+    part : partitions of keys taken whole. low : where in the next one the keys not yet taken begin.
     """
 
     def __init__(self, writer: StoreWriter, n_vertices: int) -> None:
         self._writer, self._n_vertices = writer, n_vertices
         self._next = 0
         self._open_row, self._open_count = 0, 0
-        self.n_arcs = 0
+        self.n_arcs = self.part = self.low = 0
+        if writer.rows_resumed is not None:
+            (self._next, self._open_row, self._open_count, self.n_arcs, self.part,
+             self.low) = writer.rows_resumed["figures"]
+        writer.rows_told_by(self.state)
+
+    def state(self) -> State:
+        """How far the rows have come."""
+        return {"figures": [self._next, self._open_row, self._open_count, self.n_arcs, self.part, self.low]}
+
+    def take(self, runs: RunSet, context: SortContext, splitter: ArcSplitter) -> None:
+        """Merge and append the arcs of the partition `part`, from `low` on; every piece is a safe point."""
+        with closing(merged_from(runs, context, splitter, low=self.low)) as pieces:
+            for end, piece in pieces:
+                self.append(piece)
+                if end is not None:
+                    self.low = end
+                    context.safe.reached()
+        self.part, self.low = self.part + 1, 0
 
     def append(self, piece: ArcPiece) -> None:
         """Append the next piece. Its first row may continue the last one."""
@@ -102,6 +126,7 @@ class RowStream:
         """Append the row still open and the vertices after it."""
         if self._open_count:
             self._emit(np.array([self._open_row], np.uint64), np.array([self._open_count]))
+            self._open_count = 0
         self._skip_to(self._n_vertices)
 
     def _emit(self, rows: Keys, counts: npt.NDArray[np.int64]) -> None:

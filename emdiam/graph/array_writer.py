@@ -16,8 +16,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..durable import sync_path
+from ..errors import StoreError
 from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
 from .shards import pack_index
+from .state_file import State
 
 IN_FLIGHT = 4
 
@@ -33,6 +36,8 @@ class ArrayWriter:
     chunk_items, shard_chunks : items a chunk, chunks a shard.
     fill_value : pads the last chunk and marks missing chunks for other readers.
     pool : executor that encodes; at most IN_FLIGHT chunks wait at a time.
+
+    What was written behind a `state` is cut off by `go_on_from`, and the array goes on from there.
     """
 
     def __init__(
@@ -55,7 +60,52 @@ class ArrayWriter:
         self._sizes: list[int] = []
         self._n_shards = 0
         self._file: BinaryIO | None = None
-        self._digest = hashlib.blake2b(digest_size=16)
+        # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
+        self._checks = bytearray()
+
+    @property
+    def _folder(self) -> Path:
+        return self._group / self.name / "c"
+
+    def state(self) -> State:
+        """All that was appended, as a state; what is written of it is synced to disk first."""
+        while self._pending:
+            self._write(self._pending.popleft().result())
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        if self._folder.is_dir():
+            for folder in (self._folder, self._folder.parent):
+                sync_path(folder)
+        return {
+            "dtype": self._codec.dtype.str, "fill": self._fill, "length": self.length, "n_shards": self._n_shards,
+            "sizes": np.array(self._sizes, np.int64), "buffer": self._buffer[: self._used].copy(),
+            "checks": np.frombuffer(bytes(self._checks), np.uint8),
+        }
+
+    def go_on_from(self, state: State) -> None:
+        """Continue an array of which this `state` was told; nothing may have been appended.
+
+        Raises StoreError if the shards of that moment are not there.
+        """
+        sizes = state["sizes"].tolist()
+        last = self._folder / str(state["n_shards"])
+        needed = [self._folder / str(number) for number in range(state["n_shards"])] + ([last] if sizes else [])
+        for path in needed:
+            if not path.is_file() or (path == last and path.stat().st_size < sum(sizes)):
+                raise StoreError("a shard of the unfinished store is missing or cut", path=path)
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path not in needed:
+                path.unlink()
+        (self._group / self.name / "zarr.json").unlink(missing_ok=True)
+        if sizes:
+            self._file = open(last, "r+b")
+            self._file.truncate(sum(sizes))
+            self._file.seek(0, os.SEEK_END)
+        self.length, self._n_shards, self._sizes = state["length"], state["n_shards"], sizes
+        self._used = len(state["buffer"])
+        self._buffer[: self._used] = state["buffer"]
+        self._checks = bytearray(state["checks"].tobytes())
 
     def append(self, values: np.ndarray) -> None:
         """Append integers (any length). Raises OverflowError for one that the array's dtype
@@ -90,11 +140,10 @@ class ArrayWriter:
 
     def _write(self, data: bytes) -> None:
         if self._file is None:
-            folder = self._group / self.name / "c"
-            folder.mkdir(parents=True, exist_ok=True)
-            self._file = open(folder / str(self._n_shards), "wb")
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = open(self._folder / str(self._n_shards), "wb")
         self._file.write(data)
-        self._digest.update(data[-CRC_BYTES:])
+        self._checks += data[-CRC_BYTES:]
         self._sizes.append(len(data))
         if len(self._sizes) == self._shard_chunks:
             self._end_shard()
@@ -118,7 +167,7 @@ class ArrayWriter:
             self._write(self._pending.popleft().result())
         self._end_shard()
         self._write_metadata()
-        return self._digest.digest()
+        return hashlib.blake2b(self._checks, digest_size=16).digest()
 
     def _write_metadata(self) -> None:
         import zarr

@@ -22,6 +22,7 @@ from .pack import BLOCK, ArcSorter
 from .runs import Keys
 from .sort import SortContext
 from .source import EdgeBatch, SourceInfo
+from .state_file import State
 from .writer import StoreWriter
 
 
@@ -31,6 +32,11 @@ class Tally:
 
     pairs: int = 0
     loops: int = 0
+
+    @classmethod
+    def of(cls, resumed: State | None) -> Tally:
+        """The tally in the state of an intake, or one that begins."""
+        return cls() if resumed is None else cls(*resumed["tally"])
 
 
 @dataclass(frozen=True)
@@ -50,7 +56,12 @@ class Numbering:
 
 
 class Intake(Protocol):
-    """`add` every batch, `finish`, `write`; or `abort` at any time."""
+    """`add` every batch, `finish`, `write`; or `abort` at any time.
+
+    `state` may be told between two calls and at the safe points inside them; an intake made with it as
+    `resumed` goes on from there, so that `add` continues, `finish` may be called again, and after it
+    `write`.
+    """
 
     tally: Tally
 
@@ -64,6 +75,10 @@ class Intake(Protocol):
 
     def write(self, writer: StoreWriter) -> int:
         """Append the map of ids, if there is one, and all rows; returns the number of arcs."""
+        ...
+
+    def state(self) -> State:
+        """All that was taken in and done, as a state."""
         ...
 
     def abort(self) -> None:
@@ -136,15 +151,17 @@ def without_loops(src: Keys, dst: Keys, tally: Tally) -> tuple[Keys, Keys, Keys 
 class DeclaredIntake:
     """Ids lie in [first_id, first_id + n_vertices), and every id there is a vertex.
 
-    info : with n_vertices. name : of the source, for errors.
+    info : with n_vertices. name : of the source, for errors. resumed : see Intake.
     """
 
-    def __init__(self, info: SourceInfo, name: str, context: SortContext) -> None:
+    def __init__(
+        self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None
+    ) -> None:
         if info.n_vertices is None:
             raise ValueError("the number of vertices is not declared")
         self._n, self._first, self._name = info.n_vertices, info.first_id, name
-        self._arcs = ArcSorter(self._n, context)
-        self.tally = Tally()
+        self._arcs = ArcSorter(self._n, context, resumed and resumed["arcs"])
+        self.tally = Tally.of(resumed)
 
     def add(self, batch: EdgeBatch) -> None:
         """Take in a batch. Raises InputError for an id outside the declared range."""
@@ -174,6 +191,10 @@ class DeclaredIntake:
     def write(self, writer: StoreWriter) -> int:
         """Append all rows; returns the number of arcs."""
         return self._arcs.write_rows(writer)
+
+    def state(self) -> State:
+        """See Intake."""
+        return {"tally": [self.tally.pairs, self.tally.loops], "arcs": self._arcs.state()}
 
     def abort(self) -> None:
         """Stop all threads."""

@@ -9,30 +9,36 @@ puts vertices for ids (Wide). The source is never read twice.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
 from .arcs import ArcSplitter, RowStream
 from .intake import Numbering, Tally, id_blocks, refuse_negative, without_loops
 from .layout import id_dtype
-from .merge import fewer_runs, merged
+from .merge import fewer_runs
 from .pack import ArcSorter, put_both_directions
 from .presence import Presence, Ranks
-from .relabel import IdTable, PairSpool, join, sorted_table
+from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 from .runs import DiskRun, Keys
 from .sort import KeySorter, RunSet, SortContext
 from .source import EdgeBatch
+from .state_file import State
 from .writer import StoreWriter
 
 
 class IntIntake:
-    """Ids are any integers in [0, 2^64). name : of the source, for errors."""
+    """Ids are any integers in [0, 2^64). name : of the source, for errors. resumed : see Intake."""
 
-    def __init__(self, name: str, context: SortContext) -> None:
+    def __init__(self, name: str, context: SortContext, resumed: State | None = None) -> None:
         self._name, self._context = name, context
-        self.tally = Tally()
-        self._compact: _Compact | None = _Compact(context)
+        self.tally = Tally.of(resumed)
+        self._compact: _Compact | None = None
         self._wide: _Wide | None = None
+        if resumed is not None and resumed["wide"] is not None:
+            self._wide = _Wide(context, resumed["wide"])
+        else:
+            self._compact = _Compact(context, resumed and resumed["compact"])
 
     def add(self, batch: EdgeBatch) -> None:
         """Take in a batch. Raises InputError for a negative id."""
@@ -65,6 +71,11 @@ class IntIntake:
         assert way is not None
         return way.write(writer)
 
+    def state(self) -> State:
+        """See Intake."""
+        return {"tally": [self.tally.pairs, self.tally.loops],
+                "compact": self._compact and self._compact.state(), "wide": self._wide and self._wide.state()}
+
     def abort(self) -> None:
         """Stop all threads."""
         for way in (self._compact, self._wide):
@@ -84,14 +95,25 @@ def _numbering(n: int, first: int, last: int) -> Numbering:
 class _Compact:
     """Ids below n_ids: arcs by raw ids, and a bitmap of the ids that occur."""
 
-    def __init__(self, context: SortContext) -> None:
+    def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         self._context = context
         self._shift = context.plan.key_bits // 2
-        self.n_ids = min(context.plan.presence_ids, 1 << self._shift)
-        self._presence = Presence(self.n_ids)
-        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift))
-        self._runs = RunSet()
+        self._runs: RunSet | None = None
         self._ranks: Ranks | None = None
+        if resumed is None:
+            self._presence = Presence(min(context.plan.presence_ids, 1 << self._shift))
+        else:
+            self._presence = Presence.restored(resumed["presence"])
+        self.n_ids = self._presence.n_ids
+        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift),
+                                 resumed=resumed and resumed["sorter"])
+        if resumed is not None and resumed["runs"] is not None:
+            self._runs, self._ranks = RunSet.restored(resumed["runs"], context), Ranks(self._presence)
+
+    def state(self) -> State:
+        # The sorter enters ids into the bitmap until it is at rest, so it comes first.
+        sorter = self._sorter.state() if self._runs is None else None
+        return {"sorter": sorter, "runs": self._runs and self._runs.state(), "presence": self._presence.state()}
 
     def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
         put_both_directions(self._sorter, src, dst, self._shift)
@@ -113,24 +135,33 @@ class _Compact:
             wide.add_ids(ids)
 
     def finish(self) -> Numbering:
-        self._runs = fewer_runs(self._sorter.finish(), self._context)
+        if self._runs is None:
+            self._runs = self._sorter.finish()
+        self._runs = fewer_runs(self._runs, self._context, self._passed)
         self._ranks = Ranks(self._presence)
         return _numbering(self._ranks.n, self._ranks.first, self._ranks.last)
 
+    def _passed(self, runs: RunSet) -> None:
+        """A pass has made these of the runs."""
+        self._runs = runs
+        self._context.safe.reached()
+
     def write(self, writer: StoreWriter) -> int:
-        assert self._ranks is not None
+        assert self._ranks is not None and self._runs is not None
         ranks, dtype = self._ranks, id_dtype(self._ranks.n)
         if ranks.contiguous:
             splitter = ArcSplitter(self._shift, dtype, first=ranks.first)
         else:
             splitter = ArcSplitter(self._shift, dtype, rank=ranks.rank)
-            for ids in self._presence.ids():
-                writer.append_vertex_ids(ids.view(np.int64))
+            if writer.rows_resumed is None:
+                for ids in self._presence.ids():
+                    writer.append_vertex_ids(ids.view(np.int64))
         stream = RowStream(writer, ranks.n)
-        for piece in merged(self._runs, self._context, splitter):
-            stream.append(piece)
+        if not stream.part:
+            stream.take(self._runs, self._context, splitter)
         stream.finish()
-        self._runs.close()
+        if not self._context.safe.active:  # else they are kept for a store that has to be begun again
+            self._runs.close()
         return stream.n_arcs
 
     def abort(self) -> None:
@@ -140,13 +171,42 @@ class _Compact:
 class _Wide:
     """Any 64-bit ids: pairs in a spool, endpoints sorted to a table, then a join."""
 
-    def __init__(self, context: SortContext) -> None:
+    def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         self._context = context
-        self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
-        self._endpoints = KeySorter(context)
+        self._spool: PairSpool | None = None
+        self._endpoints: KeySorter | None = None
         self._arcs: ArcSorter | None = None
         self._table: IdTable | None = None
-        self._largest = 0
+        self._position = JoinPosition()
+        if resumed is None:
+            self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
+            self._endpoints = KeySorter(context)
+        else:
+            self._resume(resumed)
+
+    def _resume(self, state: State) -> None:
+        """Go on from what `state` told."""
+        context = self._context
+        self._position = JoinPosition(*state["position"])
+        if state["spool"] is not None:
+            self._spool = PairSpool.restored(state["spool"], context)
+        if state["table"] is None:
+            self._endpoints = KeySorter(context, resumed=state["endpoints"])
+        else:
+            self._table = IdTable.restored(state["table"], context)
+            self._arcs = self._new_arcs(self._table.n, state["arcs"])
+
+    def state(self) -> State:
+        joined = self._table is not None
+        return {
+            "position": [self._position.start, self._position.block, self._position.n_found],
+            "spool": self._spool and self._spool.state(),
+            "endpoints": None if joined or self._endpoints is None else self._endpoints.state(),
+            "table": self._table and self._table.state(), "arcs": self._arcs and self._arcs.state(),
+        }
+
+    def _new_arcs(self, n: int, resumed: State | None = None) -> ArcSorter:
+        return ArcSorter(n, replace(self._context, plan=self._context.plan.for_relabelling()), resumed)
 
     def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
         self.add_pairs(src, dst)
@@ -156,47 +216,56 @@ class _Wide:
 
     def add_pairs(self, src: Keys, dst: Keys) -> None:
         """Keep pairs whose ids are added apart."""
+        assert self._spool is not None
         self._spool.add(src, dst)
 
     def add_ids(self, ids: Keys) -> None:
         """These ids occur."""
+        assert self._endpoints is not None
         self._endpoints.add(ids)
 
     def finish(self) -> Numbering:
         context = self._context
-        self._spool.flush()
-        table = sorted_table(self._endpoints.finish(), context)
-        context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
-        first, last = table.ends()
-        numbering = _numbering(table.n, first, last)
-        self._arcs = ArcSorter(table.n, replace(context, plan=context.plan.for_relabelling()))
-        if numbering.gaps:
-            join(self._spool, table, context, self._arcs.add)
-            self._table = table
-        else:
-            self._subtract(first)
-        self._spool.close()
-        self._largest = last
+        if self._table is None:
+            assert self._spool is not None and self._endpoints is not None
+            self._spool.flush()
+            self._table = sorted_table(self._endpoints.finish(), context)
+            context.safe.reached(always=True)
+        table = self._table
+        numbering = _numbering(table.n, *table.ends())
+        if self._arcs is None:
+            self._arcs = self._new_arcs(table.n)
+        if self._spool is not None:
+            context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
+            if numbering.gaps:
+                join(self._spool, table, context, self._arcs.add, self._position)
+            else:
+                self._subtract(self._spool, self._arcs, table.ends()[0])
+            self._spool.close()
+            self._spool = None
         context.meter.begin("sort", None, "keys")
         self._arcs.finish()
         return numbering
 
-    def _subtract(self, first: int) -> None:
+    def _subtract(self, spool: PairSpool, arcs: ArcSorter, first: int) -> None:
         """Ids without gaps need no table."""
-        assert self._arcs is not None
-        for offset, n_pairs in self._spool.offsets():
-            block = self._spool.read(offset, n_pairs) - np.uint64(first)
-            self._arcs.add(block[:n_pairs], block[n_pairs:])
+        for offset, n_pairs in islice(spool.offsets(), self._position.block, None):
+            block = spool.read(offset, n_pairs) - np.uint64(first)
+            arcs.add(block[:n_pairs], block[n_pairs:])
+            self._position.block += 1
+            self._context.safe.reached()
 
     def write(self, writer: StoreWriter) -> int:
-        assert self._arcs is not None
-        if self._table is not None:
+        assert self._arcs is not None and self._table is not None
+        first, last = self._table.ends()
+        if writer.rows_resumed is None and last - first + 1 != self._table.n:
             for ids in self._table.blocks():
-                writer.append_vertex_ids(ids.view(np.int64) if self._largest < 1 << 63 else ids)
+                writer.append_vertex_ids(ids.view(np.int64) if last < 1 << 63 else ids)
+        if not self._context.safe.active:  # else it is kept for a store that has to be begun again
             self._table.file.close()
         return self._arcs.write_rows(writer)
 
     def abort(self) -> None:
-        self._endpoints.abort()
-        if self._arcs is not None:
-            self._arcs.abort()
+        for sorter in (self._endpoints, self._arcs):
+            if sorter is not None:
+                sorter.abort()

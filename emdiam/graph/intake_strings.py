@@ -18,10 +18,11 @@ from ..errors import InputError
 from .intake import Numbering, Tally, without_loops
 from .merge import fewer_runs, merged
 from .pack import ArcSorter
-from .relabel import IdTable, PairSpool, join
+from .relabel import IdTable, JoinPosition, PairSpool, join
 from .sort import KeySorter, SortContext
 from .source import EdgeBatch
-from .strings import StringFile, StringSorter, hash_strings
+from .state_file import State
+from .strings import StringFile, StringSorter, blocks_state, hash_strings, restored_blocks
 from .writer import StoreWriter
 
 _BINARY = pa.large_binary()
@@ -32,17 +33,56 @@ class HashCollisionError(Exception):
 
 
 class StringIntake:
-    """Ids are strings. name : of the source, for errors. salt : chooses the hash function."""
+    """Ids are strings. name : of the source, for errors. salt : chooses the hash function. resumed :
+    see Intake."""
 
-    def __init__(self, name: str, context: SortContext, salt: int = 0) -> None:
+    def __init__(self, name: str, context: SortContext, salt: int = 0, resumed: State | None = None) -> None:
         self._name, self._context, self._salt = name, context, salt
-        self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
-        self._sorter = StringSorter(context)
-        self._names = StringFile(context.scratch.file(), context.plan.string_block_bytes)
+        self._spool: PairSpool | None = None
+        self._sorter: StringSorter | None = None
         self._name_blocks: list[tuple[int, int]] = []
         self._hashes: KeySorter | None = None
+        self._table: IdTable | None = None
         self._arcs: ArcSorter | None = None
-        self.tally = Tally()
+        self._position = JoinPosition()
+        self.tally = Tally.of(resumed)
+        if resumed is None:
+            self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
+            self._sorter = StringSorter(context)
+            file = context.scratch.file()
+        else:
+            file = context.file(resumed["names"])
+            self._resume(resumed)
+        self._names = StringFile(file, context.plan.string_block_bytes)
+
+    def _resume(self, state: State) -> None:
+        """Go on from what `state` told."""
+        context = self._context
+        self._position = JoinPosition(*state["position"])
+        if state["spool"] is not None:
+            self._spool = PairSpool.restored(state["spool"], context)
+        if state["sorter"] is not None:
+            self._sorter = StringSorter(context, state["sorter"])
+        (self._name_blocks,) = restored_blocks(state["name_blocks"])
+        if state["table"] is not None:
+            self._table = IdTable.restored(state["table"], context)
+        if state["arcs"] is not None:
+            self._arcs = self._new_arcs(*state["arcs"])
+
+    def state(self) -> State:
+        """See Intake."""
+        return {
+            "tally": [self.tally.pairs, self.tally.loops],
+            "position": [self._position.start, self._position.block, self._position.n_found],
+            "spool": self._spool and self._spool.state(), "sorter": self._sorter and self._sorter.state(),
+            "names": self._names.name, "name_blocks": blocks_state([self._name_blocks]),
+            "table": self._table and self._table.state(),
+            "arcs": self._arcs and [self._n, self._arcs.state()],
+        }
+
+    def _new_arcs(self, n: int, resumed: State | None = None) -> ArcSorter:
+        self._n = n
+        return ArcSorter(n, replace(self._context, plan=self._context.plan.for_relabelling()), resumed)
 
     def add(self, batch: EdgeBatch) -> None:
         """Take in a batch. Raises InputError for a missing id."""
@@ -53,6 +93,7 @@ class StringIntake:
             return
         coded = ends.dictionary_encode()
         distinct = coded.dictionary
+        assert self._sorter is not None and self._spool is not None
         hashes = hash_strings(distinct, self._salt, self._context.plan.hash_bits)
         both = hashes[coded.indices.to_numpy(zero_copy_only=False)]
         self._sorter.add(distinct)
@@ -62,29 +103,36 @@ class StringIntake:
     def finish(self) -> Numbering:
         """Sort what is left and number the vertices. Raises HashCollisionError."""
         context = self._context
-        self._spool.flush()
-        table = self._table()
-        context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
-        numbering = self._numbering(table.n)
-        self._arcs = ArcSorter(table.n, replace(context, plan=context.plan.for_relabelling()))
-        join(self._spool, table, context, self._arcs.add)
-        table.file.close()
-        self._spool.close()
+        if self._spool is not None:
+            self._spool.flush()
+            if self._table is None:
+                assert self._sorter is not None
+                self._table = self._new_table(self._sorter)
+                self._sorter = None
+                context.safe.reached(always=True)
+            if self._arcs is None:
+                self._arcs = self._new_arcs(self._table.n)
+            context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
+            join(self._spool, self._table, context, self._arcs.add, self._position)
+            self._table.file.close()
+            self._spool.close()
+            self._table = self._spool = None
+        assert self._arcs is not None
         context.meter.begin("sort", None, "keys")
         self._arcs.finish()
-        return numbering
+        return self._numbering(self._n)
 
-    def _table(self) -> IdTable:
+    def _new_table(self, sorter: StringSorter) -> IdTable:
         """The hash of every string in byte order, the strings themselves in self._names."""
         context = self._context
         table = IdTable(context.scratch.file(), increasing=False)
         self._hashes = KeySorter(context)
-        for strings in self._sorter.sorted():
+        for strings in sorter.sorted():
             self._name_blocks += self._names.append(strings)
             hashes = hash_strings(strings, self._salt, context.plan.hash_bits)
             table.append(hashes)
             self._hashes.add(hashes)
-        self._sorter.close()
+        sorter.close()
         runs = fewer_runs(self._hashes.finish(), context)
         n_distinct = sum(merged(runs, context, len))
         runs.close()
@@ -102,9 +150,11 @@ class StringIntake:
     def write(self, writer: StoreWriter) -> int:
         """Append the strings and all rows; returns the number of arcs."""
         assert self._arcs is not None
-        for block in self._name_blocks:
-            writer.append_vertex_strings(self._names.read(block))
-        self._names.close()
+        if writer.rows_resumed is None:
+            for block in self._name_blocks:
+                writer.append_vertex_strings(self._names.read(block))
+        if not self._context.safe.active:  # else they are kept for a store that has to be begun again
+            self._names.close()
         return self._arcs.write_rows(writer)
 
     def abort(self) -> None:
@@ -113,7 +163,8 @@ class StringIntake:
             if sorter is not None:
                 sorter.abort()
         for file in (self._spool, self._sorter, self._names):
-            file.close()
+            if file is not None:
+                file.close()
 
 
 class KeptBatches:

@@ -11,7 +11,7 @@ first.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
@@ -60,7 +60,20 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
 def merged(
     runs: RunSet, context: SortContext, transform: Callable[[Keys], T], *, capacity: int | None = None
 ) -> Iterator[T]:
-    """The distinct keys of all runs, in order, as `transform` makes them.
+    """The distinct keys of all runs, in order, as `transform` makes them; see merged_from."""
+    ranges = merged_from(runs, context, transform, capacity=capacity)
+    try:
+        for _, result in ranges:
+            yield result
+    finally:
+        ranges.close()
+
+
+def merged_from(
+    runs: RunSet, context: SortContext, transform: Callable[[Keys], T], *, low: int = 0, capacity: int | None = None
+) -> Generator[tuple[int | None, T], None, None]:
+    """The distinct keys from `low` on of all runs, in order: pairs of the end of a range of keys (the
+    first key above it; None: there is none) and what `transform` made of its keys.
 
     transform : called in threads with uint64[k] (sorted, distinct, never empty), one call a range;
     the array may be changed but not kept. Results are yielded in key order; a few ranges are in
@@ -69,28 +82,28 @@ def merged(
     if not runs.n_keys:
         return
     size = capacity or range_keys(runs, context.plan)
-    lows = [0, *cut_keys(runs.runs, size)]
+    lows = [low, *(cut for cut in cut_keys(runs.runs, size) if cut > low)]
     ranges = deque(zip(lows, [*lows[1:], None], strict=True))
     size = min(size, runs.n_keys)
     spare = [np.empty(size, np.uint64) for _ in range(min(context.plan.n_ranges, len(lows)))]
-    flight: deque[tuple[Keys, Future[tuple[int, T | None]]]] = deque()
+    flight: deque[tuple[Keys, int | None, Future[tuple[int, T | None]]]] = deque()
     n_done = 0
     with ThreadPoolExecutor(context.threads, thread_name_prefix="merge") as pool:
         try:
             while ranges or flight:
                 while ranges and spare:
                     buffer = spare.pop()
-                    low, high = ranges.popleft()
-                    flight.append((buffer, pool.submit(_range, runs.runs, (low, high), buffer, transform)))
-                buffer, job = flight.popleft()
+                    begin, end = ranges.popleft()
+                    flight.append((buffer, end, pool.submit(_range, runs.runs, (begin, end), buffer, transform)))
+                buffer, end, job = flight.popleft()
                 n_keys, result = job.result()
                 n_done += n_keys
                 if result is not None:
-                    yield result
+                    yield end, result
                 context.meter.update(n_done, runs.n_keys)
                 spare.append(buffer)
         finally:
-            for _, job in flight:
+            for _, _, job in flight:
                 job.cancel()
 
 
@@ -117,10 +130,13 @@ def range_keys(runs: RunSet, plan: SortPlan) -> int:
     return max(LEAST_BLOCKS * slack, min(most, max(_USUAL_KEYS, 6 * slack)))
 
 
-def fewer_runs(runs: RunSet, context: SortContext) -> RunSet:
+def fewer_runs(
+    runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], None] | None = None
+) -> RunSet:
     """Merge groups of runs until one range of all that are left fits the plan.
 
-    Returns `runs` itself, or a set that replaces it (the old files are gone).
+    on_pass : told of the runs after each pass over all keys. Returns `runs` itself, or a set that
+    replaces it (the old files are gone).
     """
     plan = context.plan
     while True:
@@ -128,6 +144,8 @@ def fewer_runs(runs: RunSet, context: SortContext) -> RunSet:
         if LEAST_BLOCKS * sum(run.block_keys for run in runs.runs) <= most or len(runs.runs) < 2:
             return runs
         runs = _one_pass(runs, context, most)
+        if on_pass is not None:
+            on_pass(runs)
 
 
 def _one_pass(runs: RunSet, context: SortContext, most_keys: int) -> RunSet:

@@ -35,6 +35,13 @@ class Meter:
             self._told = now
             self._tell()
 
+    def seconds_so_far(self) -> dict[str, float]:
+        """`seconds`, with what the running phase has taken."""
+        told = dict(self.seconds)
+        if self._phase:
+            told[self._phase] = told.get(self._phase, 0.0) + perf_counter() - self._began
+        return told
+
     def end(self) -> None:
         """End the running phase, if any."""
         if self._phase:

@@ -14,9 +14,10 @@ import numpy as np
 from ..errors import InputError
 from .arcs import ArcSplitter, RowStream
 from .layout import id_dtype
-from .merge import fewer_runs, merged
+from .merge import fewer_runs
 from .runs import Keys
 from .sort import KeySorter, RunSet, SortContext
+from .state_file import State
 from .writer import StoreWriter
 
 BLOCK = 1 << 15
@@ -45,11 +46,11 @@ def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int) -> 
 class ArcSorter:
     """Takes the edges among n_vertices vertices, and later writes their rows to a store.
 
-    n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. Raises
-    InputError where the ids are too wide even for partitions.
+    n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. resumed : what
+    `state` told, to go on from there. Raises InputError where the ids are too wide even for partitions.
     """
 
-    def __init__(self, n_vertices: int, context: SortContext) -> None:
+    def __init__(self, n_vertices: int, context: SortContext, resumed: State | None = None) -> None:
         self._context, self._n_vertices = context, n_vertices
         self._bits = id_bits(n_vertices)
         self._high_bits = max(0, 2 * self._bits - context.plan.key_bits)
@@ -59,10 +60,28 @@ class ArcSorter:
                 remedy=f"at most 2^{(context.plan.key_bits + _MOST_PARTITION_BITS) // 2} can be done",
             )
         self._low_bits = self._bits - self._high_bits
-        self._partitions = _Partitions(1 << self._high_bits, context) if self._high_bits else None
-        self._sorter: KeySorter | None = None if self._high_bits else KeySorter(context)
-        self._runs = RunSet()
+        self._partitions: _Partitions | None = None
+        self._sorter: KeySorter | None = None
+        self._runs: RunSet | None = None
+        if self._high_bits:
+            self._partitions = _Partitions(1 << self._high_bits, context, resumed and resumed["partitions"])
+        elif resumed is not None and resumed["runs"] is not None:
+            self._runs = RunSet.restored(resumed["runs"], context)
+        else:
+            self._sorter = KeySorter(context, resumed=resumed and resumed["sorter"])
         context.stats.partitions = 1 << self._high_bits
+
+    def state(self) -> State:
+        """All edges taken so far as a state, before `finish`, in it and after."""
+        told: State = {"partitions": None, "runs": None, "sorter": None}
+        if self._partitions is not None:
+            told["partitions"] = self._partitions.state()
+        elif self._runs is not None:
+            told["runs"] = self._runs.state()
+        else:
+            assert self._sorter is not None
+            told["sorter"] = self._sorter.state()
+        return told
 
     def add(self, src: Keys, dst: Keys) -> None:
         """Add edges. src, dst : uint64[k], no loops; duplicates allowed."""
@@ -79,32 +98,43 @@ class ArcSorter:
 
     def finish(self) -> None:
         """No more edges: wait until the runs are sorted (with partitions, `write_rows` does that)."""
-        if self._partitions is None:
-            assert self._sorter is not None
-            self._runs = fewer_runs(self._sorter.finish(), self._context)
-
-    def _sorted_partitions(self) -> Iterator[tuple[int, RunSet]]:
-        """(first row, sorted runs) of every partition in order."""
-        if self._partitions is None:
-            yield 0, self._runs
+        if self._partitions is not None:
             return
-        for number in range(1 << self._high_bits):
+        if self._runs is None:
+            assert self._sorter is not None
+            self._runs = self._sorter.finish()
+        self._runs = fewer_runs(self._runs, self._context, self._passed)
+
+    def _passed(self, runs: RunSet) -> None:
+        """A pass has made these of the runs."""
+        self._runs = runs
+        self._context.safe.reached()
+
+    def _sorted_partitions(self, first: int) -> Iterator[tuple[int, RunSet]]:
+        """(first row, sorted runs) of every partition in order, from number `first` on."""
+        if self._partitions is None:
+            if not first:
+                assert self._runs is not None
+                yield 0, self._runs
+            return
+        for number in range(first, 1 << self._high_bits):
             self._sorter = KeySorter(self._context)
             for keys in self._partitions.read(number):
                 self._sorter.add(keys)
             yield number << self._low_bits, fewer_runs(self._sorter.finish(), self._context)
-        self._partitions.close()
+        if not self._context.safe.active:
+            self._partitions.close()
 
     def write_rows(self, writer: StoreWriter) -> int:
-        """Merge, and append all rows to `writer`; returns the number of arcs. Once, after
-        `finish`."""
+        """Merge, and append all rows to `writer`, from where it was resumed; returns the number of
+        arcs. Once, after `finish`."""
         stream = RowStream(writer, self._n_vertices)
         dtype = id_dtype(self._n_vertices)
-        for base_row, runs in self._sorted_partitions():
-            splitter = ArcSplitter(self._bits, dtype, base_row=base_row)
-            for piece in merged(runs, self._context, splitter):
-                stream.append(piece)
-            runs.close()
+        for base_row, runs in self._sorted_partitions(stream.part):
+            stream.take(runs, self._context, ArcSplitter(self._bits, dtype, base_row=base_row))
+            self._context.safe.reached()
+            if self._partitions is not None or not self._context.safe.active:
+                runs.close()  # else they are kept for a store that has to be begun again
         stream.finish()
         return stream.n_arcs
 
@@ -117,12 +147,27 @@ class ArcSorter:
 class _Partitions:
     """Keys dealt into numbered partitions on disk; RAM: one segment each."""
 
-    def __init__(self, n_partitions: int, context: SortContext) -> None:
+    def __init__(self, n_partitions: int, context: SortContext, resumed: State | None = None) -> None:
         segment = min(_SEGMENT_KEYS, max(16, context.plan.run_keys // n_partitions))
         self._buffers = np.empty((n_partitions, segment), np.uint64)
         self._used = np.zeros(n_partitions, np.int64)
         self._segments: list[list[int]] = [[] for _ in range(n_partitions)]
-        self._file = context.scratch.file()
+        if resumed is None:
+            self._file = context.scratch.file()
+            return
+        # Segments on disk are as long as the buffers were.
+        self._buffers, self._used = resumed["buffers"], resumed["used"]
+        ends = np.cumsum(resumed["lengths"])[:-1]
+        self._segments = [part.tolist() for part in np.split(resumed["segments"], ends)]
+        self._file = context.file(resumed["file"])
+
+    def state(self) -> State:
+        """The keys so far as a state (the buffers are not copied)."""
+        return {
+            "buffers": self._buffers, "used": self._used, "file": self._file.name,
+            "lengths": np.array([len(segments) for segments in self._segments], np.int64),
+            "segments": np.array([offset for part in self._segments for offset in part], np.int64),
+        }
 
     def add(self, numbers: Keys, keys: Keys) -> None:
         """Add keys to the partitions `numbers`, both uint64[k]."""

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .runs import Keys
+from .state_file import State
 
 _BLOCK = 1 << 15
 _WORDS = 1 << 14
@@ -44,6 +45,20 @@ class Presence:
         together = np.bitwise_or.reduceat(bits, starts)
         with self._lock:
             self.words[words[starts]] |= together
+
+    def state(self) -> State:
+        """The set as a state: its size, and the words up to the last that is not 0 (not copied)."""
+        used = len(self.words)
+        while used and not self.words[max(0, used - _BLOCK) : used].any():
+            used = max(0, used - _BLOCK)
+        return {"n_ids": self.n_ids, "words": self.words[:used]}
+
+    @classmethod
+    def restored(cls, state: State) -> Presence:
+        """The set whose `state` this was."""
+        made = cls(state["n_ids"])
+        made.words[: len(state["words"])] = state["words"]
+        return made
 
     def ids(self) -> Iterator[Keys]:
         """All ids in increasing order, uint64, some hundred thousand at a time, never empty."""

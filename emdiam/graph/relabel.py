@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from .merge import fewer_runs, merged
 from .runs import Keys
 from .scratch import Scratch, ScratchFile
 from .sort import RunSet, SortContext
+from .state_file import State
 
 _TABLE_BLOCK = 1 << 17
 
@@ -28,8 +30,9 @@ _TABLE_BLOCK = 1 << 17
 class PairSpool:
     """Pairs of uint64 ids on disk, in blocks of `block_pairs`: the sources, then the targets."""
 
-    def __init__(self, scratch: Scratch, block_pairs: int) -> None:
-        self._file = scratch.file()
+    def __init__(self, scratch: Scratch, block_pairs: int, file: ScratchFile | None = None) -> None:
+        self._scratch, self._file = scratch, scratch.file() if file is None else file
+        self._copy: ScratchFile | None = None
         self._buffer = np.empty((2, block_pairs), np.uint64)
         self._used = 0
         self.block_pairs = block_pairs
@@ -65,13 +68,40 @@ class PairSpool:
         self._file.read_array(offset, block)
         return block
 
+    def state(self) -> State:
+        """The pairs so far as a state."""
+        return {"file": self._file.name, "n_pairs": self.n_pairs, "block_pairs": self.block_pairs,
+                "waiting": self._buffer[:, : self._used].copy()}
+
+    @classmethod
+    def restored(cls, state: State, context: SortContext) -> PairSpool:
+        """The spool whose `state` this was."""
+        made = cls(context.scratch, state["block_pairs"], context.file(state["file"]))
+        made.n_pairs, made._used = state["n_pairs"], state["waiting"].shape[1]
+        made._buffer[:, : made._used] = state["waiting"]
+        return made
+
     def overwrite(self, offset: int, block: Keys) -> None:
         """Put a changed block back."""
         self._file.overwrite(block, offset)
 
+    def copy_on(self, block: Keys) -> None:
+        """Append a block, changed or not, to the copy that will take the place of all blocks."""
+        if self._copy is None:
+            self._copy = self._scratch.file()
+        self._copy.append(block)
+
+    def use_copy(self) -> None:
+        """Let the copy take the place of the blocks; all of them must be in it."""
+        if self._copy is not None:
+            self._file.close()
+            self._file, self._copy = self._copy, None
+
     def close(self) -> None:
         """Remove the file."""
         self._file.close()
+        if self._copy is not None:
+            self._copy.close()
 
 
 @dataclass
@@ -103,6 +133,15 @@ class IdTable:
         """All ids in order, a MiB at a time."""
         for start in range(0, self.n, _TABLE_BLOCK):
             yield self.read(start, min(self.n, start + _TABLE_BLOCK))
+
+    def state(self) -> State:
+        """The table as a state."""
+        return {"file": self.file.name, "n": self.n, "increasing": self.increasing}
+
+    @classmethod
+    def restored(cls, state: State, context: SortContext) -> IdTable:
+        """The table whose `state` this was."""
+        return cls(context.file(state["file"]), state["n"], state["increasing"])
 
 
 def sorted_table(runs: RunSet, context: SortContext) -> IdTable:
@@ -137,27 +176,67 @@ class _Piece:
         return len(place)
 
 
-def join(spool: PairSpool, table: IdTable, context: SortContext, sink: Callable[[Keys, Keys], None]) -> None:
+@dataclass
+class JoinPosition:
+    """How far a join has come. start : the first vertex of the piece of the table at hand. block : blocks
+    of the spool given to the sink with the last piece. n_found : endpoints replaced."""
+
+    start: int = 0
+    block: int = 0
+    n_found: int = 0
+
+
+def join(
+    spool: PairSpool, table: IdTable, context: SortContext, sink: Callable[[Keys, Keys], None],
+    position: JoinPosition | None = None,
+) -> None:
     """Replace all ids in `spool` by vertices and give the pairs to `sink`, in blocks.
 
-    context.meter hears of endpoints replaced. Raises RuntimeError if an id is not in the table.
+    position : where to go on from; it is kept up to date, and with checkpoints every piece but the last
+    makes a new spool of the old one, which could not be replaced in place twice, and every block of the
+    last is a safe point. context.meter hears of endpoints replaced. Raises RuntimeError if an id is
+    not in the table.
     """
-    starts = range(0, table.n, context.plan.table_ids)
-    context.stats.table_pieces = len(starts)
-    n_found = 0
-    for start in starts:
-        piece = _piece(table, start, min(table.n, start + context.plan.table_ids))
-        is_last = start == starts[-1]
-        for offset, block, found in _replaced(spool, piece, context.threads):
-            n_found += found
-            context.meter.update(n_found)
-            if is_last:
-                half = len(block) // 2
-                sink(block[:half], block[half:])
-            elif found:
-                spool.overwrite(offset, block)
-    if n_found != 2 * spool.n_pairs:
-        raise RuntimeError(f"{n_found} of {2 * spool.n_pairs} endpoints were found in the table of ids")
+    at, step = position or JoinPosition(), context.plan.table_ids
+    context.stats.table_pieces = -(-table.n // step)
+    while at.start < table.n:
+        # The piece that was the last when its blocks were first given stays it, whatever the plan is now.
+        end = table.n if at.block else min(table.n, at.start + step)
+        piece = _piece(table, at.start, end)
+        if end < table.n:
+            _replace_all(spool, piece, context, at)
+            at.start = end
+            context.safe.reached(always=True)
+        else:
+            _give_all(spool, piece, context, sink, at)
+            at.start = end
+    if at.n_found != 2 * spool.n_pairs:
+        raise RuntimeError(f"{at.n_found} of {2 * spool.n_pairs} endpoints were found in the table of ids")
+
+
+def _replace_all(spool: PairSpool, piece: _Piece, context: SortContext, at: JoinPosition) -> None:
+    """Put vertices for the ids of a piece that is not the last."""
+    for offset, block, found in _replaced(spool, piece, context.threads):
+        at.n_found += found
+        context.meter.update(at.n_found)
+        if context.safe.active:
+            spool.copy_on(block)
+        elif found:
+            spool.overwrite(offset, block)
+    spool.use_copy()
+
+
+def _give_all(
+    spool: PairSpool, piece: _Piece, context: SortContext, sink: Callable[[Keys, Keys], None], at: JoinPosition
+) -> None:
+    """Put vertices for the ids of the last piece and give the blocks to the sink, from at.block on."""
+    for _, block, found in _replaced(spool, piece, context.threads, at.block):
+        at.n_found += found
+        context.meter.update(at.n_found)
+        half = len(block) // 2
+        sink(block[:half], block[half:])
+        at.block += 1
+        context.safe.reached()
 
 
 def _piece(table: IdTable, start: int, end: int) -> _Piece:
@@ -168,8 +247,11 @@ def _piece(table: IdTable, start: int, end: int) -> _Piece:
     return _Piece(ids[order], start, order)
 
 
-def _replaced(spool: PairSpool, piece: _Piece, threads: int) -> Iterator[tuple[int, Keys, int]]:
-    """(offset, block with the piece's ids replaced, how many were) for every block of the spool."""
+def _replaced(
+    spool: PairSpool, piece: _Piece, threads: int, first: int = 0
+) -> Iterator[tuple[int, Keys, int]]:
+    """(offset, block with the piece's ids replaced, how many were) for every block of the spool from
+    number `first` on."""
     def work(offset: int, n_pairs: int) -> tuple[int, Keys, int]:
         block = spool.read(offset, n_pairs)
         return offset, block, piece.replace(block)
@@ -177,7 +259,7 @@ def _replaced(spool: PairSpool, piece: _Piece, threads: int) -> Iterator[tuple[i
     flight: deque[Future[tuple[int, Keys, int]]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="join") as pool:
         try:
-            for offset, n_pairs in spool.offsets():
+            for offset, n_pairs in islice(spool.offsets(), first, None):
                 flight.append(pool.submit(work, offset, n_pairs))
                 if len(flight) > threads:
                     yield flight.popleft().result()

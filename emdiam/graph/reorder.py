@@ -4,7 +4,8 @@
 
 The map of ids is copied as it is, in natural order, and natural_id says which entry belongs to a
 vertex. Results do not depend on the budget, the threads or the chunks. Whatever stops it, threads
-are joined, scratch files and NAME.partial removed.
+are joined, scratch files and NAME.partial removed; or, with a checkpoint, left for one that goes on from
+it: the new numbers, the chunks of the old store read and the runs made of them, the new store so far.
 RAM: the new numbers (4 bytes a vertex, 8 from 2^32 vertices on) beside what the sort is planned to
 take. I/O: every array of the old store once (natural_id once a window of the new one), the runs of
 the sort, every array of the new store.
@@ -19,19 +20,23 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from crc32c import crc32c
 
 from ..errors import StoreError
 from ..units import current_rss_bytes, default_memory_bytes, format_size, peak_rss_bytes
-from .arc_runs import RUN_ARCS, ArcRun, scan_arcs, scan_bytes
+from .arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
+from .checkpoint import Checkpoint, SafePoints
 from .convert import ConvertOptions, planned_disk
 from .layout import NATURAL, StoreRecord, sentinel
 from .meter import Meter
 from .pack import ArcSorter
+from .resume import ALREADY_DONE, DONE, done_state
 from .scratch import Scratch, disk_full_is_said
 from .sort import SortContext, SortStats
 from .sortplan import SortPlan, plan_sort
 from .source import SourceInfo
-from .store import Store
+from .state_file import State
+from .store import Store, open_store
 from .writer import StoreWriter, check_target, writer_bytes
 
 # Of an arc whose ends are looked up: rows, which arcs lead up, and both ends before and after.
@@ -71,6 +76,19 @@ class ReorderReport:
         return asdict(self)
 
 
+def report_of(done: State, target: Path) -> ReorderReport:
+    """The report of a reordering that was complete before. Where it was killed between the renaming and
+    its report, only what the store's record tells is known of it."""
+    with open_store(str(target)) as store:
+        record = store.record
+    told = done.get("report")
+    if told is None:
+        told = {"seconds": done["seconds"], "memory_limit_bytes": done["memory"], "planned_rss_bytes": 0,
+                "peak_rss_bytes": peak_rss_bytes(), "scratch_bytes": 0, "sort": done["stats"]}
+    told = {**told, "sort": SortStats(**told["sort"]), "notes": (*told.get("notes", ()), ALREADY_DONE)}
+    return ReorderReport(record=record, **told)
+
+
 def load_libraries() -> None:
     """Load now what is loaded later anyway, so that a measured base has it."""
     import zarr.codecs  # noqa: F401
@@ -94,25 +112,46 @@ def reorder_plan(store: Store, options: ConvertOptions, base_bytes: int) -> Sort
     return plan_sort(memory, base_bytes, reading + writing, options.threads, options.chunk_ids)
 
 
+def kept_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
+    """The new numbers that a reordering of `store` has left with its checkpoint, None if it has none.
+    Raises StoreError if they have changed on disk."""
+    state = checkpoint.state
+    if state is None or "numbers" not in state:
+        return None
+    name, check = state["numbers"]
+    new_of = np.empty(store.n_vertices, store.id_dtype)
+    checkpoint.scratch.restored(name, checkpoint.file_sizes()[name]).read_array(0, new_of)
+    if crc32c(new_of.data) != check:
+        raise StoreError("the numbers of the vertices have changed on disk", path=checkpoint.folder,
+                         remedy="remove the folder and begin anew")
+    return new_of
+
+
 def write_reordered(
-    store: Store, renumbering: Renumbering, target: Path, *, options: ConvertOptions, meter: Meter | None = None
+    store: Store, renumbering: Renumbering, target: Path, *, options: ConvertOptions, meter: Meter | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> ReorderReport:
     """Write the graph of `store` in the new numbering to `target`.
 
     options : format and ids of the input are not looked at. meter : hears of the phases ids, read,
-    sort, merge, write (default: of options.progress). Raises InputError for an existing target,
-    BudgetError where memory or disk cannot do, StoreError for a store that is damaged. Then, and
-    after Ctrl-C, neither the target nor scratch files exist.
+    sort, merge, write (default: of options.progress). checkpoint : what to go on from, with the same
+    numbers, and to keep states in; options.checkpoint says whether its last state stays. Raises
+    InputError for an existing target, BudgetError where memory or disk cannot do, StoreError for a
+    store that is damaged. Then, and after Ctrl-C, neither the target nor scratch files exist, but for
+    the checkpoint.
     """
     load_libraries()
     check_target(target, options.force)
     plan = options.plan or reorder_plan(store, options, current_rss_bytes())
-    scratch = Scratch(options.scratch, target)
-    context = SortContext(plan, scratch, options.threads, meter or Meter(options.progress))
+    scratch = checkpoint.scratch if checkpoint is not None else Scratch(options.scratch, target)
+    context = SortContext(plan, scratch, options.threads, meter or Meter(options.progress),
+                          safe=SafePoints(checkpoint))
     writing = _Writing(store, renumbering, target, options, context)
     try:
         info = SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
-        scratch.check_room(*planned_disk(info, plan), target)
+        need, store_bytes = planned_disk(info, plan)
+        # What was written before a stop is no longer needed.
+        scratch.check_room(max(0, need - scratch.peak_bytes), store_bytes, target)
         return writing.run()
     except BaseException:
         writing.abort()
@@ -131,27 +170,92 @@ class _Writing:
         self._options, self._context = options, context
         self._sorter: ArcSorter | None = None
         self._writer: StoreWriter | None = None
+        self._n_down = self._n_chunks = 0
+        self._numbers: list[Any] = []
+        self._notes: list[str] = []
+        checkpoint = context.safe.checkpoint
+        self._resumed: State | None = None if checkpoint is None else checkpoint.state
+        if checkpoint is not None:
+            self._notes += checkpoint.notes
+            context.safe.told_by(self._state)
+
+    def _state(self) -> State:
+        """All that was done so far."""
+        return {
+            "memory": self._context.plan.memory_bytes, "numbers": self._numbers,
+            "scan": [self._n_chunks, self._n_down], "stats": asdict(self._context.stats),
+            "seconds": self._context.meter.seconds_so_far(),
+            "sorter": None if self._sorter is None else self._sorter.state(),
+            "writer": None if self._writer is None else self._writer.state(),
+        }
+
+    def _begin(self) -> None:
+        """Go on from what `_state` told; without that keep the new numbers, the first to be known."""
+        safe, state = self._context.safe, self._resumed
+        if state is not None:
+            self._numbers, (self._n_chunks, self._n_down) = state["numbers"], state["scan"]
+            for name, value in state["stats"].items():
+                setattr(self._context.stats, name, value)
+            self._context.meter.seconds.update(state["seconds"])
+            self._notes.append(f"went on from a checkpoint; {self._n_chunks} chunks had been read before")
+        elif safe.active:
+            file = self._context.scratch.file()
+            file.append(self._renumbering.new_of)
+            self._numbers = [file.name, crc32c(self._renumbering.new_of.data)]
+            safe.reached(always=True)
 
     def run(self) -> ReorderReport:
         """Everything from the new numbers to the finished store."""
-        options, meter = self._options, self._context.meter
+        meter, safe, resumed = self._context.meter, self._context.safe, self._resumed
+        self._begin()
         with disk_full_is_said(self._target.absolute().parent, "the store"):
-            self._writer = writer = StoreWriter(
-                self._target, n_vertices=self._store.n_vertices, force=options.force, codec=options.codec,
-                chunk_ids=options.chunk_ids, threads=options.threads,
-            )
             meter.begin("ids", None, "")
-            self._copy_ids(writer)
-            self._write_ranks(writer)
-            self._sorter = sorter = ArcSorter(self._store.n_vertices, self._context)
+            self._writer = writer = self._writer_with_ids()
+            self._sorter = sorter = ArcSorter(self._store.n_vertices, self._context, resumed and resumed["sorter"])
             self._take_in(sorter)
             meter.begin("merge", None, "arcs")
             self._check_arcs(sorter.write_rows(writer))
             meter.begin("write", None, "")
-            record = writer.finish(self._record())
+            told = self._state() if safe.active else {}
+            record = writer.finish(self._record(), lambda made: self._before_rename(told, made))
         self._writer = None
         meter.end()
-        return self._report(record)
+        report = self._report(record)
+        if safe.checkpoint is not None:
+            keep = self._options.checkpoint is not None and self._options.checkpoint.keep
+            safe.checkpoint.finish(done_state(report.to_dict()), keep=keep)
+        return report
+
+    def _before_rename(self, told: State, record: StoreRecord) -> None:
+        """Keep the state told before the writer ended, and by what to know the store."""
+        checkpoint = self._context.safe.checkpoint
+        if checkpoint is not None:
+            checkpoint.save({**told, DONE: record.record_digest})
+
+    def _writer_with_ids(self) -> StoreWriter:
+        """A writer that goes on with the unfinished store of the state, or else one to which the map
+        of ids has been written."""
+        options = self._options
+
+        def made(resumed: State | None) -> StoreWriter:
+            return StoreWriter(
+                self._target, n_vertices=self._store.n_vertices, force=options.force, codec=options.codec,
+                chunk_ids=options.chunk_ids, threads=options.threads, resumed=resumed,
+            )
+
+        if self._resumed is not None and self._resumed["writer"] is not None:
+            try:
+                return made(self._resumed["writer"])
+            except StoreError as error:
+                self._notes.append(f"{error}; it was written again")
+        writer = made(None)
+        try:
+            self._copy_ids(writer)
+            self._write_ranks(writer)
+        except BaseException:
+            writer.abort()
+            raise
+        return writer
 
     def _copy_ids(self, writer: StoreWriter) -> None:
         """The arrays of the map of ids, as they are."""
@@ -172,24 +276,33 @@ class _Writing:
             writer.append_natural_ids(ranks)
 
     def _take_in(self, sorter: ArcSorter) -> None:
-        """Give every edge to the sorter, with its new ends."""
-        new_of, lock, meter = self._renumbering.new_of, Lock(), self._context.meter
-        n_down = 0
+        """Give every edge to the sorter, with its new ends; but for the chunks done before."""
+        new_of, lock, context = self._renumbering.new_of, Lock(), self._context
+        meter, n_chunks = context.meter, self._store.indices.n_chunks
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
-            nonlocal n_down
             rows = np.repeat(run.rows, np.diff(run.starts))
             up, down = np.flatnonzero(rows < ids), int(np.count_nonzero(rows > ids))
             src, dst = new_of[rows[up]].astype(np.uint64), new_of[ids[up]].astype(np.uint64)
             with lock:  # the sorter takes keys from one thread at a time
                 sorter.add(src, dst)
-                n_down += down
+                self._n_down += down
 
-        meter.begin("read", self._store.indices.n_chunks, "chunks")
-        scan_arcs(self._store, self._options.threads, work, meter.update)
-        self._check_arcs(2 * n_down)
+        if self._n_chunks < n_chunks:
+            meter.begin("read", n_chunks, "chunks")
+            pauses = Pauses(self._n_chunks, lambda: context.safe.due, self._at_rest)
+            scan_arcs(self._store, self._options.threads, work, meter.update, pauses)
+            self._n_chunks = n_chunks
+            context.safe.reached(always=True)
+        self._check_arcs(2 * self._n_down)
         meter.begin("sort", None, "keys")
         sorter.finish()
+
+    def _at_rest(self, n_chunks: int) -> None:
+        """All chunks before this one have been given to the sorter."""
+        if n_chunks > (0 if self._resumed is None else self._resumed["scan"][0]):
+            self._n_chunks = n_chunks
+            self._context.safe.reached()
 
     def _check_arcs(self, n_arcs: int) -> None:
         """Half of the arcs lead down, and twice those that lead up are as many as there are: a store
@@ -208,7 +321,7 @@ class _Writing:
         )
 
     def _report(self, record: StoreRecord) -> ReorderReport:
-        context, notes = self._context, []
+        context, notes = self._context, list(self._notes)
         if context.scratch.in_memory and context.scratch.peak_bytes:
             notes.append(f"scratch files took {format_size(context.scratch.peak_bytes)} of RAM outside the memory"
                          " budget")
@@ -219,12 +332,15 @@ class _Writing:
         )
 
     def abort(self) -> None:
-        """Join all threads and remove NAME.partial."""
+        """Join all threads and remove NAME.partial, unless there is a state to go on from."""
+        checkpoint = self._context.safe.checkpoint
         try:
             if self._sorter is not None:
                 self._sorter.abort()
         finally:
-            if self._writer is not None:
+            if self._writer is not None and checkpoint is not None and checkpoint.has_state:
+                self._writer.leave()
+            elif self._writer is not None:
                 self._writer.abort()
 
 

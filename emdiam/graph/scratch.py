@@ -1,4 +1,5 @@
 """Scratch files of a conversion: nameless, append-only, never larger than the disk has room for.
+(With names, for conversions that can be resumed: named_scratch.py.)
 
 A scratch file has no name (O_TMPFILE, or unlinked as soon as it is open), so whatever ends the
 process, `kill -9` included, leaves nothing behind, and two conversions never meet. The folder is
@@ -93,12 +94,15 @@ class Scratch:
                 path=self.folder,
                 remedy="name a folder on disk with --scratch DIR, or this one if you mean it",
             )
-        with disk_full_is_said(self.folder, "scratch files"):
-            handle = tempfile.TemporaryFile(dir=self.folder, prefix="emdiam-scratch-", buffering=0)
-        made = ScratchFile(self, handle)
+        made = self._create()
         with self._lock:
             self._files.add(made)
         return made
+
+    def _create(self) -> ScratchFile:
+        with disk_full_is_said(self.folder, "scratch files"):
+            handle = tempfile.TemporaryFile(dir=self.folder, prefix="emdiam-scratch-", buffering=0)
+        return ScratchFile(self, handle)
 
     def check_room(self, need_bytes: int, store_bytes: int, target: Path) -> None:
         """Raise BudgetError if the planned scratch does not fit, together with the store where
@@ -128,7 +132,8 @@ class Scratch:
             self.bytes_read += size
 
     def closed(self, file: ScratchFile) -> None:
-        """Forget `file`, which has been closed."""
+        """Forget `file`, which has been closed and so is gone."""
+        self.grew(-file.size)
         with self._lock:
             self._files.discard(file)
 
@@ -139,11 +144,15 @@ class Scratch:
 
 
 class ScratchFile:
-    """One nameless file. One thread appends at a time; any number read."""
+    """One file, nameless unless it is a NamedScratch's. One thread appends at a time; any number read.
 
-    def __init__(self, scratch: Scratch, handle: IO[bytes]) -> None:
+    size : bytes that it begins with. name : in its folder, "" without one.
+    """
+
+    def __init__(self, scratch: Scratch, handle: IO[bytes], size: int = 0, name: str = "") -> None:
         self._scratch, self._handle = scratch, handle
-        self.size = 0
+        self.size, self.name = size, name
+        self._synced = -1
 
     def append(self, data: bytes | np.ndarray) -> int:
         """Write `data` (bytes, or a contiguous array) at the end; returns its offset in bytes.
@@ -198,11 +207,18 @@ class ScratchFile:
             view, offset = view[got:], offset + got
         self._scratch.was_read(out.nbytes)
 
+    def sync(self) -> None:
+        """Sync to disk what was appended since the last time."""
+        size = self.size
+        if size != self._synced:
+            with disk_full_is_said(self._scratch.folder, "scratch files"):
+                os.fsync(self._handle.fileno())
+            self._synced = size
+
     def close(self) -> None:
-        """Close the file, which removes it. May be called again."""
+        """Close the file, which removes it unless it has a name. May be called again."""
         if not self._handle.closed:
             self._handle.close()
-            self._scratch.grew(-self.size)
             self._scratch.closed(self)
 
 

@@ -14,10 +14,13 @@ from queue import Empty, SimpleQueue
 
 import numpy as np
 
+from .checkpoint import SafePoints
 from .meter import Meter
+from .named_scratch import NamedScratch
 from .runs import DiskRun, Keys, RamRun, Run, RunWriter, unique_in_place
 from .scratch import Scratch, ScratchFile
 from .sortplan import SortPlan
+from .state_file import State
 
 
 @dataclass
@@ -35,13 +38,22 @@ class SortStats:
 @dataclass(frozen=True)
 class SortContext:
     """What every stage of a conversion shares: buffer sizes, scratch space, how many threads sort,
-    merge and join at a time, the meter that hears of progress, and the counts so far."""
+    merge and join at a time, the meter that hears of progress, the counts so far, and the points at
+    which its state may be kept."""
 
     plan: SortPlan
     scratch: Scratch
     threads: int = 2
     meter: Meter = field(default_factory=Meter)
     stats: SortStats = field(default_factory=SortStats)
+    safe: SafePoints = field(default_factory=SafePoints)
+
+    def file(self, name: str) -> ScratchFile:
+        """The scratch file of this name, as the state that is resumed knows it."""
+        checkpoint = self.safe.checkpoint
+        if checkpoint is None or not isinstance(self.scratch, NamedScratch):
+            raise ValueError("scratch files without a checkpoint have no names")
+        return self.scratch.restored(name, checkpoint.file_sizes()[name])
 
 
 @dataclass
@@ -64,6 +76,32 @@ class RunSet:
         """True if runs occupy sort buffers."""
         return any(isinstance(run, RamRun) for run in self.runs)
 
+    def state(self) -> State:
+        """The runs, all on disk, as a state: arrays of all runs together, and what each has of them."""
+        runs = [run for run in self.runs if isinstance(run, DiskRun)]
+        if len(runs) < len(self.runs):
+            raise ValueError("runs in RAM cannot be kept")
+        empty = np.empty(0, np.uint64)
+        return {
+            "files": [run.file.name for run in runs],
+            "figures": np.array([(len(run.firsts), run.block_keys, run.n_keys) for run in runs],
+                                np.int64).reshape(-1, 3),
+            "firsts": np.concatenate([empty, *(run.firsts for run in runs)]),
+            "offsets": np.concatenate([empty.view(np.int64), *(run.offsets for run in runs)]),
+        }
+
+    @classmethod
+    def restored(cls, state: State, context: SortContext) -> RunSet:
+        """The set whose `state` this was."""
+        made, firsts, offsets = cls(), state["firsts"], state["offsets"]
+        for name, (n_blocks, block_keys, n_keys) in zip(state["files"], state["figures"].tolist(), strict=True):
+            file = context.file(name)
+            made.runs.append(DiskRun(file, firsts[:n_blocks], offsets[: n_blocks + 1], block_keys, n_keys))
+            firsts, offsets = firsts[n_blocks:], offsets[n_blocks + 1 :]
+            if file not in made.files:
+                made.files.append(file)
+        return made
+
     def close(self) -> None:
         """Drop the runs and remove their files."""
         self.runs = []
@@ -77,12 +115,14 @@ class KeySorter:
 
     context : buffer sizes, where runs go that do not fit, how many threads sort.
     on_run : called in a sorting thread with the keys of every run (sorted, distinct), which it
-    must not keep or change.
+    must not keep or change. resumed : what `state` told, to go on from there.
 
     Write keys into `room(k)[:k]` and then call `took(k)`, or use `add`. Only one thread may do so.
     """
 
-    def __init__(self, context: SortContext, *, on_run: Callable[[Keys], None] | None = None) -> None:
+    def __init__(
+        self, context: SortContext, *, on_run: Callable[[Keys], None] | None = None, resumed: State | None = None
+    ) -> None:
         self._plan, self._scratch, self._stats = context.plan, context.scratch, context.stats
         self._on_run = on_run
         self._pool = ThreadPoolExecutor(context.threads, thread_name_prefix="sort")
@@ -90,13 +130,26 @@ class KeySorter:
         self._idle_files: SimpleQueue[ScratchFile] = SimpleQueue()
         self._free: list[Keys] = []
         self._n_allocated = 0
-        self._spilling = False
+        # What is to outlive the process cannot stay in RAM.
+        self._spilling = context.safe.active
         self._in_ram: list[tuple[Keys, Run]] = []
         self._set = RunSet()
         self._n_keys = 0
         self._buffer: Keys | None = None
         self._used = 0
         self._limit = 0
+        if resumed is not None:
+            self._n_keys = resumed["n_keys"]
+            self._set = RunSet.restored(resumed["runs"], context)
+            for file in self._set.files:
+                self._idle_files.put(file)
+
+    def state(self) -> State:
+        """All keys taken so far, which are brought to disk first, as a state."""
+        self._submit()
+        self._spilling = True
+        self._settle()
+        return {"n_keys": self._n_keys, "runs": self._set.state()}
 
     @property
     def most_keys(self) -> int:
@@ -132,9 +185,7 @@ class KeySorter:
         if on_disk:
             self._spilling = True
         self._submit()
-        while self._jobs or (self._spilling and self._in_ram):
-            self._spill_resident()
-            self._collect()
+        self._settle()
         self._pool.shutdown()
         self._free = []
         self._set.runs += [run for _, run in self._in_ram]
@@ -148,6 +199,12 @@ class KeySorter:
         self._pool.shutdown(wait=True, cancel_futures=True)
         self._free, self._in_ram, self._buffer = [], [], None
         self._set.close()
+
+    def _settle(self) -> None:
+        """Wait until no job is left, nor a run in RAM if they are to go to disk."""
+        while self._jobs or (self._spilling and self._in_ram):
+            self._spill_resident()
+            self._collect()
 
     def _submit(self) -> None:
         """Hand the current buffer to a sorting thread."""

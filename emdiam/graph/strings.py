@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ import pyarrow.compute as pc
 from .runs import Keys
 from .scratch import ScratchFile
 from .sort import SortContext
+from .state_file import State
 
 TOP_BIT = 1 << 63
 _HASHED_AT_A_TIME = 1 << 15
@@ -143,6 +145,11 @@ class StringFile:
     def __init__(self, file: ScratchFile, block_bytes: int) -> None:
         self._file, self._block_bytes = file, block_bytes
 
+    @property
+    def name(self) -> str:
+        """The name of the file, if it has one."""
+        return self._file.name
+
     def append(self, strings: pa.Array) -> list[tuple[int, int]]:
         """Write strings in blocks of about block_bytes; returns the blocks."""
         made = []
@@ -166,15 +173,33 @@ class StringFile:
         self._file.close()
 
 
-class StringSorter:
-    """Takes strings in any order; gives the distinct ones in byte order."""
+def blocks_state(runs: list[list[tuple[int, int]]]) -> State:
+    """Blocks of strings, run by run, as arrays."""
+    return {"lengths": np.array([len(run) for run in runs], np.int64),
+            "blocks": np.array([block for run in runs for block in run], np.int64).reshape(-1, 2)}
 
-    def __init__(self, context: SortContext) -> None:
+
+def restored_blocks(state: State) -> list[list[tuple[int, int]]]:
+    """What `blocks_state` was given."""
+    blocks = iter(state["blocks"].tolist())
+    return [[(offset, size) for offset, size in islice(blocks, n)] for n in state["lengths"].tolist()]
+
+
+class StringSorter:
+    """Takes strings in any order; gives the distinct ones in byte order. resumed : what `state` told."""
+
+    def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         plan = context.plan
         self._context = context
         self._gathering = Gathering(plan.string_bytes)
-        self._file = StringFile(context.scratch.file(), plan.string_block_bytes)
-        self._runs: list[list[tuple[int, int]]] = []
+        file = context.scratch.file() if resumed is None else context.file(resumed["file"])
+        self._file = StringFile(file, plan.string_block_bytes)
+        self._runs: list[list[tuple[int, int]]] = [] if resumed is None else restored_blocks(resumed)
+
+    def state(self) -> State:
+        """All strings taken so far, which are brought to disk first, as a state."""
+        self._end_run()
+        return {"file": self._file.name, **blocks_state(self._runs)}
 
     def add(self, strings: pa.Array) -> None:
         """Take a large_binary array without nulls."""

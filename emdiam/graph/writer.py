@@ -11,13 +11,15 @@ import hashlib
 import os
 import re
 import shutil
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..durable import sync_path
+from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
 from .claim import claim, remove_stale
 from .codec import ChunkCodec
@@ -31,6 +33,7 @@ from .layout import (
     sentinel,
     shard_chunks,
 )
+from .state_file import State
 
 _DELETING = ".deleting"
 # The arrays of the map of ids, and what pads and marks chunks that are missing.
@@ -70,6 +73,8 @@ class StoreWriter:
     force : replace an existing store at the end.
     codec, chunk_ids : see layout; chunk_ids a power of two.
     threads : threads that encode chunks.
+    resumed : what `state` told, to go on from there with the NAME.partial of that moment. Raises
+    StoreError if that is not there as it was; nothing was removed then.
     """
 
     def __init__(
@@ -81,6 +86,7 @@ class StoreWriter:
         codec: str = "lz4",
         chunk_ids: int = CHUNK_IDS,
         threads: int = 2,
+        resumed: State | None = None,
     ) -> None:
         if chunk_ids < 64 or chunk_ids & (chunk_ids - 1):
             raise InputError("the chunk size must be a power of two, 64 or more", text=str(chunk_ids))
@@ -90,19 +96,67 @@ class StoreWriter:
         self._codec_name, self._chunk_ids = codec, chunk_ids
         ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
         self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
-        remove_stale(self.partial)
+        self._arrays: dict[str, ArrayWriter] = {}
+        self._offset = self._max_degree = self._n_isolated = 0
+        # What the rows of the state were, and what tells how far they have come (RowStream).
+        self.rows_resumed: State | None = None
+        self._tell_rows: Callable[[], State] | None = None
+        self._claim: int | None = None
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
+        if resumed is None:
+            self._begin()
+        else:
+            self._go_on(resumed)
+
+    def _begin(self) -> None:
+        """Make NAME.partial with its first two arrays."""
         import zarr
 
+        remove_stale(self.partial)
         zarr.open_group(str(self.partial), mode="w", zarr_format=3)
-        self._claim: int | None = claim(self.partial)
-        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
-        self._arrays: dict[str, ArrayWriter] = {}
-        self._indptr = self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
-        self._indices = self._array("indices", self.id_dtype, sentinel(self.id_dtype))
+        self._claim = claim(self.partial)
+        self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
+        self._array("indices", self.id_dtype, sentinel(self.id_dtype))
         self._indptr.append(np.zeros(1, np.int64))
-        self._offset = 0
-        self._max_degree = 0
-        self._n_isolated = 0
+
+    def _go_on(self, state: State) -> None:
+        """Take up NAME.partial as it was when `state` was told."""
+        if not (self.partial / "zarr.json").is_file():
+            raise StoreError("the unfinished store is not there", path=self.partial)
+        self._claim = claim(self.partial)
+        try:
+            for name, told in state["arrays"].items():
+                self._array(name, np.dtype(told["dtype"]), told["fill"]).go_on_from(told)
+            # Left by `finish`: made again there.
+            shutil.rmtree(self.partial / "data", ignore_errors=True)
+        except BaseException:
+            self.leave()
+            raise
+        self._offset, self._max_degree, self._n_isolated = state["figures"]
+        self.rows_resumed = state["rows"]
+
+    def state(self) -> State:
+        """All that was appended, synced to disk, and how far the rows have come, as a state."""
+        told = {
+            "arrays": {name: array.state() for name, array in self._arrays.items()},
+            "figures": [self._offset, self._max_degree, self._n_isolated],
+            "rows": self._tell_rows and self._tell_rows(),
+        }
+        sync_path(self.partial)
+        sync_path(self.partial.absolute().parent)
+        return told
+
+    def rows_told_by(self, tell: Callable[[], State]) -> None:
+        """tell() -> State of what appends the rows; part of `state` from now on."""
+        self._tell_rows = tell
+
+    @property
+    def _indptr(self) -> ArrayWriter:
+        return self._arrays["indptr"]
+
+    @property
+    def _indices(self) -> ArrayWriter:
+        return self._arrays["indices"]
 
     def _array(self, name: str, dtype: np.dtype[Any], fill: int) -> ArrayWriter:
         chunk = self._chunk_ids
@@ -172,8 +226,13 @@ class StoreWriter:
             self._array("natural_id", self.id_dtype, sentinel(self.id_dtype))
         self._arrays["natural_id"].append(ranks)
 
-    def finish(self, record: StoreRecord) -> StoreRecord:
-        """Check counts, fill the record's counts and digests, write it last, rename to target."""
+    def finish(
+        self, record: StoreRecord, before_rename: Callable[[StoreRecord], None] | None = None
+    ) -> StoreRecord:
+        """Check counts, fill the record's counts and digests, write it last, rename to target.
+
+        before_rename : called with the record when all but the renaming is done.
+        """
         n, m = self.n_vertices, self._indices.length
         if self._indptr.length != n + 1 or self._offset != m or m % 2:
             raise RuntimeError(
@@ -194,6 +253,9 @@ class StoreWriter:
         record.complete = True
         record.record_digest = record.digest()
         self._complete(record)
+        if before_rename is not None:
+            before_rename(record)
+        self._rename()
         return record
 
     def _complete(self, record: StoreRecord) -> None:
@@ -205,18 +267,20 @@ class StoreWriter:
             compressors=None,
         )
         for name in (*self._arrays, "data"):
-            _fsync(self.partial / name / "zarr.json")
-            _fsync(self.partial / name)
+            sync_path(self.partial / name / "zarr.json")
+            sync_path(self.partial / name)
         group.attrs.update(_attributes(record, self.id_dtype))
-        _fsync(self.partial / "zarr.json")
-        _fsync(self.partial)
+        sync_path(self.partial / "zarr.json")
+        sync_path(self.partial)
+
+    def _rename(self) -> None:
         # It may have come into being meanwhile, and then only `force` allows to replace it.
         check_target(self.target, self.force)
         if self.target.exists():
             self._remove_replaced()  # one of a process that had the number of this one
             os.rename(self.target, self.target.with_name(f"{self.target.name}.{os.getpid()}{_DELETING}"))
         os.rename(self.partial, self.target)
-        _fsync(self.target.absolute().parent)
+        sync_path(self.target.absolute().parent)
         self._let_go()
         self._remove_replaced()
 
@@ -235,6 +299,13 @@ class StoreWriter:
                 else:
                     shutil.rmtree(path)
 
+    def leave(self) -> None:
+        """Stop and leave NAME.partial as it is, for a writer that goes on from a `state`."""
+        for array in self._arrays.values():
+            array.abort()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+        self._let_go()
+
     def abort(self) -> None:
         """Stop and remove NAME.partial. Safe to call at any time before finish has returned."""
         for array in self._arrays.values():
@@ -243,14 +314,6 @@ class StoreWriter:
         if self._claim is not None and self.partial.exists():
             shutil.rmtree(self.partial)
         self._let_go()
-
-
-def _fsync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 The naturally ordered store lies in NAME.natural.partial beside the target until the other is
 complete. Whatever stops the conversion, it is removed, after `kill -9` by the next one; meanwhile
-its claim (graph/claim.py) tells it from one at work.
+its claim (graph/claim.py) tells it from one at work. With a checkpoint it stays for a conversion that
+goes on from that.
 """
 
 from __future__ import annotations
@@ -18,12 +19,16 @@ from ..errors import InputError
 from ..graph.claim import claim
 from ..graph.convert import ConvertOptions, ConvertReport, convert
 from ..graph.layout import PARTIAL_SUFFIX
+from ..graph.resume import CheckpointOptions
 from ..graph.writer import check_target
 from ..units import default_memory_bytes
 from .registry import order_named
 from .run import reorder
 
 _STORE = "store"
+# Folders of the checkpoints of the two steps, and what the folder of both is called while it is removed.
+_STEPS = ("convert", "reorder")
+_REMOVING = ".removing"
 
 
 def convert_ordered(
@@ -37,12 +42,63 @@ def convert_ordered(
     """
     options, target = options or ConvertOptions(), Path(target)
     order_named(order)
-    check_target(target, options.force)
-    options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
-    with _store_beside(target) as natural:
-        report = convert(inputs, natural, options=replace(options, force=False))
-        size = sum(path.stat().st_size for path in natural.rglob("*") if path.is_file())
-        placed = reorder(natural, target, order, options=options)
+    if options.checkpoint is None:
+        check_target(target, options.force)
+        options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
+        with _store_beside(target) as natural:
+            return _both(inputs, natural, target, order, (options, options))
+    return _resumable(inputs, target, order, options, options.checkpoint)
+
+
+def _resumable(
+    inputs: Sequence[str | Path], target: Path, order: str, options: ConvertOptions, checkpoint: CheckpointOptions
+) -> ConvertReport:
+    """The same with a checkpoint for each step, which stay, and with them the naturally ordered store,
+    until both steps are done."""
+    folder = checkpoint.folder
+    steps = [folder / name for name in _STEPS]
+    if folder.is_dir() and not {path.name for path in folder.iterdir()} <= set(_STEPS):
+        raise InputError("the folder for the checkpoint holds something else", path=folder,
+                         remedy="name an empty or a new folder with --checkpoint")
+    if not folder.is_dir():
+        check_target(target, options.force)
+        folder.mkdir()
+    place = _beside(target)
+    if not (checkpoint.resume and place.is_dir()):
+        _remove_stale(place)
+        place.mkdir()
+    handle = claim(place)
+    try:
+        own = [replace(options, checkpoint=replace(checkpoint, folder=step, keep=True)) for step in steps]
+        report = _both(inputs, place / _STORE, target, order, (own[0], own[1]))
+        if not checkpoint.keep:
+            # Renamed in one moment, so that no half of it is taken for something to go on from.
+            gone = folder.with_name(folder.name + _REMOVING)
+            shutil.rmtree(gone, ignore_errors=True)
+            folder.rename(gone)
+            shutil.rmtree(gone)
+            shutil.rmtree(place)
+    finally:
+        _tidy(folder, steps, place)
+        os.close(handle)
+    return report
+
+
+def _tidy(folder: Path, steps: list[Path], place: Path) -> None:
+    """Remove the folder and the place of the natural store if nothing was kept in it."""
+    if folder.is_dir() and not any(step.exists() for step in steps):
+        folder.rmdir()
+        shutil.rmtree(place)
+
+
+def _both(
+    inputs: Sequence[str | Path], natural: Path, target: Path, order: str,
+    options: tuple[ConvertOptions, ConvertOptions],
+) -> ConvertReport:
+    """Convert to `natural`, reorder that to `target`; options : of the two steps."""
+    report = convert(inputs, natural, options=replace(options[0], force=False))
+    size = sum(path.stat().st_size for path in natural.rglob("*") if path.is_file())
+    placed = reorder(natural, target, order, options=options[1])
     seconds = dict(report.seconds)
     for phase, spent in placed.seconds.items():
         seconds[phase] = seconds.get(phase, 0.0) + spent
@@ -54,13 +110,17 @@ def convert_ordered(
     )
 
 
+def _beside(target: Path) -> Path:
+    return target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
+
+
 @contextmanager
 def _store_beside(target: Path) -> Iterator[Path]:
     """A place for a store in a claimed folder beside the target, removed at the end.
 
     Raises InputError if another conversion has it, or if something else is in the way.
     """
-    folder = target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
+    folder = _beside(target)
     _remove_stale(folder)
     folder.mkdir()
     handle = claim(folder)

@@ -7,28 +7,32 @@ a budget that cannot do is refused before anything is read, with the numbers.
 from __future__ import annotations
 
 import ctypes
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from ..errors import BudgetError, InputError
 from ..graph.check import check_ranks
+from ..graph.checkpoint import Checkpoint
 from ..graph.convert import ConvertOptions
 from ..graph.info import offset_pieces
 from ..graph.meter import Meter
 from ..graph.reorder import (
     Renumbering,
     ReorderReport,
+    kept_numbers,
     load_libraries,
     renumbering_bytes,
     reorder_plan,
+    report_of,
     write_reordered,
 )
+from ..graph.resume import done_before, memory_to_plan
 from ..graph.store import Store, open_store
 from ..graph.writer import check_target
 from ..session import method_phases, open_engine, plan_run
-from ..units import current_rss_bytes, default_memory_bytes, format_size
+from ..units import current_rss_bytes, format_size
 from .registry import EngineOrder, StoreOrder, order_named
 
 _MARGIN = 8 << 20
@@ -50,27 +54,70 @@ def reorder(
     write) as for a conversion. The same graph, order and seed give the same bytes whatever the order
     of the store was; the user's ids stay what they are. Raises InputError for an unknown order or
     an existing target, BudgetError where memory or disk cannot do, StoreError. Then, and after
-    Ctrl-C, there is no target.
+    Ctrl-C, there is no target. With options.checkpoint the new numbers, once found, and all that comes
+    after them can be gone on from.
     """
-    chosen, options = order_named(order), options or ConvertOptions()
+    chosen, options, target = order_named(order), options or ConvertOptions(), Path(target)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
         raise InputError("a seed is a whole number from 0 to 2^64 - 1", text=str(seed))
     if options.threads < 1:
         raise InputError("at least one thread is needed", text=str(options.threads))
-    check_target(Path(target), options.force)
-    options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
-    meter = Meter(options.progress)
+    if options.checkpoint is None:
+        check_target(target, options.force)
+        with open_store(store) as opened:
+            return _reorder(opened, target, Named(order, chosen, seed), options, None)
     with open_store(store) as opened:
-        engine_memory = _check_memory(opened, chosen, options)
+        key = _key(opened, target, Named(order, chosen, seed), options)
+        checkpoint = options.checkpoint.open(key, options.scratch)
+        try:
+            done = done_before(checkpoint, target)
+            if done is None:
+                return _reorder(opened, target, Named(order, chosen, seed), options, checkpoint)
+            report = report_of(done, target)
+            checkpoint.finish(done, keep=options.checkpoint.keep)
+            return report
+        finally:
+            checkpoint.release()
+
+
+@dataclass(frozen=True)
+class Named:
+    """An order as it was asked for. name : in ORDERS. order : what finds it. seed : of its chance."""
+
+    name: str
+    order: StoreOrder | EngineOrder
+    seed: int
+
+
+def _key(store: Store, target: Path, named: Named, options: ConvertOptions) -> dict[str, object]:
+    """What must be the same for a reordering to be resumed."""
+    return {
+        "store": [str(Path(store.path).absolute()), store.record.record_digest], "target": str(target.absolute()),
+        "order (--order)": named.name, "seed (--seed)": named.seed, "codec (--codec)": options.codec,
+        "chunk size (--chunk)": options.chunk_ids,
+    }
+
+
+def _reorder(
+    store: Store, target: Path, named: Named, options: ConvertOptions, checkpoint: Checkpoint | None
+) -> ReorderReport:
+    """Find the new numbers, unless the checkpoint has them, and write the store."""
+    check_target(target, options.force)
+    options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
+    meter = Meter(options.progress)
+    engine_memory = _check_memory(store, named.order, options)
+    new_of, planned = None if checkpoint is None else kept_numbers(store, checkpoint), 0
+    if new_of is None:
         meter.begin("order", None, "")
-        if not opened.is_natural:
-            check_ranks(opened, opened.natural_pieces())
-        if isinstance(chosen, StoreOrder):
-            new_of, planned = chosen.place(opened), 0
+        if not store.is_natural:
+            check_ranks(store, store.natural_pieces())
+        if isinstance(named.order, StoreOrder):
+            new_of = named.order.place(store)
         else:
-            new_of, planned = _traversed(opened, chosen, seed, options, engine_memory)
+            new_of, planned = _traversed(store, named.order, named.seed, options, engine_memory)
         _return_freed_memory()
-        report = write_reordered(opened, Renumbering(order, new_of), Path(target), options=options, meter=meter)
+    report = write_reordered(store, Renumbering(named.name, new_of), target, options=options, meter=meter,
+                             checkpoint=checkpoint)
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
 
 

@@ -16,7 +16,7 @@ class Tally:
 
     def copy(self) -> Self:
         """A snapshot."""
-        return type(self)(**asdict(self))
+        return type(self)(**vars(self))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict."""

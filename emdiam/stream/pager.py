@@ -26,6 +26,8 @@ from .crew import Crew
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
 Tick = Callable[[], None]
+# Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
+_TURN_BLOCKS = 1 << 10
 
 
 class Pager:
@@ -46,6 +48,7 @@ class Pager:
         self._array, self._n_vertices, self._run_blocks = array, n_vertices, run_blocks
         self._local = threading.local()
         self._vetted = np.zeros(array.n_chunks, bool)
+        self._pass_blocks, self._pass_runs = 0, list[int]()
 
     @property
     def n_blocks(self) -> int:
@@ -57,10 +60,24 @@ class Pager:
         """True if every block is in the arena."""
         return self.arena.n_slots >= self.n_blocks and bool((self.arena.slot_of >= 0).all())
 
+    @property
+    def position(self) -> tuple[int, int]:
+        """Blocks of the running sweep (or preload) that are done, and all of them; (0, 0) between sweeps."""
+        return sum(self._pass_runs), self._pass_blocks
+
     def preload(self, tick: Tick | None = None) -> None:
         """Fill the arena with the first blocks of the store, each in the slot of its number."""
         count = min(self.arena.n_slots, self.n_blocks)
-        self.load(np.arange(count), tick)
+        before = self.counters.snapshot().blocks_read
+        self._pass_blocks = count
+
+        def told() -> None:
+            self._pass_runs = [self.counters.snapshot().blocks_read - before]
+            if tick is not None:
+                tick()
+
+        self.load(np.arange(count), told)
+        self._pass_blocks, self._pass_runs = 0, []
 
     def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
         """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.
@@ -94,9 +111,17 @@ class Pager:
         """Run `kernel` over all `blocks` (int64[k], ascending), each once. Returns arcs scanned."""
         there = self.arena.resident(blocks)
         resident, missing = blocks[there], blocks[~there]
-        arcs = self._sweep_resident(resident, kernel) if len(resident) else 0
+        self._pass_blocks, self._pass_runs = len(blocks), []
+        arcs = 0
+        for begin in range(0, len(resident), _TURN_BLOCKS):
+            part = resident[begin : begin + _TURN_BLOCKS]
+            arcs += self._sweep_resident(part, kernel)
+            self._pass_runs.append(len(part))
+            if tick is not None and begin + _TURN_BLOCKS < len(resident):
+                tick()
         if len(missing):
             arcs += self._sweep_missing(missing, resident, kernel, tick)
+        self._pass_blocks, self._pass_runs = 0, []
         return arcs
 
     def _sweep_resident(self, blocks: np.ndarray, kernel: BlockKernel) -> int:
@@ -123,6 +148,7 @@ class Pager:
 
         def work(run: tuple[int, int]) -> None:
             arcs.append(self._stream_run(run, to_arena, kernel))
+            self._pass_runs.append(run[1])  # lists grow without a lock
 
         self.crew.for_each(self._ahead(blocks), work, tick)
         return sum(arcs)

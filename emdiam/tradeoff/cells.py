@@ -25,7 +25,8 @@ ENDED, STOPPED, FAILED = "ended", "stopped", "failed"
 class CellOptions:
     """Options that every run of a grid gets, as those of emdiam.api_approx.ApproxRun. iterations : of
     sweep, spanning and fringe; None: each method's own. euler, levels, scratch : of clusters.
-    time_limit : wall seconds of each cell."""
+    time_limit : wall seconds of each cell. checkpoints : folder for those of cells that are stopped, which then
+    go on from them; None: a cell begins again. checkpoint_every : seconds between those inside a traversal."""
 
     memory_bytes: int | None = None
     arena_bytes: int | None = None
@@ -36,11 +37,13 @@ class CellOptions:
     levels: int | None = None
     scratch: str | None = None
     time_limit: float | None = None
+    checkpoints: str | None = None
+    checkpoint_every: float | None = None
 
     def identity(self) -> dict[str, Any]:
         """What the figures depend on, and the version. Not the time limit: a cell that ended within it
         is one that ended."""
-        free = ("scratch", "time_limit")
+        free = ("scratch", "time_limit", "checkpoints", "checkpoint_every")
         return {**{name: value for name, value in asdict(self).items() if name not in free}, "version": __version__}
 
 

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
@@ -42,6 +43,9 @@ def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
     line += ["--threads", str(options.threads)]
     line += ["--time-limit", f"{options.time_limit:f}s"] if options.time_limit is not None else []
     line += ["--evict-page-cache"] if options.evict_page_cache else []
+    if options.checkpoints is not None:
+        line += ["--checkpoint", str(Path(options.checkpoints) / cell.name), "--resume"]
+        line += _given("--checkpoint-every", options.checkpoint_every)
     return [sys.executable, "-m", "emdiam", *line, "--json", "--quiet"]
 
 

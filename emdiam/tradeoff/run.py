@@ -12,7 +12,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -34,7 +34,9 @@ class TradeoffOptions:
     """methods : approximations, in the order in which they run. masters : of clusters, a text as
     grid.parse_grid reads it. seeds : a run of every cell with each. exact : begin with an exact run,
     which proves the diameter. known_diameter : largest over all components, for ratios. retry : run
-    cells again that did not end. plots : draw them, if matplotlib is there. cells : what every run gets."""
+    cells again that did not end. plots : draw them, if matplotlib is there. cells : what every run gets.
+    checkpoint_every : keep checkpoints of the cell under way, inside a traversal after each so many seconds, and
+    go on from them; None: a cell that was stopped begins again."""
 
     methods: tuple[str, ...] = METHODS
     masters: str = MASTERS
@@ -44,6 +46,13 @@ class TradeoffOptions:
     retry: bool = False
     plots: bool = True
     cells: CellOptions = field(default_factory=CellOptions)
+    checkpoint_every: float | None = None
+
+    def for_cells(self, folder: Path) -> CellOptions:
+        """What every run gets whose checkpoint is kept below `folder`."""
+        if self.checkpoint_every is None:
+            return self.cells
+        return replace(self.cells, checkpoints=str(folder / "checkpoints"), checkpoint_every=self.checkpoint_every)
 
 
 def tradeoff(
@@ -115,7 +124,8 @@ class _Run:
                 self.done.append((cell, record))
             else:
                 self._tell(cell)
-                record = run_cell(self.summary.store, self.summary.store_digest, cell, self.options.cells)
+                record = run_cell(self.summary.store, self.summary.store_digest, cell,
+                                  self.options.for_cells(self.folder))
                 write_record(self.folder / FOLDER, record)
                 self.done.append((cell, record))
                 self._tell(cell, ended=True)

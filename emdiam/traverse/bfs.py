@@ -11,8 +11,10 @@ Sources: F-Diam, Algorithm 2; Beamer, Asanovic, Patterson 2012.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from ..stream.pager import Tick
 from .columns import Column, widen
 from .core import Core
 from .level import Front, commit, sweep_level
+from .profile import count_labels, count_level, thinned
 from .sparse import (
     ARCS,
     COUNT,
@@ -35,6 +38,7 @@ from .sparse import (
     MISSING,
     NEXT,
     NEXT_ARCS,
+    PROFILE,
     REACHED,
     SLICE,
     TARGETS,
@@ -98,7 +102,7 @@ class BfsRun:
         self._set_targets(targets)
         set_bits(work.visited, np.array([source]), 1)
         work.queues[0, 0] = source
-        state[COUNT] = state[REACHED] = 1
+        state[COUNT] = state[REACHED] = state[PROFILE + 1] = 1
         state[FARTHEST] = source
         self._front = Front(1, 0, 0)
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
@@ -252,6 +256,7 @@ class BfsRun:
         reached, level, farthest = labelled(self._dist, self._core.work.visited)
         state[REACHED], state[LEVEL], state[FARTHEST] = reached, level, farthest
         state[ARCS] += strips.arcs
+        count_labels(self._dist, np.iinfo(self._dist.dtype).max, level, state, PROFILE)
         self._front.visited_arcs += strips.arcs
         self._dense, self._strips = True, None
 
@@ -278,6 +283,7 @@ class BfsRun:
         front.visited_arcs += arcs
         state[LEVEL], state[FARTHEST] = level, smallest
         state[REACHED] += vertices
+        count_level(state, PROFILE, level, vertices)
         state[TARGETS] -= met
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -286,6 +292,35 @@ class BfsRun:
             state[COUNT] = list_bits(work.frontier, work.queues[0])
             front.visited_arcs -= arcs  # counted again when their rows are expanded
             self._dense = False
+
+    def frontier_profile(self) -> Callable[[], list[list[int]]]:
+        """What gives [[first level, vertices], ...], thinned (profile.py), also after the next run."""
+        return partial(thinned, self._core.work.state.copy(), PROFILE, self.level)
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Scalars and arrays from which `restore` goes on, between two steps."""
+        work = self._core.work
+        scalars = {"front": asdict(self._front), "dense": self._dense, "stripped": self._stripped,
+                   "swept": self._swept, "strips": self._strips is not None, "level_counts": self.level_counts}
+        return scalars, {"visited": work.visited, "before": work.before, "frontier": work.frontier,
+                         "queues": work.queues.reshape(-1), "missed_v": work.missed_v, "missed_p": work.missed_p,
+                         "state": work.state, "distances": self._dist}
+
+    def restore(self, scalars: dict[str, Any], read: Callable[..., np.ndarray]) -> None:
+        """Go on, in place of the first step, from what `state` of a run with the same arguments gave.
+        read(name, out=None) gives an array, into `out` if given."""
+        work = self._core.work
+        for name in ("visited", "before", "frontier", "missed_v", "missed_p", "state"):
+            read(name, getattr(work, name))
+        read("queues", work.queues.reshape(-1))
+        if self._fixed:
+            read("distances", self._dist)
+        else:
+            self._dist = read("distances")
+        self._front, self.level_counts = Front(**scalars["front"]), list(scalars["level_counts"])
+        self._dense, self._stripped, self._swept = scalars["dense"], scalars["stripped"], scalars["swept"]
+        if scalars["strips"]:  # what waits in which block follows from labels and frontier
+            self._strips = Strips(self._core, self._dist, self.level)
 
     def result(self) -> Traversal:
         """The traversal; call it after `step` has returned True."""

@@ -12,6 +12,7 @@ Meyer, Veith (2012), section 3 (PAR_APPROX).
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 
 import numpy as np
 from numba import njit
@@ -31,22 +32,41 @@ STREAMED_WIDTH = 0
 MOST_MASTERS = (1 << OWNER_BITS) - 1
 _NO_RANKS = np.empty(0, np.uint32)
 _OWNER = np.uint64(0xFFFFFFFF)
+# Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have the distance 0 already, in at
+# most so many rounds, with calls of tick between: (whether all has grown, passes).
+LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick | None, int | None], tuple[bool, int]]
 
 
 class Labels:
     """(distance, group) of every vertex; isolated vertices are unreached.
 
-    masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks.
+    masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks. grower : what grows
+    them around masters (None: LabelRun).
     """
 
-    def __init__(self, core: Core, values: np.ndarray, masters: np.ndarray, ranks: np.ndarray) -> None:
+    def __init__(
+        self, core: Core, values: np.ndarray, masters: np.ndarray, ranks: np.ndarray, grower: LabelGrowth | None = None,
+    ) -> None:
         self._core, self._values, self.masters, self._ranks = core, values, masters, ranks
+        self._grower = grower
         self.passes = 0
 
     @property
     def n_groups(self) -> int:
         """Number of clusters (or components)."""
         return len(self.masters)
+
+    def grow_from(self, first: int, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
+        """Grow around the masters from number `first` on; False if stopped after `most_rounds`."""
+        new = self.masters[first:]
+        self._values[new] = np.arange(first, first + len(new), dtype=np.uint64)
+        if self._grower is not None:
+            whole, passes = self._grower(self._values, new, tick, most_rounds)
+            self.passes += passes
+            return whole
+        self._core.work.before[:] = 0
+        set_bits(self._core.work.before, new, len(new))
+        return self.grow(width, tick, most_rounds)
 
     def grow(self, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
         """Grow from what waits in core.work.before; False if stopped after `most_rounds`."""
@@ -140,25 +160,27 @@ class Labels:
 
 def grow_clusters(
     core: Core, masters: np.ndarray, ranks: np.ndarray, tick: Tick | None = None, most_rounds: int | None = None,
+    grow: LabelGrowth | None = None,
 ) -> Labels | None:
     """Clusters around `masters` (int64[k], each with an edge, ascending by rank), and around one more
     in every component without any.
 
-    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. Returns None
-    where more than `most_rounds` rounds are needed. Raises InputError beyond MOST_MASTERS.
+    ranks : natural rank of every vertex, id[n], or length 0 where it is its number. grow : what grows the
+    labels, if not the kernels of labels.py. Returns None where more than `most_rounds` rounds are needed. Raises
+    InputError beyond MOST_MASTERS.
     """
     _check_number(len(masters))
     width = 1 if core.pager.everything_resident else STREAMED_WIDTH
     values = np.full(core.table.n_vertices, UNREACHED, np.uint64)
-    labels = Labels(core, values, masters, ranks)
-    if not _grow_from(labels, 0, width, tick, most_rounds):
+    labels = Labels(core, values, masters, ranks, grow)
+    if not labels.grow_from(0, width, tick, most_rounds):
         return None
     rest = _lonely_roots(core, values, ranks, tick)
     if len(rest):
         first = len(masters)
         _check_number(first + len(rest))
         labels.masters = np.concatenate((masters, rest))
-        if not _grow_from(labels, first, width, tick, most_rounds):
+        if not labels.grow_from(first, width, tick, most_rounds):
             return None
     return labels
 
@@ -167,15 +189,6 @@ def _check_number(masters: int) -> None:
     if masters > MOST_MASTERS:
         raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
                          remedy="ask for fewer")
-
-
-def _grow_from(labels: Labels, first: int, width: int, tick: Tick | None, most_rounds: int | None) -> bool:
-    """Grow around the masters from number `first` on."""
-    new = labels.masters[first:]
-    labels.raw[new] = np.arange(first, first + len(new), dtype=np.uint64)
-    labels._core.work.before[:] = 0
-    set_bits(labels._core.work.before, new, len(new))
-    return labels.grow(width, tick, most_rounds)
 
 
 def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:

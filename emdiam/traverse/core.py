@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -35,6 +35,7 @@ class Core:
     took strips and no dense level. thin_share : of all arcs, up to which a frontier that outgrows
     the arena is taken in strips (strips.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
+    at_rest : told of a label growth before each of its steps, where it can be put down.
     """
 
     table: BlockTable
@@ -48,6 +49,7 @@ class Core:
     thin_share: float = 1 / 16
     most_loaded: int = 16
     thin: bool = False
+    at_rest: Callable[[Any], None] | None = None
 
     def __post_init__(self) -> None:
         if self.direction not in DIRECTIONS:

@@ -24,6 +24,7 @@ from .condense import push_condensed, push_renumbered
 from .core import Core
 from .degrees import list_degree, max_degree_vertex
 from .euler import euler_masters
+from .journal import Journal
 from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
 from .pivot_bounds import PivotBounds
@@ -53,6 +54,7 @@ class CpuEngine:
         self._facts: dict[str, Any] = {}
         self._ranks: np.ndarray | None = None
         self._phase, self._last_event = "", 0.0
+        self._journal = Journal()
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
@@ -60,15 +62,20 @@ class CpuEngine:
         distances: bool = True, profile: bool = False, into: Column | None = None,
     ) -> Traversal:
         """See Engine.bfs."""
+        self._journal.begin(self.stats())
         run = BfsRun(self._core, int(source), radius=radius, targets=targets,
                      distances=distances and into is None, profile=profile)
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
         self._finish(run)
-        return run.result()
+        found = run.result()
+        self._journal.end("bfs", self.stats(), source=int(source), eccentricity=found.eccentricity,
+                          reached=found.n_reached, profile=run.frontier_profile())
+        return found
 
     def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
+        self._facts.pop("level", None)
         while not run.step(self._heartbeat):
             self._facts["level"] = run.level
             self._heartbeat()
@@ -79,8 +86,19 @@ class CpuEngine:
     ) -> np.ndarray:
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
+        self._journal.begin(self.stats())
         if columns is not None and targets is None and self._core.thin:
-            return self._strips(wanted, columns)
+            found = self._strips(wanted, columns)
+        else:
+            found = self._batches(wanted, targets, columns)
+        self._journal.end("multi-source", self.stats(), sources=len(wanted),
+                          eccentricity=None if targets is not None else int(found.max(initial=0)))
+        return found
+
+    def _batches(
+        self, wanted: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None
+    ) -> np.ndarray:
+        """The eccentricities by multi-source BFS of at most batch_bits sources each."""
         found = np.empty(len(wanted), np.int32)
         for begin in range(0, len(wanted), self.batch_bits):
             end = min(begin + self.batch_bits, len(wanted))
@@ -124,9 +142,11 @@ class CpuEngine:
         return self._run_spread(run)
 
     def _run_spread(self, run: SpreadRun) -> int:
+        self._journal.begin(self.stats())
         while not run.step(self._heartbeat):
             self._heartbeat()
         self._core.counters.add(traversals=1)
+        self._journal.end("spread", self.stats(), reached=run.lowered)
         return run.lowered
 
     def components(self, reached: int) -> Components | None:
@@ -267,15 +287,27 @@ class CpuEngine:
         """See Engine.stats."""
         return self._core.counters.snapshot()
 
+    def details(self) -> dict[str, Any]:
+        """What a result tells of the engine beside its counters, for Result.details."""
+        return {}
+
     def count(self, **amounts: float) -> None:
         """See Engine.count."""
         self._core.counters.add(**amounts)
 
+    def clock(self) -> float:
+        """See Engine.clock."""
+        return time.perf_counter()
+
     def tick(self, phase: str, **facts: Any) -> None:
         """See Engine.tick."""
-        changed = phase != self._phase
-        self._phase = phase
         self._facts.update(facts)
+        traversal = self._journal.take(self._facts)
+        if traversal is not None:
+            self._progress(Event(self._phase, facts=traversal, kind="traversal"))
+        changed, self._phase = phase != self._phase, phase
+        if changed:
+            self._facts.pop("level", None)
         self._heartbeat(force=changed)
 
     def _heartbeat(self, force: bool = False) -> None:
@@ -286,4 +318,7 @@ class CpuEngine:
         counters = self._core.counters.snapshot()
         facts = {**self._facts, "bytes_read": counters.bytes_read, "levels": counters.levels,
                  "traversals": counters.traversals}
+        done, total = self._core.pager.position
+        if total:
+            facts.update(pass_done=done, pass_total=total)
         self._progress(Event(self._phase, counters.edges_scanned, None, "arcs", facts))

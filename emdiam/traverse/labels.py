@@ -19,6 +19,8 @@ growing; Meyer and Sanders, Delta-stepping (2003), windows.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -61,6 +63,8 @@ class LabelRun:
     def step(self, tick: Tick | None = None) -> bool:
         """One pass; True when nothing waits any more. Raises OverflowError beyond LONGEST."""
         core, work, table = self._core, self._core.work, self._core.table
+        if core.at_rest is not None:
+            core.at_rest(self)
         begin = time.thread_time()
         lowest = int(lowest_waiting(work.before, self._labels))
         if lowest == FOREVER:
@@ -88,6 +92,18 @@ class LabelRun:
             thin = arcs * THIN < len(blocks) << table.shift
             self._width = min(WIDEST, 2 * self._width) if thin else max(NARROWEST, self._width // 2)
         return False
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Scalars and arrays from which `restore` goes on, between two steps."""
+        return ({"width": self._width, "passes": self.passes, "blocks": self.blocks, "level": self.level},
+                {"labels": self._labels, "waiting": self._core.work.before})
+
+    def restore(self, scalars: dict[str, Any], read: Callable[..., np.ndarray]) -> None:
+        """Go on from what `state` gave. read(name, out) puts an array into `out`."""
+        self._width, self.passes = scalars["width"], scalars["passes"]
+        self.blocks, self.level = scalars["blocks"], scalars["level"]
+        read("labels", self._labels)
+        read("waiting", self._core.work.before)
 
 
 @njit(cache=True, nogil=True)

@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from ..stream.offsets import row_start
+from .profile import BINS, count_level
 
 # Slots of `state`.
 LEVEL = 0  # level of the vertices in the current queue
@@ -28,7 +29,8 @@ REACHED = 7  # vertices reached so far, seeds included
 TARGETS = 8  # targets still unreached
 FARTHEST = 9  # smallest vertex of the last non-empty level
 NEXT_ARCS = 10  # arcs of the rows in the next queue
-STATE = 11
+PROFILE = 11  # vertices a level, thinned (profile.py)
+STATE = PROFILE + 1 + BINS
 
 # Why a call returned.
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
@@ -128,6 +130,7 @@ def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, que
             state[FARTHEST] = smallest
             return DONE
         state[LEVEL] = level + 1
+        count_level(state, PROFILE, level + 1, tail)
         state[CURRENT] = 1 - state[CURRENT]
         state[COUNT] = tail
         if len(targets) and state[TARGETS] <= 0:

@@ -13,6 +13,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ import numpy as np
 from ..errors import EmdiamError
 
 # Whose files hold kernels that a run may need, or what they are made of.
-_ROOMS = ("approx", "exact", "graph", "graph/generate", "stream", "traverse", "weighted")
+_ROOMS = ("approx", "exact", "gpu", "graph", "graph/generate", "stream", "traverse", "weighted")
+_TICK_SECONDS = 0.2
 _COLUMN_DTYPES = (np.uint8, np.uint16, np.uint32)
 
 
@@ -52,26 +54,40 @@ def _stamp(dtype: np.dtype[Any]) -> Path:
     return _cache_folder() / f"emdiam-kernels-{dtype}-{digest.hexdigest()}.stamp"
 
 
-def ensure_compiled(dtype: np.dtype[Any] | str = "uint32") -> float:
+def ensure_compiled(dtype: np.dtype[Any] | str = "uint32", tick: Callable[[], None] | None = None) -> float:
     """Compile all kernels for this id dtype in a child process unless that was done before.
 
-    Returns the seconds it took (0.0 if there was nothing to do). Raises EmdiamError if the child
-    fails.
+    tick : called five times a second meanwhile; if it raises, the child is ended. Returns the seconds it
+    took (0.0 if there was nothing to do). Raises EmdiamError if the child fails.
     """
     dtype = np.dtype(dtype)
     stamp = _stamp(dtype)
     if stamp.exists():
         return 0.0
     begin = time.perf_counter()
-    child = subprocess.run(
-        [sys.executable, "-m", "emdiam.traverse.warm", str(dtype)],
-        capture_output=True, text=True, check=False,
-    )
-    if child.returncode != 0:
-        raise EmdiamError(f"compiling the kernels failed: {child.stderr.strip()[-400:]}")
+    code, complaint = _run_child(str(dtype), tick)
+    if code != 0:
+        raise EmdiamError(f"compiling the kernels failed: {complaint.strip()[-400:]}")
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.touch()
     return time.perf_counter() - begin
+
+
+def _run_child(dtype: str, tick: Callable[[], None] | None) -> tuple[int, str]:
+    """Exit code and standard error of the process that compiles."""
+    command = [sys.executable, "-m", "emdiam.traverse.warm", dtype]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
+        try:
+            while True:
+                try:
+                    complaint = child.communicate(timeout=_TICK_SECONDS)[1]
+                    return child.returncode, complaint
+                except subprocess.TimeoutExpired:
+                    if tick is not None:
+                        tick()
+        except BaseException:
+            child.kill()
+            raise
 
 
 @functools.cache
@@ -79,10 +95,12 @@ def load_kernels(dtype: np.dtype[Any] | str = "uint32", family: str = "exact") -
     """Run every kernel of a family on a graph of 200 vertices, so that all are loaded (or compiled); once
     a process. family : "exact", or "approx" for approximations too."""
     from ..exact.warm_boxes import exercise_boxes
+    from ..gpu.gather import exercise_gather
     from .warm_graph import exercise
 
     exercise(np.dtype(dtype), _COLUMN_DTYPES)
     exercise_boxes(_COLUMN_DTYPES)
+    exercise_gather(np.dtype(dtype))
     if family == "approx":
         from ..approx.warm import exercise_approximations
 

@@ -21,6 +21,8 @@ from ..errors import BudgetError
 from ..units import format_size
 
 _PIECE = 1 << 12
+# Coordinates that a kernel looks at in one call.
+_SLICE = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -82,7 +84,11 @@ def _build(points: np.ndarray, room: int) -> _Boxes:
     # Pages of these that no box reaches are never touched.
     begin, end, child = (np.empty(2 * m, number) for _ in range(3))
     width = np.empty(2 * m, np.int64)
-    n_nodes = int(split_classes(points, order, begin, end, child, width))
+    state = np.array([0, 1], np.int64)
+    begin[0], end[0] = 0, m
+    while split_classes(points, order, begin, end, child, width, state, max(1, _SLICE // k)):
+        pass  # here Ctrl-C is heard
+    n_nodes = int(state[1])
     per_node = 3 * number.itemsize + 8
     _fits(m * number.itemsize + n_nodes * (per_node + k * points.itemsize), room)
     most = np.zeros((n_nodes, k), points.dtype)
@@ -97,19 +103,20 @@ def _fits(size: int, room: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def split_classes(points, order, begin, end, child, width):  # type: ignore[no-untyped-def]
-    """Cut boxes in the middle of their largest extent until all points of a box are equal; returns
-    the number of boxes. Box 0 holds all points."""
+def split_classes(points, order, begin, end, child, width, state, most_points):  # type: ignore[no-untyped-def]
+    """Cut boxes in the middle of their largest extent until all points of a box are equal. Box 0 holds
+    all points. state : int64[2], boxes that are done with, boxes that there are. True if it stopped
+    after `most_points` points."""
     k = points.shape[1]
     low = np.empty(k, np.int64)
     high = np.empty(k, np.int64)
-    begin[0] = 0
-    end[0] = len(order)
-    n_nodes = 1
-    node = 0
-    while node < n_nodes:
+    node = state[0]
+    n_nodes = state[1]
+    looked_at = 0
+    while node < n_nodes and looked_at < most_points:
         first = np.int64(begin[node])
         last = np.int64(end[node])
+        looked_at += last - first
         for i in range(k):
             low[i] = np.int64(points[order[first], i])
             high[i] = low[i]
@@ -143,7 +150,9 @@ def split_classes(points, order, begin, end, child, width):  # type: ignore[no-u
             end[n_nodes + 1] = last
             n_nodes += 2
         node += 1
-    return n_nodes
+    state[0] = node
+    state[1] = n_nodes
+    return node < n_nodes
 
 
 @njit(cache=True, nogil=True)

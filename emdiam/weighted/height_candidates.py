@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..exact.boxes import build_boxes, open_points, worst_pair
+from ..exact.boxes import Tick, build_boxes, open_points, worst_pair
 
 BOX_COPIES = 3
 _WORK = 1 << 27
@@ -59,8 +59,9 @@ class HeightCandidates:
         self._points = points
         return True
 
-    def certify(self, upper: np.ndarray, limit: int) -> list[OpenPair]:
-        """Drop what is settled (`upper`, int64[n_vertices], <= limit) or in no open pair; what is open."""
+    def certify(self, upper: np.ndarray, limit: int, tick: Tick = lambda: None) -> list[OpenPair]:
+        """Drop what is settled (`upper`, int64[n_vertices], <= limit) or in no open pair; what is open. tick :
+        called several times a second."""
         self._keep(upper[self.vertices] > limit)
         keep = np.zeros(len(self.vertices), bool)
         found = []
@@ -68,8 +69,8 @@ class HeightCandidates:
             if end - begin < 2:
                 continue
             vertices = self.vertices[begin:end]
-            boxes = build_boxes(np.ascontiguousarray(self._points[begin:end]))
-            worst = worst_pair(boxes, limit, _WORK)
+            boxes = build_boxes(np.ascontiguousarray(self._points[begin:end]), tick)
+            worst = worst_pair(boxes, limit, _WORK, tick=tick)
             if worst.finished and worst.first < 0:
                 continue
             # A vertex is in no pair above its own bound, so no pair exceeds the second largest of them.
@@ -80,7 +81,7 @@ class HeightCandidates:
             if worst.first >= 0:
                 pair = vertices[[worst.first, worst.second]]
             found.append(OpenPair(component, bound, (int(pair[0]), int(pair[1]))))
-            keep[begin:end] = open_points(boxes, limit) if worst.finished else True
+            keep[begin:end] = open_points(boxes, limit, tick) if worst.finished else True
         self._keep(keep)
         return found
 

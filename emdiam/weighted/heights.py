@@ -34,7 +34,7 @@ from ..units import format_size
 from .components import components
 from .height_bounds import NEVER, count_open, farthest_of, fold_column, halfway, most_central
 from .height_candidates import BOX_COPIES, HeightCandidates
-from .labels import PathOptions, unreached
+from .labels import PathOptions, Tick, unreached
 from .packed import WeightedArcs
 from .sssp import ShortestPaths
 
@@ -82,7 +82,7 @@ def height_diameter(
     tick = options.tick if options else None
     known = components(arcs, tick) if labels is None else labels
     with ShortestPaths(arcs, options) as paths:
-        return _Search(paths, np.ascontiguousarray(heights, np.uint32), known, limits).run()
+        return _Search(paths, np.ascontiguousarray(heights, np.uint32), known, limits, tick).run()
 
 
 def least_bytes(n_vertices: int) -> int:
@@ -94,9 +94,10 @@ class _Search:
     """One run. upper, lower : int64[n_vertices], see height_bounds. best : L."""
 
     def __init__(
-        self, paths: ShortestPaths, heights: np.ndarray, labels: np.ndarray, limits: HeightLimits
+        self, paths: ShortestPaths, heights: np.ndarray, labels: np.ndarray, limits: HeightLimits,
+        tick: Tick | None = None,
     ) -> None:
-        n = len(labels)
+        n, self._tick = len(labels), tick or (lambda: None)
         roots = labels == np.arange(n, dtype=labels.dtype)
         self._component = (np.cumsum(roots, dtype=np.int32) - np.int32(1))[labels]
         self._roots = np.flatnonzero(roots)
@@ -109,13 +110,13 @@ class _Search:
     def run(self) -> HeightDiameter:
         """Sweep, then certify and refine until nothing is open or the limit is reached."""
         candidates = self._sweep()
-        found = candidates.certify(self._upper, self._best) if candidates else []
+        found = candidates.certify(self._upper, self._best, self._tick) if candidates else []
         while candidates and found and self._left():
             ends = np.full((len(self._roots), 2), -1, np.int64)
             for pair in found:
                 ends[pair.component] = pair.ends
             self._refine(candidates, ends)
-            found = candidates.certify(self._upper, self._best)
+            found = candidates.certify(self._upper, self._best, self._tick)
         upper = max([self._best, *(pair.bound for pair in found)])
         return HeightDiameter(self._best, upper, self._traversals, self._ends)
 

@@ -54,7 +54,8 @@ extern "C" __attribute__((visibility("default"))) int simt_launch_{0}(SimtReques
 """
 DEFAULT_STEP_LIMIT = 1 << 26
 SITE = re.compile(r"\{([^{}+]+)\+(0x[0-9a-f]+)\}")
-_one_launch = threading.Lock()
+# The runtime knows one launch at a time, and its arrays. Reentrant: arrays may end while others are made.
+one_at_a_time = threading.RLock()
 
 
 class SimtError(RuntimeError):
@@ -191,7 +192,7 @@ def launch(module: Module, entry: str, request: Request, arguments: ctypes.Array
     """Run an entry; `arguments` are pointers to its arguments. Raises SimtError with the shim's report."""
     request.signature = module.signatures[entry].encode()
     request.arguments = ctypes.addressof(arguments)
-    with _one_launch:
+    with one_at_a_time:
         failed = module.library[f"simt_launch_{entry}"](ctypes.byref(request))
     if failed:
         raise SimtError(request.kind.decode(), f"{entry}: {_name_sites(request.report.decode())}")

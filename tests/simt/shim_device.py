@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from emdiam.errors import BudgetError, InputError
+from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
 from emdiam.gpu.device import DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from emdiam.gpu.source import Define
 from tests.simt import runner
@@ -55,6 +55,16 @@ class ShimKernel:
     module: runner.Module
 
 
+@dataclass(frozen=True)
+class Failures:
+    """What a device does wrong. no_array : the allocation for which there is no room; gone_at : the launch at which
+    it goes away for good (both counted from 1). no_kernels : that it can load none."""
+
+    no_array: int | None = None
+    gone_at: int | None = None
+    no_kernels: bool = False
+
+
 class ShimDevice:
     """The device of the tests.
 
@@ -64,35 +74,48 @@ class ShimDevice:
     blocks of code and launches so far. late : whether launches, and copies behind them, are done only when
     somebody waits (shim_streams.py): bit 0 for launches, bit 1 for copies. peak : most bytes in use at a time.
     copied : bytes that copies behind have brought.
+
+    failures : what goes wrong, as errors of a GPU would be told (emdiam/gpu/failures.py).
     """
 
     def __init__(self, seed: int = 0, n_sms: int = 2, total: int = 1 << 30,
-                 step_limit: int = runner.DEFAULT_STEP_LIMIT, late: int = 0) -> None:
+                 step_limit: int = runner.DEFAULT_STEP_LIMIT, late: int = 0, failures: Failures | None = None) -> None:
         self.name, self.n_sms, self.max_threads, self.warp = f"shim, seed {seed}", n_sms, 1024, 32
         self.seed, self.step_limit, self.total = seed, step_limit, total
+        self.limit: int | None = None
         self.steps = self.launches = self.used = self.peak = self.copied = 0
         self._launches, self._late_copies = Order(bool(late & 1)), bool(late & 2)
         self._registered: dict[int, int] = {}
+        self.failures, self.asked_arrays, self.asked_launches, self.lost = failures or Failures(), 0, 0, False
         self.poison = (0xA5, 0x5A, 0xFF, 0x01)[seed % 4]
         self._runtime = runner.runtime()
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
+        self._check()
         dtype = np.dtype(dtype)
         nbytes = n * dtype.itemsize
-        if self.used + nbytes > self.total:
-            raise BudgetError(f"the device has no room for {nbytes} bytes", remedy="use a smaller graph")
-        base = self._runtime.simt_allocate(nbytes, self.poison)
-        if not base:
-            raise BudgetError(f"no address space for {nbytes} bytes", remedy="raise the limit of virtual memory")
+        with runner.one_at_a_time:
+            self.asked_arrays += 1
+            if nbytes > self.memory().free or self.asked_arrays == self.failures.no_array:
+                raise DeviceRoomError(f"the device has no room for {nbytes} bytes", remedy="use a smaller graph")
+            base = self._runtime.simt_allocate(nbytes, self.poison)
+            if not base:
+                raise DeviceRoomError(f"no address space for {nbytes} bytes", remedy="raise the limit of memory")
+            self.used += nbytes
+            self.peak = max(self.peak, self.used)
         memory = (ctypes.c_char * nbytes).from_address(base)
-        self.used += nbytes
-        self.peak = max(self.peak, self.used)
         weakref.finalize(memory, self._release, base, nbytes)
         return ShimArray(np.frombuffer(memory, dtype))
 
     def _release(self, base: int, nbytes: int) -> None:
-        self._runtime.simt_release(base)
-        self.used -= nbytes
+        with runner.one_at_a_time:
+            self._runtime.simt_release(base)
+            self.used -= nbytes
+
+    def _check(self) -> None:
+        """Raise what every call of a device raises that has gone away."""
+        if self.lost:
+            raise DeviceError(f"the device {self.name} failed in the middle: it is gone", remedy="use --device cpu")
 
     def array(self, host: np.ndarray) -> DeviceArray:
         array = self.empty(host.size, host.dtype)
@@ -101,11 +124,13 @@ class ShimDevice:
 
     def to_host(self, array: DeviceArray) -> np.ndarray:
         assert isinstance(array, ShimArray)
+        self._check()
         self._launches.settle()
         return array._values.copy()
 
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         assert isinstance(array, ShimArray)
+        self._check()
         values = array._values
 
         def work() -> None:
@@ -115,6 +140,7 @@ class ShimDevice:
 
     def copy(self, src: DeviceArray | np.ndarray, dst: DeviceArray) -> None:
         assert isinstance(dst, ShimArray)
+        self._check()
         check_copy(src, dst)
         target, values = dst._values, src._values if isinstance(src, ShimArray) else src.copy()
 
@@ -124,6 +150,9 @@ class ShimDevice:
         self._launches.add(work)
 
     def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
+        self._check()
+        if self.failures.no_kernels:
+            raise DeviceUnfitError(f"the device {self.name} cannot run these kernels", remedy="use --device cpu")
         module = runner.load(file, defines)
         if entry not in module.signatures:
             raise InputError(f"the kernel file has no entry {entry}", path=file)
@@ -132,6 +161,9 @@ class ShimDevice:
     def launch(self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
                cooperative: bool = False) -> None:
         assert isinstance(kernel, ShimKernel)
+        self.asked_launches += 1
+        self.lost |= self.asked_launches == self.failures.gone_at
+        self._check()
         check_launch(self, grid, block, args)
         if shared > SHARED_BYTES:
             raise ValueError(f"{shared} bytes of shared memory are more than a block can have")
@@ -156,6 +188,7 @@ class ShimDevice:
         return self.n_sms * max(1, min(2048 // block, SHARED_BYTES // max(shared, 1)))
 
     def synchronize(self) -> None:
+        self._check()
         self._launches.settle()
 
     def record(self, stream: Any = None) -> Any:
@@ -200,4 +233,12 @@ class ShimDevice:
         event.settle()
 
     def memory(self) -> DeviceMemory:
-        return DeviceMemory(self.total - self.used, self.total)
+        self._check()
+        total = self.total if self.limit is None else min(self.total, self.limit)
+        return DeviceMemory(total - self.used, total)
+
+    def limit_memory(self, nbytes: int | None) -> None:
+        self.limit = nbytes
+
+    def peak_bytes(self) -> int:
+        return self.peak

@@ -7,6 +7,7 @@ nobody waited for is missing, and a copy that did not wait for a kernel overwrit
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,26 +16,29 @@ Work = Callable[[], None]
 
 
 class Order:
-    """One line of work. late : whether work waits for `settle`."""
+    """One line of work, for any threads. late : whether work waits for `settle`."""
 
     def __init__(self, late: bool) -> None:
         self.late = late
         self._line: deque[Work] = deque()
         self.asked = self.done = 0
+        self._lock = threading.RLock()
 
     def add(self, work: Work) -> None:
         """Ask for work; in an order that is not late it is done now, with all that was asked for before."""
-        self._line.append(work)
-        self.asked += 1
-        if not self.late:
-            self.settle(self.asked)
+        with self._lock:
+            self._line.append(work)
+            self.asked += 1
+            if not self.late:
+                self.settle(self.asked)
 
     def settle(self, upto: int | None = None) -> None:
         """Do the work that was asked for, or the first `upto` of it since the beginning."""
-        while self._line and (upto is None or self.done < upto):
-            work = self._line.popleft()
-            self.done += 1
-            work()
+        with self._lock:
+            while self._line and (upto is None or self.done < upto):
+                work = self._line.popleft()
+                self.done += 1
+                work()
 
 
 @dataclass(frozen=True)

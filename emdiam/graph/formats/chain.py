@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..source import EdgeBatch, SourceInfo
@@ -27,6 +28,11 @@ class ChainedSource:
         more = len(sources) - 1
         self.name = sources[0].name + (f" and {more} more" if more else "")
         self._info: SourceInfo | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files of all inputs that are files, in order."""
+        return [source.input.path for source in self._sources if source.input.path is not None]
 
     def info(self) -> SourceInfo:
         """Header facts of all inputs together. Raises InputError where they contradict."""

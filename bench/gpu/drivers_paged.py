@@ -1,0 +1,63 @@
+"""Checks of what only an engine needs: BFS on pages, and the growth of labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import catalogue
+from .host_engine import HostGraph, memory_engine, need_engine
+
+if TYPE_CHECKING:
+    from .verify import Subject
+
+# So many arcs a block and so many blocks a page that a toy graph has several of both.
+BLOCK_ITEMS, PAGE_SHIFT = 64, 1
+
+
+def paged(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Distances with every way of paging alone, and with all; by words, and by queues."""
+    from emdiam.gpu.bfs_frontier import FrontierBfs
+    from emdiam.gpu.paged import PagedBfs
+    from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, WAYS
+
+    need_engine()
+    setting, ids = subject.setting, subject.graph.id_dtype
+    graph = HostGraph("paged", subject.rows[0], subject.rows[1].astype(ids))
+    with memory_engine(graph, BLOCK_ITEMS, 1) as engine:
+        for ways in ((COPY,), (GATHER,), (IN_PLACE,), WAYS):
+            for make in (PagedBfs, FrontierBfs):
+                with _opened(setting.device, engine, ways) as there:
+                    search = make(setting.device, there, mapping)
+                    for source in subject.sources:
+                        found, levels, complete = search.run(source)
+                        yield complete and catalogue.agrees(setting, (found, levels), subject.expected[source])
+
+
+def _opened(device: Any, engine: Any, ways: tuple[str, ...]) -> Any:
+    """With the model of typical rates, so that every run takes the same ways."""
+    from emdiam.gpu.paging_model import TYPICAL
+
+    from .paged_levels import opened_pages
+
+    return opened_pages(device, engine._core, PAGE_SHIFT, 1, ways, TYPICAL)
+
+
+def labels(subject: Subject, mapping: str) -> Iterator[bool]:
+    """Labels around all sources: the smallest (distance, owner) of a BFS from each."""
+    need_engine()
+    from emdiam.gpu.labels import LabelGrower
+
+    device, n = subject.setting.device, subject.graph.n_vertices
+    seeds = np.unique(subject.sources)[::-1].astype(np.int64)
+    grown = np.full(n, np.iinfo(np.uint64).max, np.uint64)
+    grown[seeds] = np.arange(len(seeds), dtype=np.uint64)
+    want = np.full(n, np.iinfo(np.uint64).max, np.uint64)
+    for owner, seed in enumerate(seeds.tolist()):
+        found = subject.expected[seed]
+        near = found != np.iinfo(np.uint32).max
+        want[near] = np.minimum(want[near], found[near].astype(np.uint64) << np.uint64(32) | np.uint64(owner))
+    whole, _ = LabelGrower(device, subject.graph)(grown, seeds)
+    yield whole and np.array_equal(grown, want)

@@ -1,0 +1,222 @@
+"""Runs a file of jobs, each as a process of its own, and loses nothing: a night of diameters.
+
+Before a job starts, state.json says so; when it has ended, results.jsonl has its line; both are synced. So
+whatever stops the batch, the same command goes on where it was, and repeats at most what was under way,
+from the checkpoint of the job if it has one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+
+from ..errors import StoppedEarly
+from ..progress import Event, Listener, silent
+from . import commands
+from .attempt import Attempt, Running
+from .checks import given_memory
+from .child import Exit
+from .environment import end_leftovers
+from .folder import JobFolder, State, alone_in
+from .job import Job
+from .prepare import Prepared, prepare
+from .results import DONE, FAILED, SKIPPED, Record, Results
+from .settings import BatchOptions
+from .summary import Batch
+
+_TICK = 0.05
+
+
+def batch(path: str | Path, group: click.Group, options: BatchOptions | None = None,
+          progress: Listener | None = None) -> Batch:
+    """Run the jobs of a file. group : the command line that they are commands of (emdiam.cli.main.group).
+
+    A job that fails does not stop the others; those that need it are skipped. Jobs that an earlier run in the
+    same folder has finished are not run again.
+
+    Raises InputError (InvalidJobs, before anything is started; another batch in the folder), and StoppedEarly
+    with `result` on Ctrl-C; the jobs that were under way have then ended with what they had proved.
+    """
+    options = options or BatchOptions()
+    prepared = prepare(path, group, options)
+    settings = prepared.file.settings
+    with alone_in(settings.out):
+        found = Batch(str(prepared.file.path), str(settings.out), settings.memory, settings.parallel,
+                      len(prepared.jobs))
+        left = end_leftovers(settings.out)
+        if left:
+            found.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes have been"
+                                  " ended")
+        results = Results(settings.out)
+        try:
+            if results.notice:
+                found.messages.append(results.notice)
+            night = _Night(prepared, group, options, results, progress or silent)
+            night.messages = found.messages
+            night.run()
+        finally:
+            results.close()
+        found.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
+        found.interrupted, found.n_reused = night.interrupted, night.n_reused
+    if found.n_reused:
+        found.messages.append(f"{found.n_reused:,} of {found.n_jobs:,} jobs had ended before and have not been run"
+                              " again")
+    if found.interrupted:
+        raise StoppedEarly(f"stopped by the user; the same command goes on with what is in {settings.out}", found)
+    return found
+
+
+class _Night:
+    """The jobs of one batch. ended : records of those that have ended, in this run or before."""
+
+    def __init__(self, prepared: Prepared, group: click.Group, options: BatchOptions, results: Results,
+                 progress: Listener) -> None:
+        self.prepared, self.group, self.options = prepared, group, options
+        self.results, self.progress = results, progress
+        self.settings = prepared.file.settings
+        self.state = State(self.settings.out)
+        self.waiting = list(prepared.jobs)  # those that have not ended
+        self.running: dict[str, Running] = {}
+        self.ended: dict[str, Record] = {}
+        self.messages: list[str] = []
+        self.n_reused, self.interrupted = 0, False
+
+    def run(self) -> None:
+        """Until all have ended, or Ctrl-C. On any other failure (a full disk) no job is left behind."""
+        try:
+            while self.waiting or self.running:
+                self._start_ready()
+                self._see_to_running()
+                if self.running:
+                    time.sleep(_TICK)
+        except KeyboardInterrupt:
+            self.interrupted = True
+            self._stop()
+        except BaseException:
+            for running in self.running.values():
+                running.child.kill()
+            raise
+
+    def _stop(self) -> None:
+        """Tell all to stop and wait for what they have to say; a second Ctrl-C ends them at once."""
+        try:
+            for running in self.running.values():
+                running.child.interrupt()
+            while self.running:
+                self._see_to_running()
+                time.sleep(_TICK)
+        except KeyboardInterrupt:
+            for running in self.running.values():
+                running.child.kill()
+
+    def _start_ready(self) -> None:
+        """Start what can be; a small job may overtake a large one that has no room yet."""
+        for job in list(self.waiting):
+            if job.name in self.running or any(need not in self.ended for need in job.needs):
+                continue
+            lacking = next((self.ended[need] for need in job.needs if self.ended[need].status != DONE), None)
+            kept = self.prepared.kept.get(job.name)
+            if job.name in self.prepared.faulty:
+                self._without_process(job, FAILED, self.prepared.faulty[job.name])
+            elif lacking is not None:
+                why = f": {lacking.sentence}" if lacking.sentence else ""
+                self._without_process(job, SKIPPED, f"it needs {lacking.job}, which {_PAST[lacking.status]}{why}")
+            elif kept is not None:
+                self.n_reused += 1
+                self._end(job, kept)
+            elif self._fits(job):
+                self._start(job)
+
+    def _fits(self, job: Job) -> bool:
+        if len(self.running) >= self.settings.parallel:
+            return False
+        if self.settings.memory is None:
+            return True
+        taken = sum(running.attempt.memory or 0 for running in self.running.values())
+        return taken + (given_memory(job, self.prepared.file) or 0) <= self.settings.memory
+
+    def _without_process(self, job: Job, status: str, sentence: str) -> None:
+        """A job that ends before it begins. Told once, however often the batch is run."""
+        record = Record(job.name, self.prepared.digests[job.name], status, ["emdiam", *job.arguments],
+                        sentence=sentence, memory=given_memory(job, self.prepared.file), time_limit=job.time_limit)
+        last = self.results.records.get(job.name)
+        if last is None or (last.digest, last.status, last.sentence) != (record.digest, status, sentence):
+            self.results.append(record)
+        self._end(job, record)
+
+    def _end(self, job: Job, record: Record) -> None:
+        self.ended[job.name] = record
+        self.waiting.remove(job)
+
+    def _start(self, job: Job, afresh: bool = False) -> None:
+        """Start an attempt. afresh : not from the checkpoint."""
+        digest, folder = self.prepared.digests[job.name], JobFolder(self.settings.out / "jobs" / job.name)
+        before = self._attempts_before(job, digest)
+        folder.make(empty=before is None)
+        command = self._command(job)
+        resume = bool(before) and not afresh and commands.takes(command, "resume") and folder.has_checkpoint()
+        if not resume:
+            folder.forget()
+        cores = len(os.sched_getaffinity(0))
+        attempt = Attempt(job, digest, (before or 0) + 1, given_memory(job, self.prepared.file),
+                          max(1, cores // self.settings.parallel) if self.settings.parallel > 1 else None,
+                          resume, self.options.retry)
+        self.state.begin(job.name, digest, attempt.number, job.writes)
+        try:
+            for path in job.writes:
+                if "://" not in path:
+                    os.makedirs(os.path.dirname(path), exist_ok=True)
+            self.running[job.name] = Running(attempt, attempt.words(command, folder, self.state.owned),
+                                             self.settings.folder, folder, self.settings.out)
+        except OSError as error:  # of this job alone: its folder, or its process
+            self.state.end(job.name)
+            self._without_process(job, FAILED, f"it could not be started: {error}")
+            return
+        self._tell(job)
+
+    def _command(self, job: Job) -> click.Command:
+        found = commands.find_command(self.group, job.command, job.arguments[1])
+        assert found is not None, "a job with an unknown command is not started"
+        return found[1]
+
+    def _attempts_before(self, job: Job, digest: str) -> int | None:
+        """How often the job was started as it is now; None if it is new, or was another one."""
+        under_way, last = self.state.under_way.get(job.name), self.results.records.get(job.name)
+        if under_way is not None and under_way[0] == digest:
+            return under_way[1]
+        if last is not None and last.digest == digest:
+            return last.attempts
+        if under_way is not None or last is not None:
+            self.messages.append(f"{job.name}: this job, or one it needs, is another one than before, and runs again")
+        return None
+
+    def _see_to_running(self) -> None:
+        """Take note of those that have ended."""
+        for name, running in list(self.running.items()):
+            exit = running.child.poll()
+            if exit is not None:
+                del self.running[name]
+                self._take(running, exit)
+
+    def _take(self, running: Running, exit: Exit) -> None:
+        job = running.attempt.job
+        if running.refused_to_resume(exit) and not self.interrupted:
+            self.messages.append(f"{job.name}: {running.record(exit).sentence}; it began anew, without its checkpoint")
+            self._start(job, afresh=True)
+            return
+        record = running.record(exit)
+        self.results.append(record)
+        self.state.end(job.name)
+        self._end(job, record)
+        self._tell(job, ended=True)
+
+    def _tell(self, job: Job, ended: bool = False) -> None:
+        """A phase each: jobs differ so much that a rate would say nothing."""
+        jobs = self.prepared.jobs
+        self.progress(Event(f"{job.name} ({jobs.index(job) + 1} of {len(jobs)} jobs)", finished=ended))
+
+
+_PAST = {FAILED: "failed", SKIPPED: "was skipped", "stopped": "was stopped"}

@@ -1,0 +1,76 @@
+"""What a batch tells at its end: a table of its jobs, and an exit code."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ..errors import InputError, StoppedEarly
+from .answers import answer_text, size_text
+from .results import DONE, FAILED, SKIPPED, STATUSES, STOPPED, Record
+
+
+@dataclass
+class Batch:
+    """A batch that was run. jobs_file, out : paths. memory_limit_bytes : for all jobs that run at once, if limited.
+    records : of the jobs, in the order of the file; a job that did not begin has none. n_jobs : of the file.
+    n_reused : jobs that were done before. interrupted : stopped by the user. messages : sentences for people."""
+
+    jobs_file: str
+    out: str
+    memory_limit_bytes: int | None
+    parallel: int
+    n_jobs: int
+    records: list[Record] = field(default_factory=list)
+    n_reused: int = 0
+    interrupted: bool = False
+    messages: list[str] = field(default_factory=list)
+
+    def counts(self) -> dict[str, int]:
+        """Number of jobs by status; "left" are those that did not begin."""
+        found = {status: sum(record.status == status for record in self.records) for status in STATUSES}
+        return {**found, "left": self.n_jobs - len(self.records)}
+
+    @property
+    def exit_code(self) -> int:
+        """0 all done, 2 a job failed (or was skipped for that), 3 stopped early: a job, or the batch."""
+        counts = self.counts()
+        if self.interrupted:
+            return StoppedEarly.exit_code
+        if counts[FAILED]:
+            return InputError.exit_code
+        return StoppedEarly.exit_code if counts[STOPPED] or counts[SKIPPED] or counts["left"] else 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict, ready for JSON: {"jobs": [...]} are the lines of results.jsonl that count."""
+        return {
+            "jobs_file": self.jobs_file, "out": self.out, "memory_limit_bytes": self.memory_limit_bytes,
+            "parallel": self.parallel, "n_jobs": self.n_jobs, "n_reused": self.n_reused, "counts": self.counts(),
+            "interrupted": self.interrupted, "exit_code": self.exit_code, "messages": self.messages,
+            "jobs": [asdict(record) for record in self.records],
+        }
+
+
+def summary_text(batch: Batch) -> str:
+    """The table, then a line for each job that is not done, then the sum."""
+    header = ("job", "status", "answer", "seconds", "peak memory")
+    rows: list[tuple[str, ...]] = [
+        (record.job, record.status, answer_text(record.result),
+         f"{record.seconds:,.1f}" if record.attempts else "", size_text(record.peak_rss_bytes))
+        for record in batch.records]
+    lines = table_text(header, rows, right=(3, 4))
+    told = [f"{record.job}: {record.sentence}" for record in batch.records
+            if record.status != DONE and record.sentence]
+    counts = ", ".join(f"{count:,} {status}" for status, count in batch.counts().items() if count)
+    return "\n".join([*lines, *([""] if told else []), *told, "", f"{batch.n_jobs:,} jobs: {counts}"])
+
+
+def table_text(header: tuple[str, ...], rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
+    """Lines of a table; columns in `right` are aligned there."""
+    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
+    lines = []
+    for row in (header, *rows):
+        cells = [cell.rjust(width) if number in right else cell.ljust(width)
+                 for number, (cell, width) in enumerate(zip(row, widths, strict=True))]
+        lines.append("  ".join(cells).rstrip())
+    return lines

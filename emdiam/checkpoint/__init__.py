@@ -1,0 +1,8 @@
+"""Checkpoints of long runs: what the traversals gave, on disk, so that a run that was stopped goes on.
+
+See docs/checkpoints.md. The package sees engines and files; methods know nothing of it.
+"""
+
+from .options import CheckpointOptions
+
+__all__ = ["CheckpointOptions"]

@@ -1,0 +1,110 @@
+"""The folder of a checkpoint: whose it is, one run at a time, and gone when it is not needed any more.
+
+manifest.json says which run it belongs to; it is written once, whole or not at all, and lasts before
+anything else does. journal has the records; half-N what a traversal under way has reached.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from ..durable import sync_path
+from ..errors import InputError
+
+MANIFEST, JOURNAL, HALF = "manifest.json", "journal", "half-"
+FORMAT = 1
+
+
+def identity_digest(identity: dict[str, Any]) -> str:
+    """Twelve hexadecimal digits that tell runs apart."""
+    return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=6).hexdigest()
+
+
+class Folder:
+    """The folder at `path`, made if absent, and locked until `close`. Raises InputError, OSError."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.mkdir(parents=True, exist_ok=True)
+        self._handle = os.open(path, os.O_RDONLY)
+        try:
+            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(self._handle)
+            raise InputError("another run keeps its checkpoint here now", path=path,
+                             remedy="wait for it or give --checkpoint another folder") from None
+
+    def manifest(self) -> dict[str, Any] | None:
+        """What is there; None if nothing is. Raises InputError for files that are not ours."""
+        file = self.path / MANIFEST
+        if not file.exists():
+            foreign = sorted(set(os.listdir(self.path)) - {MANIFEST + ".partial", JOURNAL})
+            if foreign:
+                raise InputError("this folder is not a checkpoint", path=self.path, text=foreign[0],
+                                 remedy="give --checkpoint an empty or a new one")
+            return None
+        try:
+            found = json.loads(file.read_text(encoding="utf-8"))
+            if found["format"] != FORMAT or not isinstance(found["identity"], dict):
+                raise ValueError(f"format {found['format']}")
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError(f"this is not a checkpoint that this version can read ({error})", path=file,
+                             remedy="delete the folder and begin again") from None
+        return dict(found)
+
+    def begin(self, identity: dict[str, Any]) -> None:
+        """Make it the checkpoint of the run `identity`, without records or facts."""
+        (self.path / JOURNAL).unlink(missing_ok=True)
+        self.write_manifest(identity, {})
+
+    def write_manifest(self, identity: dict[str, Any], facts: dict[str, Any]) -> None:
+        """Say whose it is. facts : what its methods see of the memory plan."""
+        partial = self.path / (MANIFEST + ".partial")
+        with open(partial, "w", encoding="utf-8") as file:
+            json.dump({"format": FORMAT, "identity": identity, "facts": facts}, file, indent=1)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, self.path / MANIFEST)
+        sync_path(self.path)
+
+    def halves(self) -> list[tuple[int, Path]]:
+        """(number, file) of half-done traversals, newest first."""
+        found = [(int(name[len(HALF):]), self.path / name) for name in os.listdir(self.path)
+                 if name.startswith(HALF) and name[len(HALF):].isdecimal()]
+        return sorted(found, reverse=True)
+
+    def remove(self) -> None:
+        """Remove what is ours, the manifest last; and the folder, if nothing else is in it."""
+        for name in os.listdir(self.path):
+            if name == JOURNAL or name.startswith(HALF) or name == MANIFEST + ".partial":
+                (self.path / name).unlink()
+        (self.path / MANIFEST).unlink(missing_ok=True)
+        if not os.listdir(self.path):
+            self.path.rmdir()
+
+    def close(self) -> None:
+        """Let go of it."""
+        os.close(self._handle)
+
+
+def remove_checkpoint(path: Path) -> None:
+    """Remove the checkpoint of a run that has ended. Raises InputError if one is at work there."""
+    folder = Folder(path)
+    try:
+        folder.remove()
+    finally:
+        folder.close()
+
+
+def check_same(path: Path, found: dict[str, Any], wanted: dict[str, Any]) -> None:
+    """Raises InputError, with what differs, unless the checkpoint is of the run `wanted`."""
+    names = [name for name in {**wanted, **found} if found.get(name) != wanted.get(name)]
+    differing = [f"{name.replace('_', ' ')} {found.get(name)!r} instead of {wanted.get(name)!r}" for name in names]
+    if differing:
+        raise InputError("this checkpoint is of another run: " + ", ".join(differing), path=path,
+                         remedy="give --checkpoint another folder, or delete this one")

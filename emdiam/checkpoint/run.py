@@ -1,0 +1,136 @@
+"""The checkpoint of one run: found or begun, put between method and engine, left or removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..errors import BudgetError, InputError, StoppedEarly
+from ..exact.result import Result
+from ..graph.store import Store
+from ..progress import Event, Listener
+from ..traverse.cpu_engine import CpuEngine
+from ..units import format_size, scratch_folder
+from .engine import JournalEngine
+from .folder import Folder, check_same, identity_digest
+from .half import Halves
+from .journal import Journal
+from .options import CheckpointOptions
+
+# Options of methods that change no answer: a run may go on with others.
+_FREE = ("limits", "path_file", "scratch", "known_diameter")
+# The pool of a plan differs a little from process to process, by what the program itself takes; the margin
+# of the plan covers that.
+POOL_JITTER = 8 << 20
+_PLAIN = (str, int, float, bool, type(None))
+
+
+def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, Any]) -> dict[str, Any]:
+    """What makes a run another one: version, store, method and options. options : a MethodOptions. limits :
+    those beside the time."""
+    own = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _FREE}
+    told = {name: value if isinstance(value, _PLAIN) else str(value) for name, value in {**own, **limits}.items()}
+    return {"version": __version__, "store_digest": store.digest, "method": method, **told}
+
+
+def default_folder(store: Store, identity: Mapping[str, Any], scratch: str | Path | None) -> Path:
+    """Where a checkpoint is that has no folder of its own."""
+    name = Path(str(store.path)).name or "store"
+    return Path(scratch_folder(scratch)) / f"emdiam-{name}-{identity_digest(dict(identity))}.checkpoint"
+
+
+class Checkpoint:
+    """The checkpoint of the run `identity` in the folder at `path`; `attach` it to an engine.
+
+    Raises InputError where another run is at work, has left its checkpoint, or `options` do not ask to go on
+    with what is there.
+    """
+
+    def __init__(self, path: Path, identity: dict[str, Any], options: CheckpointOptions) -> None:
+        self.path, self._identity, self._options = path, identity, options
+        try:
+            self._folder = Folder(path)
+        except OSError as error:
+            raise InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
+                             remedy="give --checkpoint another folder") from None
+        self._facts: dict[str, Any] | None = None
+        self._engine: JournalEngine | None = None
+        try:
+            found = self._folder.manifest()
+            if found is not None:
+                if not options.resume:
+                    raise InputError("there is the checkpoint of a run here already", path=path,
+                                     remedy="go on with --resume, or delete the folder to begin again")
+                check_same(path, found["identity"], identity)
+                self._facts = found["facts"]
+            else:
+                self._folder.begin(identity)
+            self._journal, self._halves = Journal(self._folder), Halves(self._folder)
+        except BaseException:
+            self._folder.close()
+            raise
+
+    def attach(self, engine: CpuEngine, progress: Listener | None = None) -> JournalEngine:
+        """The engine for the method. progress : told of what there was. Raises BudgetError where there is
+        less memory than the run had that left the checkpoint."""
+        if not self._facts:
+            self._facts = {"pool_bytes": engine.pool_bytes, "in_ram": engine.in_ram, "batch_bits": engine.batch_bits}
+            self._folder.write_manifest(self._identity, self._facts)
+        missing = int(self._facts["pool_bytes"]) - engine.pool_bytes - POOL_JITTER
+        if missing > 0:
+            raise BudgetError(f"the run that left this checkpoint had {format_size(missing)} more memory beside the"
+                              " vertex state", path=self.path, remedy="give --memory as it was, or more")
+        if progress is not None and self._journal.n_kept:
+            progress(Event("resume", self._journal.n_kept, self._journal.n_kept, "traversals", self.told(), True))
+        self._engine = JournalEngine(engine, self._journal, self._halves, self._options.every, self._facts)
+        return self._engine
+
+    @property
+    def n_records(self) -> int:
+        """Passes over edges that it has."""
+        return max(self._journal.n_kept, self._journal.n_records)
+
+    def told(self) -> dict[str, Any]:
+        """For Result.details: the folder; passes over edges that were answered from it; whether one under
+        way was taken up inside; bytes; what was damaged."""
+        inside = self._engine is not None and self._engine.resumed_inside
+        cut = "; ".join(clause for clause in (self._journal.cut, self._halves.cut) if clause)
+        return {"folder": str(self.path), "resumed": self._journal.n_kept, "resumed_inside": inside,
+                "bytes": self._journal.nbytes, "damaged": cut or None}
+
+    def stopped(self, stop: StoppedEarly) -> StoppedEarly:
+        """The same, with a clause on how to go on, if there is something to go on from."""
+        if not self.n_records:
+            return stop
+        if isinstance(stop.result, Result):
+            stop.result.details["checkpoint"] = self.told()
+        return StoppedEarly(f"{stop}; the same command with --resume goes on from {self.path}", stop.result)
+
+    def done(self) -> None:
+        """The run has ended well: remove the folder, unless it is to be kept."""
+        if not self._options.keep:
+            self._folder.remove()
+
+    def close(self) -> None:
+        """Let go of it; one without a record is removed."""
+        if self._folder.path.exists() and not self.n_records:
+            self._folder.remove()
+        self._journal.close()
+        self._folder.close()
+
+
+@contextmanager
+def checkpointed(
+    store: Store, identity: dict[str, Any], options: CheckpointOptions, scratch: str | Path | None
+) -> Iterator[Checkpoint]:
+    """The checkpoint of a run on `store`, open. scratch : where it is if `options` do not say. Raises
+    InputError as Checkpoint."""
+    kept = Checkpoint(options.folder or default_folder(store, identity, scratch), identity, options)
+    try:
+        yield kept
+    finally:
+        kept.close()

@@ -1,0 +1,73 @@
+"""`emdiam batch`: many jobs from one file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..errors import StoppedEarly
+from . import options
+from .listener import listening
+from .outcome import EmdiamCommand
+from .output import complain, emit, emit_json
+
+
+@click.command(cls=EmdiamCommand)
+@click.argument("jobs", type=click.Path(dir_okay=False, path_type=str), metavar="JOBS.toml")
+@click.option("--out", type=options.FOLDER, metavar="DIR",
+              help="Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside it]")
+@click.option("--memory", type=options.SIZE, metavar="SIZE",
+              help="Memory of all jobs that run at once. [default: as the file says]")
+@click.option("--parallel", type=click.IntRange(min=1), metavar="N",
+              help="Jobs at once, as their memory allows. [default: as the file says, else 1]")
+@click.option("--keep-going", is_flag=True,
+              help="Take what is wrong with a job for its failure, and run the others.")
+@click.option("--retry", is_flag=True, help="Run jobs again that failed or met their time limit.")
+@click.option("--dry-run", is_flag=True, help="Check the file and show the jobs, without running one.")
+@options.stacked(options.as_json, options.progress)
+def command(**given: Any) -> int:
+    """Run the jobs of a file: conversions, diameters, approximations, a night of them.
+
+    The whole file is checked before the first job starts. Each job is a process of its own; one that
+    fails does not stop the others. The same command goes on where it was stopped, by whatever.
+    Relative paths in the file count from its folder.
+
+    Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was
+    stopped early.
+    """
+    from ..batch import Batch, BatchOptions, prepare
+    from ..batch import batch as run_batch
+    from ..batch.dry_run import jobs_data, jobs_text
+    from .main import group
+
+    chosen = BatchOptions(memory_bytes=given["memory"], parallel=given["parallel"], out=given["out"],
+                          keep_going=given["keep_going"], retry=given["retry"])
+    if given["dry_run"]:
+        prepared = prepare(given["jobs"], group, chosen)
+        if given["as_json"]:
+            emit_json(jobs_data(prepared))
+        else:
+            emit(jobs_text(prepared))
+        return 0
+    try:
+        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            found = run_batch(given["jobs"], group, chosen, listener)
+    except StoppedEarly as stop:
+        assert isinstance(stop.result, Batch)
+        _answer(stop.result, given["as_json"])
+        complain(f"emdiam: {stop}")
+        return stop.exit_code
+    _answer(found, given["as_json"])
+    return found.exit_code
+
+
+def _answer(found: Any, as_json: bool) -> None:
+    for message in found.messages:
+        complain(f"emdiam: {message}")
+    if as_json:
+        emit_json(found.to_dict())
+    else:
+        from ..batch import summary_text
+
+        emit(summary_text(found))

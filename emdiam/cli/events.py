@@ -1,0 +1,133 @@
+"""`--events FILE.jsonl`: what a command was asked, every event, and how it ended, a JSON object a line.
+
+Schema in docs/events.md. A line is one write to a file opened for appending, so several runs may share
+a file and a killed run leaves whole lines, but for the last one at most; the next run begins a new
+line. A disk that is full ends the record with one warning and never the run. Events of one phase are
+thinned to one a second, after a burst at the start that short runs keep whole.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import threading
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..errors import InputError
+from ..progress import Allowance, Event
+from .output import complain
+
+SCHEMA = 1
+MOST, RATE = 100, 1.0
+MOST_TURNS, TURN_RATE = 400, 5.0
+_RECORD_FILE = "zarr.json"
+
+
+class EventLog:
+    """A listener that writes records; `begin` and `end` frame them. Any thread may call it.
+
+    path : the file, appended to. Raises InputError if it cannot be opened.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        try:
+            self._file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise InputError(f"events cannot be written ({error.strerror})", path=path,
+                             remedy="name a file in a folder that you may write to") from error
+        self._path, self._run = str(path), os.urandom(4).hex()
+        self._began, self._lock = time.monotonic(), threading.Lock()
+        self._open, self._phase = True, ""
+        self._all, self._turns = Allowance(MOST, RATE), Allowance(MOST_TURNS, TURN_RATE)
+        self._torn = self._ends_torn()
+
+    def begin(self, command: str, arguments: dict[str, Any], store_digest: str | None) -> None:
+        """The first record: what was asked."""
+        self._write("begin", {"schema": SCHEMA, "command": command, "version": __version__,
+                              "arguments": arguments, "store_digest": store_digest, "process": os.getpid()})
+
+    def __call__(self, event: Event) -> None:
+        """Record one event, unless there were too many lately."""
+        if event.kind == "traversal":  # the library bounds their rate
+            self._write("traversal", {"phase": event.phase, **event.facts})
+            return
+        turn = event.finished or event.phase != self._phase
+        if not (self._all.take() or (turn and self._turns.take())):
+            return
+        self._phase = event.phase
+        self._write("progress", {"phase": event.phase, "done": event.done, "total": event.total,
+                                 "unit": event.unit, "finished": event.finished, "facts": event.facts})
+
+    def end(self, exit_code: int, sentence: str | None) -> None:
+        """The last record, and the file is closed. sentence : what was complained of, if anything."""
+        self._write("end", {"exit_code": exit_code, "sentence": sentence})
+        with self._lock:
+            self._close()
+
+    def _write(self, record: str, rest: dict[str, Any]) -> None:
+        with self._lock:
+            if not self._open:
+                return
+            data = {"record": record, "run": self._run, "at": round(time.monotonic() - self._began, 6),
+                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **_plain(rest)}
+            line = (b"\n" if self._torn else b"") + json.dumps(data, allow_nan=False).encode() + b"\n"
+            self._torn = False
+            try:
+                written = os.write(self._file, line)
+                if written < len(line):  # the disk is full, and the next write says so
+                    os.write(self._file, line[written:])
+            except OSError as error:
+                self._close()
+                complain(f"warning: no more events are written to {self._path} ({error.strerror})")
+
+    def _close(self) -> None:
+        if self._open:
+            self._open = False
+            os.close(self._file)
+
+    def _ends_torn(self) -> bool:
+        """Whether the file ends within a line, as a killed run may leave it."""
+        try:
+            size = os.fstat(self._file).st_size
+            return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
+        except OSError:  # a pipe or a terminal has no end to look at
+            return False
+
+
+def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> EventLog:
+    """A log at `path` whose first record tells of the command and its arguments (by the names of
+    its options). Raises InputError if the file cannot be opened."""
+    log = EventLog(path)
+    store = None if command in ("convert", "generate") else arguments.get("store")
+    log.begin(command, arguments, None if store is None else store_digest(str(store)))
+    return log
+
+
+def store_digest(store: str) -> str | None:
+    """The digest in the record of a store, without opening it; None for what is no store on a disk
+    (the command will say what is wrong with it)."""
+    try:
+        data = json.loads((Path(store) / _RECORD_FILE).read_text(encoding="utf-8"))
+        return str(data["attributes"]["emdiam"]["chunk_digest"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """`value` as JSON has it: paths and other things as texts, numbers that are none as null."""
+    if isinstance(value, dict):
+        return {str(name): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, str | bool | int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if hasattr(value, "item"):  # a number of numpy
+        return _plain(value.item())
+    return str(value)

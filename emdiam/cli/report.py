@@ -1,0 +1,68 @@
+"""`emdiam report`: a page on finished runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InputError
+from . import options
+from .outcome import EmdiamCommand
+from .output import emit, emit_json
+
+# Written out because the library's own modules import numpy; a test compares them.
+FORMATS = ("html", "md", "json", "png")
+_SUFFIXES = {".html": "html", ".htm": "html", ".md": "md", ".json": "json"}
+_PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
+
+
+@click.command(cls=EmdiamCommand)
+@click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
+@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+              help="What to write; for png a folder. [default: report.html, report-figures; standard output for md"
+                   " and json]")
+@click.option("--format", "wanted", type=click.Choice(FORMATS),
+              help="One page, Markdown, JSON, or figures alone. [default: by the name of FILE, else html]")
+@options.as_json
+def command(**given: Any) -> int:
+    """Report on finished runs, as one page that needs nothing else.
+
+    SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with what exact,
+    approx or tradeoff printed with --json; several are put side by side. Events that lie beside
+    (NAME.events.jsonl beside NAME.json) show how bounds closed, frontiers, and phases.
+
+    Plots need matplotlib: pip install 'emdiam[plots]'.
+    """
+    from ..report import draw_figures, make_report, read_report
+
+    wanted = given["wanted"] or _SUFFIXES.get(given["out"].suffix if given["out"] else "", "html")
+    out = given["out"] or _PLACES.get(wanted)
+    if wanted == "png":
+        report = read_report(given["sources"])
+        assert out is not None
+        files = [str(path) for path in draw_figures(report, out)]
+    else:
+        report, text = make_report(given["sources"], wanted)
+        files = [] if out is None else [_written(out, text)]
+        if out is None and not given["as_json"]:
+            emit(text.rstrip("\n"))
+            return 0
+    ends = {run.name: run.status for run in report.runs}
+    if given["as_json"]:
+        emit_json({"files": files, "runs": ends, "notes": report.notes})
+    else:
+        emit(f"{len(ends):,} {'run' if len(ends) == 1 else 'runs'} reported: {', '.join(files) or 'no figures'}")
+    return 0
+
+
+def _written(path: Path, text: str) -> str:
+    """Write the file, whole or not at all; its name. Raises InputError."""
+    from ..tradeoff.cells import write_whole
+
+    try:
+        write_whole(path, text)
+    except OSError as error:
+        raise InputError(f"the report cannot be written ({error.strerror})", path=path) from None
+    return str(path)

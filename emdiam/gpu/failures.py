@@ -1,0 +1,105 @@
+"""What CUDA says when something fails, as one sentence of emdiam.errors.
+
+CuPy raises errors of a few classes, whose text begins with the name of what happened: cudaErrorIllegalAddress of
+the runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION of the compiler. Names are told
+apart here, never numbers, which differ between the three. After most of these failures a CUDA context is of no
+more use, so that nothing is tried again on the device.
+Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from types import TracebackType
+
+from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError
+
+ON_CPU = "compute on the CPU with --device cpu"
+# By name, so that they need not be imported.
+ERROR_CLASSES = frozenset(("CUDARuntimeError", "CUDADriverError", "OutOfMemoryError", "NVRTCError", "CompileException"))
+_NAME = re.compile(r"\b(?:cudaError|CUDA_ERROR_|NVRTC_ERROR_)\w+")
+_NO_ROOM = frozenset(("outofmemory", "memoryallocation"))
+_UNFIT = frozenset((
+    "nobinaryforgpu", "nokernelimagefordevice", "invalidimage", "invalidkernelimage", "invalidptx", "invalidsource",
+    "unsupportedptxversion", "jitcompilernotfound", "insufficientdriver", "systemdrivermismatch",
+))
+# What is known of a device that fails, by what its names have in common.
+_LOST = {
+    "illegaladdress": "a kernel touched memory that is not its own",
+    "misalignedaddress": "a kernel touched memory that is not its own",
+    "launchfailure": "a kernel failed",
+    "launchfailed": "a kernel failed",
+    "launchtimeout": "a kernel ran for longer than the system allows",
+    "eccuncorrectable": "its memory has an error that cannot be corrected",
+    "nvlinkuncorrectable": "its link has an error that cannot be corrected",
+    "devicesunavailable": "it is gone, or another process has it",
+    "deviceunavailable": "it is gone, or another process has it",
+    "nodevice": "it is gone",
+    "invaliddevice": "it is gone",
+}
+
+
+def first_line(error: BaseException) -> str:
+    """What an error says, in one line. CuPy frames the text of a failed import and keeps its cause."""
+    text = str(error.__cause__ or error)
+    return next((line.strip() for line in text.splitlines() if any(map(str.isalnum, line))), type(error).__name__)
+
+
+def is_cuda_error(error: BaseException) -> bool:
+    """Whether CuPy raised it for something that CUDA, its compiler or its memory said."""
+    return any(kind.__name__ in ERROR_CLASSES for kind in type(error).__mro__)
+
+
+def _kind(error: BaseException) -> str:
+    """The name of what happened without what runtime, driver and compiler put around it: illegaladdress."""
+    match = _NAME.search(str(error))
+    name = "" if match is None else match[0]
+    return re.sub("^cudaError|^CUDA_ERROR_|^NVRTC_ERROR_|_", "", name).lower()
+
+
+def sentence(error: BaseException, device: str, room: str = "") -> EmdiamError:
+    """The error of emdiam that says what an error of CuPy means: DeviceRoomError, DeviceUnfitError for kernels
+    that cannot be compiled or loaded, or DeviceError for a device that failed in the middle.
+
+    device : its name. room : what was asked for and what is free, if that is known.
+    """
+    kind, said = _kind(error), first_line(error)
+    classes = {one.__name__ for one in type(error).__mro__}
+    if kind in _NO_ROOM or "OutOfMemoryError" in classes:
+        return DeviceRoomError(f"the device {device} has no room{f' for {room}' if room else f' ({said})'}",
+                               remedy=f"use a smaller graph, or {ON_CPU}")
+    if kind in _UNFIT or classes & {"NVRTCError", "CompileException"}:
+        return DeviceUnfitError(f"the device {device} cannot run these kernels ({said})",
+                                remedy=f"use a GPU and a driver that the installed CuPy supports, or {ON_CPU}")
+    clause = f": {_LOST[kind]}" if kind in _LOST else ""
+    return DeviceError(f"the device {device} failed in the middle{clause} ({said})", remedy=f"run again, or {ON_CPU}")
+
+
+class Guard:
+    """`with guard:` around calls of CuPy for one device: makes it current in this thread, and turns errors of CUDA
+    into those of `sentence`.
+
+    enter : makes the device current. name : of the device.
+    """
+
+    def __init__(self, enter: Callable[[], object], name: str) -> None:
+        self._enter, self._name = enter, name
+
+    def __enter__(self) -> None:
+        try:
+            self._enter()
+        except Exception as error:
+            self._raise(error)
+            raise
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if error is not None:
+            self._raise(error)
+
+    def _raise(self, error: BaseException) -> None:
+        """Raise what an error of CUDA means; comes back for any other."""
+        if is_cuda_error(error):
+            raise sentence(error, self._name) from error

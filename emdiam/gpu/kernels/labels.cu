@@ -1,0 +1,40 @@
+// One level of label growth: every vertex takes the smallest (distance, owner) that reaches it. A label is a u64,
+// distance << 32 | owner, all bits set where unreached; so the smaller of two labels is the nearer one, and of
+// equally near ones that of the smaller owner.
+// Source: Meyer, On trade-offs in external-memory diameter-approximation (2008), rounds of cluster growing; see
+// also traverse/labels.py, the same on the CPU.
+// Work: O(n + m) in all levels together, since a vertex is queued once.
+#include "mapping.cuh"
+#include "active.cuh"
+
+#define OWNER_BITS 32u
+
+// Offers the label of a row, one step farther, to a neighbour. Rows are at the distance of the level before, so
+// that no offer of this level lowers them: what is read of them does not change. Whoever brings a neighbour to
+// its distance queues it, and smaller owners may come to it after that.
+struct OfferLabel {
+    const VERTEX* queue;
+    const VERTEX* neighbours;
+    u64* labels;
+    VERTEX* following;
+    u64* n_following;
+    __device__ void operator()(u64 row, u64 arc) const {
+        const VERTEX w = __ldg(neighbours + arc);
+        const u64 offer = labels[queue[row]] + (1ull << OWNER_BITS);
+        if (load_fresh(labels + w) <= offer) return;
+        const u64 before = atomicMin(labels + w, offer);
+        if (before >> OWNER_BITS <= offer >> OWNER_BITS) return;
+        following[reserve_active(n_following)] = w;
+    }
+};
+
+// The first parameters: see Frontier; the queue has the vertices of one distance, each once. neighbours: VERTEX[m].
+// labels: u64[n]. following: VERTEX[n], gets every vertex that comes to the next distance, once, in any order.
+// n_following: u64[1], from where it is on. The labels do not depend on the order of threads.
+extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
+grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* n_following) {
+    __shared__ u64 scratch[MAPPING_WORDS];
+    const Frontier frontier = FRONTIER;
+    const OfferLabel offer = {queue, neighbours, labels, following, n_following};
+    for_each_arc(frontier, scratch, offer);
+}

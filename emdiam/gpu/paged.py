@@ -1,0 +1,221 @@
+"""Frontiers over a graph whose arcs are paged: the same kernels, on the pages at hand.
+
+For each frontier, as a bitmap: how many arcs of each block it asks for (paging.cu), a way for each page by the cost
+model (paging_model.py), neighbouring pages that are not copied into one group, and for each group its rows and a
+launch. Kernels see the arcs that are at hand and leave others out (Frontier, mapping.cuh), so a row that spans
+pages is done in parts. Vertex state stays on the device. Work: that of FrontierLauncher, n / 32, and O(pages)
+on the host a frontier, which reads one small array for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..traverse.core import Core
+from .bfs_standard import DeviceGraph
+from .device import Device, DeviceArray, Kernel, blocks_for
+from .frontier import MOST_THREADS, FrontierLauncher, Held
+from .gather import pack_rows
+from .pages import Pages
+from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
+from .registry import find_entry
+
+_FILE = "paging.cu"
+WORD = 32
+
+
+@dataclass(frozen=True)
+class PagedGraph(DeviceGraph):
+    """A graph whose offsets are on the device and whose arcs come in pages.
+
+    neighbours : an empty vector of the ids' type. core : of the engine that has the arcs. model : what ways
+    cost; ways : those that may be taken (of WAYS of paging_model.py).
+    """
+
+    core: Core
+    pages: Pages
+    model: PagingModel
+    ways: tuple[str, ...]
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs."""
+        return self.pages.n_arcs
+
+    @property
+    def resident(self) -> bool:
+        """No: the arcs come in pages."""
+        return False
+
+    @property
+    def most_at_once(self) -> tuple[int, int]:
+        """Most rows and arcs of one launch: those of a page."""
+        return self.pages.items, self.pages.items
+
+    def launcher(self, device: Device, mapping: str, block: int = MOST_THREADS,
+                 tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
+        """See DeviceGraph.launcher."""
+        return PagedLauncher(device, self, mapping, block, tuning)
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Pages first..last, done in one launch. rows, arcs : of the frontier in them, at most and exactly."""
+
+    way: str
+    first: int
+    last: int
+    rows: int
+    arcs: int
+
+
+class PagedLauncher(FrontierLauncher):
+    """A FrontierLauncher for a PagedGraph; parameters as there.
+
+    Buffers on the device beside its own, which launchers of one graph share: n / 8 bytes, 8 bytes a block, 16 a
+    page, the rows of a page, and the arcs of one.
+    """
+
+    def __init__(self, device: Device, graph: PagedGraph, mapping: str, block: int = MOST_THREADS,
+                 tuning: Mapping[str, int] | None = None) -> None:
+        super().__init__(device, graph, mapping, block, tuning)
+        if not self.mapping.needs_sums:
+            self._make_sums(graph.most_at_once[0])  # packed rows are found by sums, whatever the mapping
+        self._paged, self._pages = graph, graph.pages
+        asked = self._pages.n_blocks + 2 * self._pages.n_pages
+        self._activity = graph.shared(device, "activity", asked, np.uint64)
+        self._words = graph.shared(device, "words", -(-graph.n_vertices // WORD), np.uint32)
+        self._rows = graph.shared(device, "rows", self._pages.items, graph.id_dtype)
+        self._arcs = graph.shared(device, "arcs", self._pages.items, graph.id_dtype)
+        self._tail = device.empty(1, np.uint64)
+        self._packed = np.empty(self._pages.items, graph.id_dtype)
+
+    def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
+        """See FrontierLauncher.launch; one launch for each group of pages with an active arc."""
+        self.device.fill(self._words, 0)
+        self._run("frontier_words", queue.size, queue, np.uint64(queue.size), self._words)
+        self.launch_words(kernels, self._words, arguments)
+
+    def launch_words(self, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
+        """The same for the vertices of a bitmap, uint32[ceil(n / 32)]."""
+        arcs, rows, sectors = self._ask(words)
+        for group in self._groups(arcs, rows, sectors):
+            queue = self._rows_of(group, words)
+            self.launch_held(kernels, queue, self._bring(group, queue, arcs, sectors), arguments)
+            if group.way == COPY:
+                self._pages.used(group.first)
+
+    def _run(self, entry: str, items: int, *args: Any) -> None:
+        """Run an entry of paging.cu with a thread an item."""
+        kernel = self.device.kernel(_FILE, find_entry(_FILE, entry).entry, self.vertex)
+        self.device.launch(kernel, blocks_for(items, self.block, self.device), self.block, args)
+
+    def _ask(self, words: DeviceArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Active arcs of each block, int64[blocks]; active rows and their sectors, int64[pages]."""
+        n_blocks, n_pages = self._pages.n_blocks, self._pages.n_pages
+        self.device.fill(self._activity, 0)
+        cuts = (0, n_blocks, n_blocks + n_pages, n_blocks + 2 * n_pages)
+        self._run("page_activity", self.graph.n_vertices, words, np.uint64(self.graph.n_vertices), self.graph.offsets,
+                  np.uint32(self._pages.block_shift), np.uint32(self._pages.page_shift),
+                  *(self._activity[a:b] for a, b in zip(cuts, cuts[1:], strict=False)))
+        found = self.device.to_host(self._activity).astype(np.int64)
+        return found[: cuts[1]], found[cuts[1] : cuts[2]], found[cuts[2] :]
+
+    def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> list[_Group]:
+        """What is brought together, and how, in the order of pages."""
+        active = np.flatnonzero(rows)
+        self._pages.counts.pages_skipped += len(rows) - len(active)
+        groups = list[_Group]()
+        for page in active.tolist():
+            last, own = groups[-1] if groups else None, self._arcs_of(page, arcs)
+            joins = last is not None and last.arcs + own <= self._pages.items
+            way = self._way(page, arcs, int(sectors[page]), last.way if last is not None and joins else COPY)
+            if last is None or last.way != way or way == COPY or not joins:
+                groups.append(_Group(way, page, page, int(rows[page]), own))
+            else:
+                groups[-1] = _Group(way, last.first, page, last.rows + int(rows[page]), last.arcs + own)
+        return groups
+
+    def _arcs_of(self, page: int, arcs: np.ndarray) -> int:
+        return int(arcs[self._pages.blocks_of(page)].sum())
+
+    def _way(self, page: int, arcs: np.ndarray, sectors: int, before: str) -> str:
+        """How a page with active arcs comes. before : as for PagingModel.cheapest."""
+        missing = self._pages.bytes_of(self._pages.missing(self._active_blocks(page, arcs)))
+        need = PageNeed(missing, self._arcs_of(page, arcs) * self._packed.itemsize, sectors)
+        return self._paged.model.cheapest(need, self._paged.ways, before)
+
+    def _active_blocks(self, page: int, arcs: np.ndarray) -> np.ndarray:
+        """Blocks of a page with an active arc, int64[k]."""
+        part = self._pages.blocks_of(page)
+        found: np.ndarray = np.flatnonzero(arcs[part]) + part.start
+        return found
+
+    def _rows_of(self, group: _Group, words: DeviceArray) -> DeviceArray:
+        """The vertices of the frontier with an arc in the group, in any order."""
+        first, last = self._pages.vertices_of(group.first, group.last)
+        begin, end = self._pages.range_of(group.first, group.last)
+        self.device.fill(self._tail, 0)
+        self._run("rows_of_range", last + 1 - first // WORD * WORD, words, self.graph.offsets, np.uint64(first),
+                  np.uint64(last), np.uint64(begin), np.uint64(end), self._rows, self._tail)
+        # A row that goes on into the next page of the group was counted twice, so their number is read; that
+        # of a single page is known.
+        k = group.rows if group.first == group.last else int(self.device.to_host(self._tail)[0])
+        return self._rows[:k]
+
+    def _bring(self, group: _Group, rows: DeviceArray, arcs: np.ndarray, sectors: np.ndarray) -> Held:
+        """The arcs of a group, at hand for what is launched from now on."""
+        pages, counts = self._pages, self._pages.counts
+        begin, end = pages.range_of(group.first, group.last)
+        if group.way == COPY:
+            return Held(pages.bring(group.first, self._active_blocks(group.first, arcs)), begin, end)
+        if group.way == IN_PLACE:
+            counts.pages_in_place += 1
+            counts.bytes_in_place += int(sectors[group.first : group.last + 1].sum()) * SECTOR_BYTES
+            return Held(pages.in_place(begin, end), begin, end)
+        k = pack_rows(self._paged.core, self.device.to_host(rows), begin, end, self._packed)
+        counts.pages_gathered += 1
+        counts.bytes_gathered += k * self._packed.itemsize
+        self.device.copy(self._packed[:k], self._arcs[:k])
+        return Held(self._arcs[:k], begin, end, packed=True)
+
+
+class PagedBfs:
+    """BFS on a PagedGraph without queues, for any number of sources; bitmaps are made once.
+
+    mapping, tuning : of all levels. Device memory beside the graph's and the launcher's: 4 bytes a vertex for
+    the distances, and n / 4. Raises InputError for a mapping or a tuning that there cannot be.
+    """
+
+    def __init__(self, device: Device, graph: PagedGraph, mapping: str, tuning: Mapping[str, int] | None = None,
+                 block: int = MOST_THREADS) -> None:
+        self._device, self._n = device, graph.n_vertices
+        self._launcher = PagedLauncher(device, graph, mapping, block, tuning)
+        self._kernels = self._launcher.kernels("bfs_paged.cu", "reach_words", "reach_words_deferred")
+        self._words = [device.empty(-(-self._n // WORD), np.uint32) for _ in range(2)]
+        self._count = device.empty(1, np.uint64)
+
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """See FrontierBfs.run."""
+        device, unreached = self._device, int(np.iinfo(np.uint32).max)
+        distances = device.empty(self._n, np.uint32)
+        device.fill(distances, unreached)
+        device.fill(distances[source : source + 1], 0)
+        here, there = self._words
+        device.fill(here, 0)
+        device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
+        last = unreached if radius is None else radius
+        for level in range(1, unreached):
+            if level > last:
+                return distances, last, False
+            device.fill(there, 0)
+            device.fill(self._count, 0)
+            self._launcher.launch_words(self._kernels, here, (distances, np.uint32(level), there, self._count))
+            if not int(device.to_host(self._count)[0]):
+                return distances, level - 1, True
+            here, there = there, here
+        raise OverflowError(f"a distance above {unreached - 1} does not fit uint32")

@@ -1,0 +1,146 @@
+"""Arcs that a device does not hold: pages that come when they are needed, and those that stay.
+
+A page is a few neighbouring blocks of the store. The engine's arena, locked into memory, is where blocks come
+from: all of them where the graph is in RAM, else those that its threads have read and decoded for the page
+at hand, while the page before is still on its way. Copies run behind the launches, through a ring of buffers;
+what device memory is left keeps pages for good, the first that come. A block without an active arc is never
+copied. Device memory: (ring + kept pages) * page bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..stream.counters import Tally
+from ..traverse.core import Core
+from .device import Device, DeviceArray
+
+RING = 3
+
+
+@dataclass
+class PagingCounts(Tally):
+    """bytes_copied, bytes_gathered, bytes_in_place : brought to the device by each way (in place: whole
+    sectors). pages_* : how often a page came that way, was there already (kept), or had no active arc."""
+
+    bytes_copied: int = 0
+    bytes_gathered: int = 0
+    bytes_in_place: int = 0
+    pages_copied: int = 0
+    pages_gathered: int = 0
+    pages_in_place: int = 0
+    pages_kept: int = 0
+    pages_skipped: int = 0
+
+
+class Pages:
+    """The pages of the graph of `core` for a device. items : arcs of a page.
+
+    page_shift : log2 of blocks a page. n_kept : pages that device memory has room for beside the ring.
+    Close it before the arena goes. Raises BudgetError if the device or the host has no room.
+    """
+
+    def __init__(self, device: Device, core: Core, page_shift: int, n_kept: int) -> None:
+        self.device, self._core, self.page_shift = device, core, page_shift
+        arena, table = core.pager.arena, core.table
+        self.n_arcs, self.block_shift = table.n_arcs, table.shift
+        self.shift = table.shift + page_shift
+        self.n_blocks, self.n_pages = table.n_blocks, -(-table.n_blocks >> page_shift)
+        self.counts = PagingCounts()
+        self._locked = arena.ids
+        self._mapped = device.register(arena.ids)
+        self.in_order = core.pager.everything_resident and bool((arena.slot_of == np.arange(table.n_blocks)).all())
+        self.items, dtype = 1 << self.shift, arena.ids.dtype
+        items = self.items
+        self._ring = [device.empty(items, dtype) for _ in range(min(RING, max(1, self.n_pages)))]
+        self._free: list[Any] = [None] * len(self._ring)
+        self._kept = device.empty(n_kept * items, dtype)
+        self._n_kept = n_kept
+        self._slots: dict[int, int] = {}
+        self._there = np.zeros(table.n_blocks, bool)
+        self._copies = device.stream()
+        self._on_its_way: list[Any] = []
+        self._turn = 0
+
+    def close(self) -> None:
+        """Let go of the arena, once all copies have ended."""
+        self.device.wait_here(self.device.record(self._copies))
+        self.device.synchronize()
+        self.device.release(self._locked)
+
+    def blocks_of(self, page: int) -> slice:
+        """The blocks of a page."""
+        return slice(page << self.page_shift, min((page + 1) << self.page_shift, self.n_blocks))
+
+    def vertices_of(self, first: int, last: int) -> tuple[int, int]:
+        """First and last vertex with an arc in pages first..last."""
+        held, end = self._core.table.first_vertex, self.blocks_of(last).stop
+        return int(held[self.blocks_of(first).start]), min(int(held[end]), self._core.table.n_vertices - 1)
+
+    def bytes_of(self, blocks: np.ndarray) -> int:
+        """Bytes of the ids of these blocks (the last of the graph may be short)."""
+        begin = blocks << self.block_shift
+        ends = np.minimum(begin + (1 << self.block_shift), self.n_arcs)
+        return int((ends - begin).sum()) * self._locked.itemsize
+
+    def range_of(self, first: int, last: int) -> tuple[int, int]:
+        """Arcs [begin, end) of pages first..last."""
+        return first << self.shift, min((last + 1) << self.shift, self.n_arcs)
+
+    def missing(self, blocks: np.ndarray) -> np.ndarray:
+        """Those of `blocks` (int64[k]) that the device does not hold."""
+        return blocks[~self._there[blocks]]
+
+    def in_place(self, begin: int, end: int) -> DeviceArray:
+        """Arcs [begin, end) where they lie in the host's memory, for kernels; only if `in_order`."""
+        return self._mapped[begin:end]
+
+    def bring(self, page: int, blocks: np.ndarray) -> DeviceArray:
+        """A buffer with the arcs of `blocks` (int64[k], of this page, ascending), the page's first arc first; launches
+        asked for from now on see them. `used` must be called after the launches."""
+        slot = self._slots.get(page)
+        if slot is None and len(self._slots) < self._n_kept:
+            slot = self._slots[page] = len(self._slots)
+        if slot is not None:
+            wanted, buffer = self.missing(blocks), self._kept[slot << self.shift : (slot + 1) << self.shift]
+            self._there[blocks] = True
+        else:
+            wanted, buffer = blocks, self._ring[self._turn]
+            if self._free[self._turn] is not None:
+                self.device.wait(self._free[self._turn], self._copies)
+        if len(wanted):
+            self._copy(page, wanted, buffer)
+            self.device.wait(self._on_its_way[-1])
+        self.counts.pages_copied += len(wanted) > 0
+        self.counts.pages_kept += len(wanted) == 0
+        return buffer
+
+    def used(self, page: int) -> None:
+        """The launches that read the page have been asked for."""
+        if page not in self._slots:
+            self._free[self._turn] = self.device.record()
+            self._turn = (self._turn + 1) % len(self._ring)
+
+    def _copy(self, page: int, blocks: np.ndarray, buffer: DeviceArray) -> None:
+        """Bring blocks to their places in the buffer; neighbours in the arena go together."""
+        pager = self._core.pager
+        if not pager.everything_resident:
+            # Loading may throw out what the page before the last one was copied from, not the last one's.
+            for event in self._on_its_way[:-1]:
+                self.device.wait_here(event)
+            del self._on_its_way[:-1]
+            pager.load(blocks)
+        slots = pager.arena.slot_of[blocks].astype(np.int64)
+        breaks = np.flatnonzero((np.diff(blocks) != 1) | (np.diff(slots) != 1)) + 1
+        begin_page, _ = self.range_of(page, page)
+        for run in np.split(np.arange(len(blocks)), breaks):
+            begin, end = int(blocks[run[0]]) << self.block_shift, (int(blocks[run[-1]]) + 1) << self.block_shift
+            end, source = min(end, self.n_arcs), int(slots[run[0]]) << self.block_shift
+            host = self._locked[source : source + end - begin]
+            self.device.copy_behind(host, buffer[begin - begin_page : end - begin_page], self._copies)
+            self.counts.bytes_copied += host.nbytes
+        self._on_its_way.append(self.device.record(self._copies))
+        del self._on_its_way[:-2]

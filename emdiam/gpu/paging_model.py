@@ -1,0 +1,88 @@
+"""What bringing arcs to a device costs, and which way is cheapest for a page.
+
+A page's arcs can be *copied* (its blocks with an active arc, by the copy engine), *gathered* (the host packs the
+active rows, which are copied), or read *in place* (kernels read the host's memory through the bus, a sector of 32
+bytes at a time). Seconds of each, for a page with `blocks` active blocks and `arcs` active arcs:
+
+    copied    call + blocks * block_bytes / copy_rate
+    gathered  call + round_trip + arcs * id_bytes * (1 / gather_rate + 1 / copy_rate)
+    in place  call + sectors * 32 / place_rate
+
+Neighbouring pages that are gathered, or read in place, share one launch: the call and the round trip are those of
+the first.
+
+The four rates and the two latencies are measured when a graph is opened (`measure`). Gathering and reading in
+place move at most MOST_WASTE times the bytes of the active rows, by rule and not by estimate.
+Sources: HyTGraph (a cost model for each partition), EMOGI (reading in place), Subway (gathering).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
+WAYS = (COPY, GATHER, IN_PLACE)
+SECTOR_BYTES = 32
+MOST_WASTE = 2
+
+
+@dataclass(frozen=True)
+class PageNeed:
+    """What a frontier asks of a page. block_bytes : of its blocks with an active arc that are not there. row_bytes : of
+    its active rows; sectors : that these lie in."""
+
+    block_bytes: int
+    row_bytes: int
+    sectors: int
+
+
+@dataclass(frozen=True)
+class PagingModel:
+    """Bytes a second and seconds. copy_rate : of the copy engine. place_rate : of kernels that read the
+    host's memory in sectors. gather_rate : of the host when it packs rows. call : of one more page.
+    round_trip : of a frontier that comes to the host."""
+
+    copy_rate: float
+    place_rate: float
+    gather_rate: float
+    call: float
+    round_trip: float
+
+    def seconds(self, way: str, page: PageNeed, joins: bool = False) -> float:
+        """Predicted seconds of bringing a page that way. joins : whether it shares the launch of the page before."""
+        call = 0.0 if joins and way != COPY else self.call
+        if way == COPY:
+            return call + page.block_bytes / self.copy_rate
+        if way == GATHER:
+            waits = 0.0 if joins else self.round_trip
+            return call + waits + page.row_bytes * (1 / self.gather_rate + 1 / self.copy_rate)
+        return call + page.sectors * SECTOR_BYTES / self.place_rate
+
+    def cheapest(self, page: PageNeed, ways: tuple[str, ...] = WAYS, before: str = COPY) -> str:
+        """The way of fewest seconds; COPY if no other may be taken. ways : those that there are. before : the way of
+        the page before, whose launch this one could share."""
+        allowed = [way for way in ways if way != IN_PLACE or page.sectors * SECTOR_BYTES <= MOST_WASTE * page.row_bytes]
+        return min(allowed or [COPY], key=lambda way: self.seconds(way, page, way == before))
+
+
+# An H100 on PCIe 5: rates as its makers state them, latencies as those of a launch and of a small read.
+TYPICAL = PagingModel(copy_rate=50e9, place_rate=30e9, gather_rate=4e9, call=15e-6, round_trip=40e-6)
+
+
+def timed_rate(run: Callable[[], None], nbytes: int, times: int = 3) -> float:
+    """Bytes a second of the fastest of some runs."""
+    best = float("inf")
+    for _ in range(times):
+        begin = time.perf_counter()
+        run()
+        best = min(best, time.perf_counter() - begin)
+    return nbytes / max(best, 1e-9)
+
+
+def random_rows(n: int, k: int, seed: int = 0) -> np.ndarray:
+    """k different numbers below n (all of them if there are no more), ascending, int64, for measuring."""
+    return np.sort(np.random.default_rng(seed).choice(n, min(n, k), replace=False))

@@ -1,0 +1,143 @@
+"""Multi-source BFS shared by several devices that each hold the whole graph.
+
+Batches of sources are handed out as devices come free, one thread a device; the caller's is that of the first.
+Where there are fewer batches than devices, batches are cut, by whole words of 64 sources, unless they stop at
+targets: when a batch stops then depends on all of its sources. So what is found does not depend on the number of
+devices. Columns belong to the first device; distances that another has found come through the host, in pieces.
+Device memory, beside the first: the graph, a MultiSource, and 4 bytes a vertex and source of a batch with columns.
+Source: Then et al., PVLDB 2014 (MS-BFS), section 5.2: batches are independent.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+
+from .bfs_standard import DeviceGraph
+from .device import Device, DeviceArray
+from .multi_source import UNREACHED, WORD_BITS, MultiSource
+
+_PIECE = 1 << 20
+# Called after each batch with its levels, and when it began (time.perf_counter).
+Ended = Callable[[int, float], None]
+
+
+class Replicas:
+    """One graph on some devices. graphs : each device with its graph, the first one's first; all are the same.
+
+    Buffers of a MultiSource are made on a device with its first batch.
+    """
+
+    def __init__(self, graphs: Sequence[tuple[Device, DeviceGraph]]) -> None:
+        self._graphs = list(graphs)
+        self._searches: list[MultiSource | None] = [None] * len(self._graphs)
+
+    def __len__(self) -> int:
+        return len(self._graphs)
+
+    def eccentricities(
+        self, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[DeviceArray] | None, batch: int,
+        ended: Ended,
+    ) -> np.ndarray:
+        """Eccentricities of the sources (int64[k], any number) in their components, int32[k].
+
+        batch : most sources at a time, at most 512. targets, columns : as for MultiSource.run, the columns on the
+        first device, one uint32[n] a source. ended : called in this thread, in the order of batches. Raises as
+        MultiSource.run does, and BudgetError if a device has no room; errors end the work of all devices.
+        """
+        job = _Job(self, sources, targets, columns, batch)
+        if len(self) == 1:
+            job.work(0, ended)
+            return job.found
+        with ThreadPoolExecutor(len(self) - 1, thread_name_prefix="device") as pool:
+            others = [pool.submit(job.work, place) for place in range(1, len(self))]
+            job.work(0, ended)
+            for other in others:
+                other.result()
+        job.count(ended)
+        return job.found
+
+    def run_on(
+        self, place: int, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[DeviceArray] | None
+    ) -> np.ndarray:
+        """One batch on the device of that place; for one thread a device."""
+        device, graph = self._graphs[place]
+        search = self._searches[place]
+        if search is None:
+            search = self._searches[place] = MultiSource(device, graph)
+        if place == 0 or columns is None:
+            return search.run(sources, targets, columns)
+        mine = device.empty(len(sources) * graph.n_vertices, np.uint32)
+        device.fill(mine, UNREACHED)
+        found = search.run(sources, targets, mine)
+        self._bring(place, mine, columns)
+        return found
+
+    def _bring(self, place: int, mine: DeviceArray, columns: Sequence[DeviceArray]) -> None:
+        """Copy vectors, one after the other in `mine`, from the device of that place to the first."""
+        device, first = self._graphs[place][0], self._graphs[0][0]
+        for number, column in enumerate(columns):
+            n = column.size
+            for begin in range(0, n, _PIECE):
+                end = min(begin + _PIECE, n)
+                first.copy(device.to_host(mine[number * n + begin : number * n + end]), column[begin:end])
+
+
+class _Job:
+    """One call: which parts of the sources are taken, and which batches are done."""
+
+    def __init__(
+        self, replicas: Replicas, sources: np.ndarray, targets: np.ndarray | None,
+        columns: Sequence[DeviceArray] | None, batch: int,
+    ) -> None:
+        self._replicas, self._sources, self._targets, self._columns = replicas, sources, targets, columns
+        self.found = np.empty(len(sources), np.int32)
+        self._batches = [slice(at, min(at + batch, len(sources))) for at in range(0, len(sources), batch)]
+        size = batch
+        if targets is None and len(self._batches) < len(replicas):
+            size = -(-min(batch, len(sources)) // len(replicas) // WORD_BITS) * WORD_BITS
+        # (batch, its part), in order.
+        self._parts = [(number, slice(at, min(at + size, one.stop))) for number, one in enumerate(self._batches)
+                       for at in range(one.start, one.stop, size)]
+        self._open = [sum(number == one for one, _ in self._parts) for number in range(len(self._batches))]
+        self._taken = self._counted = 0
+        self._stopped = False
+        self._lock = threading.Lock()
+        self._begin = time.perf_counter()
+
+    def work(self, place: int, ended: Ended | None = None) -> None:
+        """Take parts until there are none, on the device of that place. ended : called for batches that are done.
+
+        After an error, which is raised here, no device takes another part.
+        """
+        try:
+            while (taken := self._take()) is not None:
+                number, part = taken
+                columns = None if self._columns is None else self._columns[part]
+                self.found[part] = self._replicas.run_on(place, self._sources[part], self._targets, columns)
+                with self._lock:
+                    self._open[number] -= 1
+                if ended is not None:
+                    self.count(ended)
+        except BaseException:
+            self._stopped = True
+            raise
+
+    def _take(self) -> tuple[int, slice] | None:
+        with self._lock:
+            if self._stopped or self._taken == len(self._parts):
+                return None
+            self._taken += 1
+            return self._parts[self._taken - 1]
+
+    def count(self, ended: Ended) -> None:
+        """Tell of the batches that are done, in their order, as far as they are."""
+        while self._counted < len(self._batches) and self._open[self._counted] == 0:
+            now = time.perf_counter()
+            ended(int(self.found[self._batches[self._counted]].max()) + 1, self._begin)
+            self._begin = now
+            self._counted += 1

@@ -1,0 +1,136 @@
+"""The plan of a device's memory: what a run will hold there, before it starts.
+
+The graph is resident where its edges fit beside everything else, and paged where not: then offsets and vertex
+state stay, edges come through a ring of buffers, and what is left keeps pages. Bytes a vertex: OFFSETS, and of
+state what the table below says for the method; columns are 4 bytes each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from ..errors import DeviceRoomError
+from ..graph.store import Store
+from ..units import format_size
+from .pages import RING
+from .setting import OnDevice
+
+# A page is this many bytes, or the largest power of two blocks below it: large enough that a launch and a copy
+# call cost little beside it, small enough that a ring of them does.
+PAGE_BYTES = 8 << 20
+_OFFSET_BYTES = 8
+# Distances of the search at hand, three bitmaps and those of what is reached.
+_SEARCH_BYTES = 4.5
+# Of a traversal with queues: two of ids, and sums of degrees.
+_SUMS_BYTES = 8
+# Of a batch of 64 sources: three words, and marks.
+_BATCH_BYTES = 28
+_MARGIN = 1 << 20
+# method -> columns at a time, whether it spreads, whether it runs batches.
+_NEEDS: dict[str, tuple[int, bool, bool]] = {
+    "pivots": (5, False, True), "fdiam": (2, True, False), "bounding": (4, False, True), "ifub": (2, False, True),
+    "graph-diameter": (3, False, False), "korf": (2, False, True), "apsp": (1, False, True),
+    "sweep-k": (4, False, False), "clusters": (4, False, False), "sweep": (3, False, False),
+    "fringe": (3, False, True), "spanning": (3, False, False),
+}
+
+
+@dataclass(frozen=True)
+class VramPlan:
+    """All sizes in bytes. resident : whether the edges stay. edge_bytes : of the edges on the device. ring_bytes,
+    kept_bytes : of pages that come and go, and of those that stay. pool_bytes : for more columns and wider
+    batches. least_bytes : the smallest --vram that would be accepted."""
+
+    limit_bytes: int
+    offset_bytes: int
+    state_bytes: int
+    edge_bytes: int
+    ring_bytes: int
+    kept_bytes: int
+    pool_bytes: int
+    least_bytes: int
+    resident: bool
+    page_shift: int
+    kept_pages: int
+
+    @property
+    def planned_bytes(self) -> int:
+        """What will be held at most."""
+        return (self.offset_bytes + self.state_bytes + self.edge_bytes + self.ring_bytes + self.kept_bytes
+                + self.pool_bytes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict for JSON."""
+        return {**asdict(self), "planned_bytes": self.planned_bytes}
+
+
+def state_bytes(n_vertices: int, id_bytes: int, method: str, paged: bool) -> int:
+    """Vertex state of a method beside the offsets."""
+    columns, spreads, batches = _NEEDS[method]
+    queues = 2 * id_bytes + _SUMS_BYTES
+    a_vertex = _SEARCH_BYTES + 4 * columns
+    if not paged or spreads or batches:
+        a_vertex += queues
+    if batches:
+        a_vertex += _BATCH_BYTES
+    return int(a_vertex * n_vertices) + _MARGIN
+
+
+def plan_vram(store: Store, setting: OnDevice, method: str) -> VramPlan:
+    """The plan of `method` on `store` within what the setting allows of the first device, or what is free there.
+
+    Raises BudgetError with the numbers where that is too little, and where one of several devices cannot hold the
+    whole graph.
+    """
+    plan = _plan_one(store, setting, method)
+    for other in setting.others:
+        if not (plan.resident and _plan_one(store, replace(setting, device=other), method).resident):
+            raise DeviceRoomError(f"each of several devices holds the whole graph, and it does not fit"
+                                  f" {other.name if plan.resident else setting.device.name}",
+                                  remedy="give one device, where edges that do not fit are paged")
+    return plan
+
+
+def _plan_one(store: Store, setting: OnDevice, method: str) -> VramPlan:
+    """The plan for the first device."""
+    device, free = setting.device, setting.device.memory().free
+    limit = free if setting.vram_bytes is None else min(setting.vram_bytes, free)
+    n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
+    offsets, edges = _OFFSET_BYTES * (n + 1), m * item
+    resident = state_bytes(n, item, method, paged=False)
+    if offsets + resident + edges <= limit and not setting.paged:
+        pool = limit - offsets - resident - edges
+        return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, method), True, 0, 0)
+    state, (shift, page, n_pages, ring) = state_bytes(n, item, method, paged=True), _ring(store)
+    left, least = limit - offsets - state - ring, _least(store, method, setting.paged)
+    if left < 0:
+        raise DeviceRoomError(
+            f"{format_size(limit)} of {device.name} is too small: the least is {format_size(least)} ="
+            f" {format_size(offsets)} offsets + {format_size(state)} vertex state + {format_size(ring)} pages",
+            remedy=f"give at least --vram {-(-least // 2**20)}MiB, or compute on the CPU with --device cpu")
+    kept = min(n_pages, left // 2 // page)
+    return VramPlan(limit, offsets, state, 0, ring, kept * page, left - kept * page, least, False, shift, kept)
+
+
+def page_shift(store: Store) -> int:
+    """log2 of the blocks of a page."""
+    block = store.indices.chunk_items * store.id_dtype.itemsize
+    return max(0, (PAGE_BYTES // block).bit_length() - 1)
+
+
+def _ring(store: Store) -> tuple[int, int, int, int]:
+    """log2 of blocks a page, bytes of a page, pages, and bytes of the ring with what stands beside it: the rows of
+    a page, arcs that were packed, sums of degrees, and what a frontier asks of each block."""
+    item, blocks, shift = store.id_dtype.itemsize, store.indices.n_chunks, page_shift(store)
+    items, n_pages = store.indices.chunk_items << shift, -(-blocks >> shift)
+    beside = 2 * items * item + 8 * (items + 1) + 8 * (blocks + 2 * n_pages)
+    return shift, items * item, n_pages, min(RING, max(1, n_pages)) * items * item + beside
+
+
+def _least(store: Store, method: str, paged: bool = False) -> int:
+    """The smallest budget: of a resident graph, or of a paged one if that is less or asked for."""
+    n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
+    offsets = _OFFSET_BYTES * (n + 1)
+    of_pages = offsets + state_bytes(n, item, method, True) + _ring(store)[3]
+    return of_pages if paged else min(of_pages, offsets + state_bytes(n, item, method, False) + m * item)

@@ -1,0 +1,122 @@
+"""What a report is about: runs, each with how it ended, its result and what its events tell."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+# How a run ended. "answered": with all that was asked; "stopped": with an interval; "failed": without a
+# result; "open": not run (yet).
+ANSWERED, STOPPED, FAILED, OPEN = "answered", "stopped", "failed", "open"
+
+
+@dataclass(frozen=True)
+class Traversal:
+    """One finished traversal. number : its place among those of the run, from 1. at, seconds : when it
+    ended, of the run, and how long it took. bytes_read, levels : of it alone; None where not told."""
+
+    number: int
+    at: float
+    kind: str = "bfs"
+    seconds: float | None = None
+    bytes_read: int | None = None
+    levels: int | None = None
+
+
+@dataclass(frozen=True)
+class Bound:
+    """The proved interval at a moment: `at` seconds into the run, after `traversals` of them."""
+
+    at: float
+    traversals: int | None
+    lower: int | None
+    upper: int | None
+
+
+@dataclass(frozen=True)
+class Spell:
+    """One phase of the run, all its spells together. bytes_read : None where not told."""
+
+    phase: str
+    seconds: float
+    bytes_read: int | None = None
+
+
+@dataclass
+class Track:
+    """What the events of a run tell. command, arguments : what was asked, by names of options. bounds : in
+    order of time, changes only. profiles : (label, [(level,
+    vertices), ...]) of some traversals. spells : phases in the order in which they began. seconds : at
+    the last event. n_events : read;
+    n_skipped : lines that were no events, such as one that was cut off when the machine stopped."""
+
+    command: str = ""
+    arguments: dict[str, Any] = field(default_factory=dict)
+    traversals: list[Traversal] = field(default_factory=list)
+    bounds: list[Bound] = field(default_factory=list)
+    profiles: list[tuple[str, list[tuple[int, int]]]] = field(default_factory=list)
+    spells: list[Spell] = field(default_factory=list)
+    seconds: float = 0.0
+    n_events: int = 0
+    n_skipped: int = 0
+
+
+@dataclass
+class Run:
+    """One run. name : of the job, or of the file. graph : what it ran on. sentence : why it has no answer, or
+    only an interval. result : what the command printed with --json. family : "exact", "approx", or what
+    else the job was ("convert", "tradeoff", ...)."""
+
+    name: str
+    status: str
+    family: str = ""
+    method: str = ""
+    graph: str = ""
+    command: str = ""
+    exit_code: int | None = None
+    sentence: str | None = None
+    seconds: float | None = None
+    peak_rss_bytes: int | None = None
+    result: dict[str, Any] | None = None
+    track: Track | None = None
+
+    def value(self, *path: str) -> Any:
+        """What the result says under these keys, one inside the other; None where it says nothing."""
+        at: Any = self.result
+        for key in path:
+            at = at.get(key) if isinstance(at, dict) else None
+        return at
+
+    def number(self, *path: str) -> float | None:
+        """The same, if it is a number."""
+        found = self.value(*path)
+        return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+
+    @property
+    def peak(self) -> float | None:
+        """Measured peak of resident memory, bytes."""
+        return self.number("peak_rss_bytes") or self.peak_rss_bytes
+
+    @property
+    def wall(self) -> float | None:
+        """Wall seconds of the run, as its result says, or else its process."""
+        found = self.number("seconds", "total")
+        return self.seconds if found is None else found
+
+
+@dataclass
+class Report:
+    """source : what was read, as given. runs : in the order of the source. notes : sentences on what was
+    left out."""
+
+    source: str
+    runs: list[Run] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def count(self, status: str) -> int:
+        """How many runs ended so."""
+        return sum(run.status == status for run in self.runs)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict, ready for JSON."""
+        return asdict(self)
