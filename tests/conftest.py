@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,6 +14,21 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The marker thin(k): with the quick tests run the first, the k + 1st, ... case of a function; the others are
+    slow ones."""
+    seen: Counter[str] = Counter()
+    for item in items:
+        marker = item.get_closest_marker("thin")
+        if marker is None:
+            continue
+        name = item.nodeid.partition("[")[0]
+        if seen[name] % marker.args[0]:
+            item.add_marker(pytest.mark.slow)
+        seen[name] += 1
 
 
 @pytest.fixture(scope="session")

@@ -20,6 +20,8 @@ from emdiam.order.run import reorder
 from tests import naive
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(3)
+
 GRAPHS = odd_graphs()
 OPTIONS = [
     ClusterOptions(masters=1), ClusterOptions(masters=3, seed=5), ClusterOptions(masters="20%"),

@@ -28,6 +28,8 @@ from tests.order_twins import write_in_order
 from tests.small_engine import engines
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(2)
+
 GRAPHS = odd_graphs()
 
 

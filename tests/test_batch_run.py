@@ -19,6 +19,8 @@ from emdiam.errors import InputError, StoppedEarly
 from emdiam.progress import Event
 from tests.batch_night import Night, make_night
 
+pytestmark = pytest.mark.thin(2)
+
 
 @pytest.fixture
 def night(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Night:

@@ -22,6 +22,8 @@ from tests.checkpoint_runs import RUNS, Kept, Planted
 from tests.small_engine import engines
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(2)
+
 MOST_STOPS = 5
 
 

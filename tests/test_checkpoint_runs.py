@@ -29,6 +29,8 @@ from tests import naive
 from tests.conftest import Run
 from tests.stores import odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(3)
+
 ODD = odd_graphs()
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.thin(2)
+
 PATIENCE = 60.0
 
 

@@ -37,6 +37,8 @@ from tests.resume_attempts import (
 )
 from tests.test_convert_stages import SMALL, random_pairs
 
+pytestmark = pytest.mark.thin(2)
+
 
 @pytest.fixture(autouse=True)
 def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:

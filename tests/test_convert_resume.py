@@ -36,6 +36,8 @@ from tests.resume_attempts import (
     unbroken,
 )
 
+pytestmark = pytest.mark.thin(3)
+
 ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(autouse=True)
 def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,8 @@ from emdiam.graph.source import SourceInfo
 from emdiam.progress import Event
 from tests.convert_twin import TINY, ListSource, Pairs, convert_pairs
 
+pytestmark = pytest.mark.thin(2)
+
 ROOT = Path(__file__).resolve().parent.parent
 
 # Sizes between those of TINY and real ones: dozens of runs from 30,000 arcs.

@@ -14,6 +14,8 @@ from emdiam.engine import Engine
 from tests import approx_twins, naive
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(2)
+
 ODD = odd_graphs()
 SETTINGS = settings(
     max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -28,6 +28,8 @@ from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
 from tests import naive
 from tests.stores import engine_on, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(2)
+
 KEYS = {
     "begin": {"schema", "command", "version", "arguments", "store_digest", "process"},
     "progress": {"phase", "done", "total", "unit", "finished", "facts"},

@@ -17,6 +17,8 @@ from emdiam.exact.result import Result
 from tests import naive
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(2)
+
 ODD = odd_graphs()
 OPTIONS = st.builds(
     FdiamOptions, winnow=st.booleans(), eliminate=st.booleans(), chains=st.booleans(),

@@ -149,5 +149,5 @@ def test_generate_keeps_vertices_without_edges(tmp_path):
 def test_a_generator_beyond_the_budget_is_refused_at_once(tmp_path):
     with pytest.raises(BudgetError, match="generating delaunay.*more than the memory budget of 1.0 GiB"):
         generate("delaunay", tmp_path / "g.zarr", vertices=1 << 24,
-                 options=ConvertOptions(memory_bytes=4 << 30))
+                 options=ConvertOptions(memory_bytes=1 << 30))
     assert list(tmp_path.iterdir()) == []

@@ -28,6 +28,8 @@ from tests import naive
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
+pytestmark = pytest.mark.thin(3)
+
 FOREVER = 1e30
 UP = Choices(FOREVER, FOREVER, (Rule("threads"),))
 # Every switch: one way only, to and fro at once, and in between.

@@ -22,6 +22,8 @@ from tests import naive
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
+pytestmark = pytest.mark.thin(2)
+
 
 def hub_and_tail() -> naive.Graph:
     """A hub whose row is longer than a block, rows of a few warps, empty rows, and a path at the end."""

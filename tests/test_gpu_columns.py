@@ -12,6 +12,8 @@ from emdiam.gpu.device import Device, DeviceArray
 from emdiam.traverse.columns import Column
 from tests.simt.devices import DEVICES, SEEDS, open_device
 
+pytestmark = pytest.mark.thin(3)
+
 SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
 U = ops.UNREACHED
 # Ends of warps, words, blocks, tiles, and more than the threads of a launch on one multiprocessor.

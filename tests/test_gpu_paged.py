@@ -35,6 +35,8 @@ from tests.stores import engine_on, graphs, odd_graphs, write_store
 from tests.test_engine_protocol import check_all
 from tests.test_gpu_engine import without_costs
 
+pytestmark = pytest.mark.thin(4)
+
 ODD = odd_graphs()
 SHAPES = ("one", "no-edges", "path-and-star", "star", "clique-and-path", "grid", "barbell", "isolated-first")
 SETTINGS = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

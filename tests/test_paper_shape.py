@@ -81,6 +81,7 @@ def test_linear_levels(emdiam: Run, tmp_path: Path, vertices: int):
     assert all(abs(run["ratio"] - 1) <= 0.01 for run in runs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("vertices", SIZES)
 def test_worst_case(emdiam: Run, tmp_path: Path, vertices: int):
     """The ratio has a peak of at least 4 at 256 vertices a master and is lower at both ends."""

@@ -35,6 +35,8 @@ from tests.convert_twin import TINY, rows_of
 from tests.damage import some_graph
 from tests.stores import write_store
 
+pytestmark = pytest.mark.thin(2)
+
 ROOT = Path(__file__).resolve().parent.parent
 PHASES = ("order", "ids", "read", "sort", "merge", "write")
 

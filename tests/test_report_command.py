@@ -17,6 +17,8 @@ from emdiam.report import make_report
 from tests.conftest import Run
 from tests.report_runs import exact_result, write_batch
 
+pytestmark = pytest.mark.thin(2)
+
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 

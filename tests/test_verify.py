@@ -26,6 +26,8 @@ from emdiam.verify.run import verify
 from tests import naive, prover
 from tests.stores import CHUNK, graphs, odd_graphs, write_store
 
+pytestmark = pytest.mark.thin(2)
+
 ODD = odd_graphs()
 SETTINGS = settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

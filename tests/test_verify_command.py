@@ -20,6 +20,8 @@ from tests.conftest import Run
 from tests.stores import odd_graphs, write_store
 from tests.test_certificate import seal
 
+pytestmark = pytest.mark.thin(2)
+
 ODD = odd_graphs()
 FIELDS = set(VerifyReport.__dataclass_fields__)
 
