@@ -24,6 +24,8 @@ WRITES: dict[str, tuple[str, ...]] = {
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}
 _OF_BATCH = ("json", "csv", "events", "quiet", "log-interval", "checkpoint", "resume", "help")
+# As the command line has them: a command keeps what its first context says of them.
+_HELP = ["-h", "--help"]
 # Commands whose --time-limit is for the whole of them; that of tradeoff is for each of its cells.
 _LIMITS_ITSELF = ("exact", "approx")
 
@@ -127,7 +129,7 @@ def complaints(command: click.Command, words: Sequence[str], values: Values) -> 
 
 def _fault(command: click.Command, words: Sequence[str]) -> click.UsageError | None:
     try:
-        command.make_context(command.name or "", list(words)).close()
+        command.make_context(command.name or "", list(words), help_option_names=_HELP).close()
     except click.UsageError as error:
         return error
     return None
