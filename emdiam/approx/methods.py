@@ -13,7 +13,7 @@ from typing import Any
 
 from ..engine import Engine
 from ..errors import InputError
-from ..gpu.estimate import resident_bytes
+from ..gpu.vram import resident_bytes
 from ..graph.store import Store
 from ..stream.blocks import table_bytes
 from ..stream.forecast import Forecast, Habit, make_forecast, planned_state

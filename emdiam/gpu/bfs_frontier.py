@@ -9,23 +9,22 @@ import numpy as np
 from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray
 from .frontier import MOST_THREADS
-
-UNREACHED = int(np.iinfo(np.uint32).max)
-DEFAULT_MAPPING = "two-phase"
+from .kernel_file import UNREACHED, start_distances
 
 
 class FrontierBfs:
     """BFS on one graph, on the device or paged, for any number of sources; buffers are made once.
 
-    mapping : a name of MAPPINGS. block : threads of a block, a multiple of 32 up to 256 (None: 256). tuning :
-    macros of the mapping to change, as {"VIRTUAL_WARP": 16}. Device memory: two queues of n vertices, and what the
-    mapping takes. Raises InputError for a mapping, a block or a tuning that there cannot be.
+    mapping : a name of MAPPINGS (None: the usual one). block : threads of a block, a multiple of 32 up to 256
+    (None: 256). tuning : macros of the mapping to change, as {"VIRTUAL_WARP": 16}. Device memory: two queues of n
+    vertices, and what the mapping takes. Raises InputError for a mapping, a block or a tuning that there cannot be.
     """
 
-    def __init__(self, device: Device, graph: DeviceGraph, mapping: str = DEFAULT_MAPPING, block: int | None = None,
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int | None = None,
                  tuning: Mapping[str, int] | None = None) -> None:
         self._device, self._graph = device, graph
-        self._launcher = graph.launcher(device, mapping, MOST_THREADS if block is None else block, tuning)
+        self._launcher = graph.launcher(
+            device, mapping or graph.usual_mapping, MOST_THREADS if block is None else block, tuning)
         self._kernels = self._launcher.kernels("frontier.cu", "expand_frontier", "expand_deferred")
         n, ids = graph.n_vertices, graph.id_dtype
         self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
@@ -39,9 +38,7 @@ class FrontierBfs:
         level. Work: O(n + m). Raises OverflowError for a distance that does not fit.
         """
         device, n = self._device, self._graph.n_vertices
-        distances = device.empty(n, np.uint32)
-        device.fill(distances, UNREACHED)
-        device.fill(distances[source : source + 1], 0)
+        distances = start_distances(device, n, source)
         device.fill(self._queue[:1], source)
         size, last = 1, UNREACHED if radius is None else radius
         for level in range(1, UNREACHED):
@@ -58,7 +55,7 @@ class FrontierBfs:
 
 
 def bfs_frontier(
-    device: Device, graph: DeviceGraph, source: int, mapping: str = DEFAULT_MAPPING, block: int | None = None,
+    device: Device, graph: DeviceGraph, source: int, mapping: str | None = None, block: int | None = None,
     tuning: Mapping[str, int] | None = None,
 ) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n] on the device, all bits set where unreached) and its eccentricity.

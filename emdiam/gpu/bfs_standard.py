@@ -56,6 +56,11 @@ class DeviceGraph:
         return True
 
     @property
+    def usual_mapping(self) -> str:
+        """The load balancing of a traversal that is given none."""
+        return "two-phase"
+
+    @property
     def most_at_once(self) -> tuple[int, int]:
         """Most rows and arcs of one launch over a frontier."""
         return self.n_vertices, self.n_arcs

@@ -1,8 +1,8 @@
-"""The GPU engine: the Engine interface with traversals and columns on a device that holds the whole graph.
+"""The GPU engine: the Engine interface with traversals and columns on a device.
 
 BFS, multi-source BFS, spreads, bounds and the growth of clusters run on the device; what looks at few rows (paths,
 chains, checks of edges), and scans are the CPU engine's, over the same store and within the same memory plan.
-Device memory: the graph, upload.STATE_BYTES_A_VERTEX, and 4 bytes a vertex for each column.
+Device memory: see vram.py.
 Further devices of the setting hold the graph too, and share multi-source BFS.
 """
 
@@ -33,7 +33,7 @@ from .opening import close_graph, open_graph
 from .paged import PagedGraph
 from .pivot_bounds import DevicePivotBounds
 from .replicas import Replicas
-from .search import PAGED_MAPPING, Search
+from .search import Search
 from .setting import OnDevice
 from .spread import Spreader
 from .upload import upload
@@ -195,8 +195,7 @@ class GpuEngine(CpuEngine):
     def _timed_spread(self, grow: Callable[[Spreader], int]) -> int:
         """One spread, counted and told."""
         if self._spreader is None:
-            mapping = "two-phase" if self.graph.resident else PAGED_MAPPING
-            self._spreader = Spreader(self.device, self.graph, mapping)
+            self._spreader = Spreader(self.device, self.graph)
         begin = time.perf_counter()
         self._journal.begin(self.stats())
         lowered = grow(self._spreader)

@@ -22,8 +22,6 @@ from .source import Define
 
 WORD_BITS, MOST_BITS = 64, 512
 UNREACHED = int(np.iinfo(np.uint32).max)
-# Paged, a launch a page: without sums.
-DEFAULT_MAPPING, PAGED_MAPPING = "two-phase", "cta-warp-scan"
 # A pushed arc reads and writes at random, a pulled one reads, and stops early.
 PUSH_COST = 2.0
 # Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that have all bits
@@ -55,8 +53,7 @@ class MultiSource:
         tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST,
     ) -> None:
         self.device, self.graph, self.push_cost = device, graph, push_cost
-        usual = DEFAULT_MAPPING if graph.resident else PAGED_MAPPING
-        self.launcher = graph.launcher(device, mapping or usual, block, tuning)
+        self.launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
         self.pushed = self.pulled = 0
         n, ids = graph.n_vertices, graph.id_dtype
         self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))

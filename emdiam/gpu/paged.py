@@ -20,6 +20,7 @@ from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .frontier import MOST_THREADS, FrontierLauncher, Held
 from .gather import pack_rows
+from .kernel_file import UNREACHED, start_distances
 from .pages import Pages
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
 from .registry import find_entry
@@ -50,6 +51,11 @@ class PagedGraph(DeviceGraph):
     def resident(self) -> bool:
         """No: the arcs come in pages."""
         return False
+
+    @property
+    def usual_mapping(self) -> str:
+        """One without sums: a launch a page."""
+        return "cta-warp-scan"
 
     @property
     def most_at_once(self) -> tuple[int, int]:
@@ -201,15 +207,12 @@ class PagedBfs:
 
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
         """See FrontierBfs.run."""
-        device, unreached = self._device, int(np.iinfo(np.uint32).max)
-        distances = device.empty(self._n, np.uint32)
-        device.fill(distances, unreached)
-        device.fill(distances[source : source + 1], 0)
+        device, distances = self._device, start_distances(self._device, self._n, source)
         here, there = self._words
         device.fill(here, 0)
         device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
-        last = unreached if radius is None else radius
-        for level in range(1, unreached):
+        last = UNREACHED if radius is None else radius
+        for level in range(1, UNREACHED):
             if level > last:
                 return distances, last, False
             device.fill(there, 0)
@@ -218,4 +221,4 @@ class PagedBfs:
             if not int(device.to_host(self._count)[0]):
                 return distances, level - 1, True
             here, there = there, here
-        raise OverflowError(f"a distance above {unreached - 1} does not fit uint32")
+        raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")

@@ -15,8 +15,6 @@ from .paged import PagedBfs, PagedGraph
 from .setting import AUTO, OnDevice
 from .variants import find_variant
 
-# Without sums: one launch a page.
-PAGED_MAPPING = "cta-warp-scan"
 FRONTIER = "frontier"
 
 
@@ -42,7 +40,7 @@ class Search:
             if setting.bfs not in (AUTO, FRONTIER):
                 raise InputError("the edges do not fit the device, and this variant of BFS needs them there",
                                  text=setting.bfs, remedy=f"use {AUTO} or {FRONTIER}, or raise --vram")
-            self._kept = PagedBfs(self._device, graph, mapping or PAGED_MAPPING, tuning)
+            self._kept = PagedBfs(self._device, graph, mapping or graph.usual_mapping, tuning)
         elif setting.bfs == AUTO:
             self._kept = AutoBfs(self._device, graph, mapping, tuning)
         elif setting.bfs == FRONTIER:

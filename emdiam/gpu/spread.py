@@ -20,23 +20,22 @@ from .frontier import MOST_THREADS
 from .registry import find_entry
 
 UNREACHED = int(np.iinfo(np.uint32).max)
-DEFAULT_MAPPING = "two-phase"
 SEEDS = "spread_seeds.cu"
 
 
 class Spreader:
     """Spreads on columns of one graph; buffers are kept between them.
 
-    mapping, block, tuning : as for FrontierLauncher. Columns are uint32[n] on the device, all bits set where there
-    is no bound. Raises InputError for a mapping, a block or a tuning that there cannot be.
+    mapping (None: the usual one), block, tuning : as for FrontierLauncher. Columns are uint32[n] on the device, all
+    bits set where there is no bound. Raises InputError for a mapping, a block or a tuning that there cannot be.
     """
 
     def __init__(
-        self, device: Device, graph: DeviceGraph, mapping: str = DEFAULT_MAPPING, block: int = MOST_THREADS,
+        self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
         tuning: Mapping[str, int] | None = None,
     ) -> None:
         self.device, self.graph = device, graph
-        self._launcher = graph.launcher(device, mapping, block, tuning)
+        self._launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
         entries = ("spread_level", "spread_deferred") if self._launcher.mapping.defers else ("spread_level",)
         self._kernels = [self._launcher.kernel("spread.cu", find_entry("spread.cu", entry).entry) for entry in entries]
         n, ids = graph.n_vertices, graph.id_dtype

@@ -77,6 +77,12 @@ def state_bytes(n_vertices: int, id_bytes: int, method: str, paged: bool) -> int
     return int(a_vertex * n_vertices) + _MARGIN
 
 
+def resident_bytes(store: Store, method: str) -> int:
+    """Offsets, edges and vertex state of `method` on a device that holds the whole graph; one with less pages it."""
+    n, item = store.n_vertices, store.id_dtype.itemsize
+    return _OFFSET_BYTES * (n + 1) + item * store.n_arcs + state_bytes(n, item, method, False)
+
+
 def plan_vram(store: Store, setting: OnDevice, method: str) -> VramPlan:
     """The plan of `method` on `store` within what the setting allows of the first device, or what is free there.
 
@@ -98,9 +104,9 @@ def _plan_one(store: Store, setting: OnDevice, method: str) -> VramPlan:
     limit = free if setting.vram_bytes is None else min(setting.vram_bytes, free)
     n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
     offsets, edges = _OFFSET_BYTES * (n + 1), m * item
-    resident = state_bytes(n, item, method, paged=False)
-    if offsets + resident + edges <= limit and not setting.paged:
-        pool = limit - offsets - resident - edges
+    pool = limit - resident_bytes(store, method)
+    if pool >= 0 and not setting.paged:
+        resident = state_bytes(n, item, method, paged=False)
         return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, method), True, 0, 0)
     state, (shift, page, n_pages, ring) = state_bytes(n, item, method, paged=True), _ring(store)
     left, least = limit - offsets - state - ring, _least(store, method, setting.paged)
@@ -130,7 +136,6 @@ def _ring(store: Store) -> tuple[int, int, int, int]:
 
 def _least(store: Store, method: str, paged: bool = False) -> int:
     """The smallest budget: of a resident graph, or of a paged one if that is less or asked for."""
-    n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
-    offsets = _OFFSET_BYTES * (n + 1)
-    of_pages = offsets + state_bytes(n, item, method, True) + _ring(store)[3]
-    return of_pages if paged else min(of_pages, offsets + state_bytes(n, item, method, False) + m * item)
+    n, item = store.n_vertices, store.id_dtype.itemsize
+    of_pages = _OFFSET_BYTES * (n + 1) + state_bytes(n, item, method, True) + _ring(store)[3]
+    return of_pages if paged else min(of_pages, resident_bytes(store, method))
