@@ -16,7 +16,7 @@ from rich.console import Console
 from emdiam.errors import InputError
 from emdiam.units import parse_count
 
-from . import approx, bfs, convert, exact, external, hard, seeds, streamed
+from . import approx, bfs, convert, events, exact, external, hard, seeds, streamed
 from .cache import Cache
 from .graphs import known
 from .machine import facts
@@ -28,7 +28,7 @@ _HERE = Path(__file__).resolve().parent
 _WIDTH = 200
 SECTIONS: tuple[tuple[str, ModuleType], ...] = (
     ("bfs", bfs), ("exact", exact), ("seeds", seeds), ("hard", hard), ("external", external),
-    ("streamed", streamed), ("convert", convert), ("approx", approx))
+    ("streamed", streamed), ("convert", convert), ("approx", approx), ("events", events))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -74,6 +74,9 @@ GENERATED = (
     Graph("torus-512^2", "", "torus", None, {"sides": "512x512"}, diameters=(512, 512), design=9),
     Graph("hypercube-18", "", "hypercube", 2**18, diameters=(18, 18), design=9),
     Graph("watts-strogatz-2^19", "", "watts-strogatz", 2**19, {"k": 6, "p": 0.01}, design=59),
+    Graph("watts-strogatz-2^17", "", "watts-strogatz", 2**17, {"k": 6, "p": 0.01}),
+    Graph("rmat-18-ef8", "", "rmat", 2**18, {"edge_factor": 8}),
+    Graph("grid-800^2", "", "grid", None, {"sides": "800x800"}, diameters=(1598, 1598)),
     Graph("barabasi-albert-2^19", "", "barabasi-albert", 2**19, {"m": 3}, design=65),
     Graph("erdos-renyi-2^19-4", "", "erdos-renyi", 2**19, {"average_degree": 4}, design=48),
     Graph("erdos-renyi-2^19-16", "", "erdos-renyi", 2**19, {"average_degree": 16}),
@@ -100,6 +103,7 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
     "external": ("cnr-2000", "git-objects-git", "delaunay-2^20", "delaunay-2^20-shuffled",
                  "barabasi-albert-2^19", "watts-strogatz-2^19", "rmat-24-ef16"),
     "streamed": ("git-objects-git", "rmat-21-ef8", "kronecker-20-ef16"),
+    "events": ("watts-strogatz-2^19", "watts-strogatz-2^17", "rmat-18-ef8", "grid-800^2"),
     "convert": ("git-objects-git", "cnr-2000", "travelmapping", "p2p-Gnutella31", "kronecker-20-ef16"),
 }
 

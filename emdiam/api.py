@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 from .api_approx import ApproxRun, approx
 from .api_exact import ExactRun, exact
+from .dask.setting import chosen_cluster
 from .errors import StoppedEarly
 from .graph.convert import ConvertOptions, ConvertReport, write_graph
 from .graph.convert import convert as convert_files
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
-    """Open the store at `path` (a folder, or a URL that zarr can read).
+    """Open the store at `path`: a folder, or an address (https, s3, or another that fsspec knows).
 
     Raises StoreError for a store that is missing, foreign, unfinished, damaged or too new.
     """
@@ -147,6 +148,10 @@ class RunKeywords(TypedDict, total=False):
     device: str
     bfs: str | None
     mapping: str | None
+    workers: int | None
+    scheduler: str | None
+    worker_memory: int | str | None
+    worker_threads: int | None
     scratch: str | Path | None
     progress: Listener | None
 
@@ -163,6 +168,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     arena : memory for decoded edges alone. threads : default: the cores this process may use.
     device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
+    workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
+        scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each.
     scratch : folder for the temporary store of a graph in memory, default: $TMPDIR or /var/tmp.
     progress : called with progress.Event.
 
@@ -177,7 +184,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
 def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
-    graph, and by name memory, arena, threads, device, bfs, mapping, progress : as for `diameter`. method :
+    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory,
+    worker_threads, progress : as for `diameter`. method :
     see emdiam.api_approx.METHODS. scratch : folder for the temporary store of a graph in memory, and for
     a condensed graph that memory has no room for. Further options : of the method, such as
     masters="2^20", seed=1, iterations=5 or known_diameter=40.
@@ -202,11 +210,15 @@ def _run_fields(options: RunKeywords) -> dict[str, Any]:
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
     memory, arena, threads = options.get("memory"), options.get("arena"), options.get("threads")
+    per_worker = options.get("worker_memory")
     return {
         "memory_bytes": None if memory is None else parse_size(memory),
         "arena_bytes": None if arena is None else parse_size(arena),
         "threads": available_cores() if threads is None else threads,
         "device": options.get("device", "cpu"), "bfs": options.get("bfs"), "mapping": options.get("mapping"),
+        "cluster": chosen_cluster(options.get("scheduler"), options.get("workers"),
+                                  None if per_worker is None else parse_size(per_worker),
+                                  options.get("worker_threads")),
     }
 
 

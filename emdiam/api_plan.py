@@ -1,4 +1,4 @@
-"""Plans and forecasts of all methods on a store, without running one."""
+"""Plans and forecasts of all methods on a store, without running one; at most the four traversals of a probe."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from .store_run import StoreRun, compile_kernels
 if TYPE_CHECKING:
     from .stream.forecast import Forecast
     from .stream.plan import MemoryPlan
+    from .stream.probe import Probe
 
 # Exact ones first: kernels of approximations, loaded for their plans, would count as the program of others.
 ALL_METHODS = EXACT + APPROXIMATIONS
@@ -26,12 +27,14 @@ ALL_METHODS = EXACT + APPROXIMATIONS
 @dataclass(frozen=True)
 class Planned:
     """A method and what it would take. plan, forecast : None where the budget cannot do; refused : why, and
-    what would do."""
+    what would do. probe : what a look at the graph found, the same for all methods; None where nobody looked, or it
+    was not over in time."""
 
     method: str
     plan: MemoryPlan | None
     forecast: Forecast | None
     refused: str | None = None
+    probe: Probe | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON."""
@@ -42,21 +45,29 @@ class Planned:
 
 
 def plan_all(
-    store: str | Path, run: StoreRun, methods: Sequence[str] = ALL_METHODS, progress: Listener | None = None
+    store: str | Path, run: StoreRun, methods: Sequence[str] = ALL_METHODS, progress: Listener | None = None,
+    probe_seconds: float | None = None,
 ) -> list[Planned]:
     """Every method with its own default options, memory, arena and threads of `run`. A budget that cannot do
-    for a method is told of it, not raised. Raises InputError (StoreError)."""
+    for a method is told of it, not raised. probe_seconds : look at the graph for at most so long (probe.py), with the
+    plan of the method that needs the least; None: not at all. Raises InputError (StoreError)."""
     from .session import plan_run
 
+    options: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads}
     with open_store(store) as opened:
         compile_kernels(opened, progress)
-        found = []
+        plans: dict[str, MemoryPlan] = {}
+        refused: dict[str, str] = {}
         for method in methods:
             try:
-                plan = plan_run(opened, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
-                                threads=run.threads, method=method)
+                plans[method] = plan_run(opened, method=method, **options)
             except BudgetError as error:
-                found.append(Planned(method, None, None, str(error)))
-            else:
-                found.append(Planned(method, plan, forecast_of(opened, method, plan)))
-        return found
+                refused[method] = str(error)
+        probe = None
+        if plans and probe_seconds is not None:  # after the plans, since what it leaves in memory is no base of theirs
+            from .probe import probe_store
+
+            smallest = min(plans, key=lambda method: plans[method].minimum_bytes)
+            probe = probe_store(opened, probe_seconds, method=smallest, **options)
+        return [Planned(method, plans[method], forecast_of(opened, method, plans[method], probe=probe), probe=probe)
+                if method in plans else Planned(method, None, None, refused[method]) for method in methods]

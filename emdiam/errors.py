@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from .addresses import redacted
+
 
 class EmdiamError(Exception):
     """Base of all errors raised on purpose. `exit_code` is what the command line returns."""
@@ -26,6 +28,8 @@ class InputError(EmdiamError):
     byte : 0-based byte offset in `path`, if any.
     text : the offending text (shortened to 80 characters in the message).
     remedy : what to do about it, as a clause.
+
+    The message shows addresses without their secrets (see addresses.py).
     """
 
     exit_code = 2
@@ -53,7 +57,7 @@ class InputError(EmdiamError):
             message += f": {shown!r}"
         if remedy:
             message += f"; {remedy}"
-        super().__init__(message)
+        super().__init__(redacted(message))
 
 
 class StoreError(InputError):
@@ -91,3 +95,8 @@ class StoppedEarly(EmdiamError):
     def __init__(self, message: str, result: object | None = None) -> None:
         super().__init__(message)
         self.result = result
+
+
+class StateLost(StoppedEarly):
+    """Stopped because what the run had found so far is gone with those that held it, as with lost workers; a
+    checkpoint, if one was kept, goes on from the last verb that was done."""

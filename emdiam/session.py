@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,8 @@ from .stream.plan import READERS, MemoryPlan, Phase, make_plan
 from .units import default_memory_bytes
 
 if TYPE_CHECKING:
+    from .dask.engine import DaskEngine
+    from .dask.setting import OnCluster
     from .gpu.setting import OnDevice
     from .gpu.vram import VramPlan
     from .traverse.cpu_engine import CpuEngine
@@ -46,6 +48,12 @@ def _registry(method: str) -> Any:
     return import_module(f".{family(method)}.methods", __package__)
 
 
+def pool_wanted(store: Store, method: str) -> int:
+    """Bytes beside vertex state and edges that `method` could make use of on `store`."""
+    wanted: int = _registry(method).pool_wanted(store, method)
+    return wanted
+
+
 def plan_run(
     store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
     method: str = "pivots", switches: Mapping[str, Any] | None = None,
@@ -64,7 +72,7 @@ def plan_run(
     load_kernels(store.id_dtype, family(method))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
-                     pool_wanted=_registry(method).pool_wanted(store, method))
+                     pool_wanted=pool_wanted(store, method))
 
 
 def _plan_vram(store: Store, device: OnDevice, method: str) -> VramPlan:
@@ -123,3 +131,21 @@ def open_engine(
         engine.compile_seconds = compile_seconds
         engine.load_seconds = time.perf_counter() - begin
         yield engine
+
+
+def open_engine_on_workers(
+    store: Store, cluster: OnCluster, *, threads: int = 2, progress: Listener | None = None, **options: Any
+) -> AbstractContextManager[DaskEngine]:
+    """An engine on `store` that is shared out to workers; options : those of open_engine, for this process.
+
+    Raises InputError without Dask, and as open_engine."""
+    try:
+        from .dask.opening import open_dask_engine
+    except ImportError as error:
+        raise InputError(f"workers need dask.distributed ({error})",
+                         remedy="install it with: pip install emdiam[dask]") from None
+
+    def local() -> AbstractContextManager[CpuEngine]:
+        return open_engine(store, threads=threads, progress=progress, **options)
+
+    return open_dask_engine(store, cluster, local, threads=threads, progress=progress, options=options)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .checkpoint.options import CheckpointOptions
+from .dask.setting import OnCluster
 from .errors import InputError, StoppedEarly
 from .gpu.select import CPU, DEVICE_FAULTS, Selection, select_device
 from .gpu.setting import AUTO, OnDevice
@@ -20,6 +21,7 @@ from .units import peak_rss_bytes
 
 if TYPE_CHECKING:
     from .checkpoint.run import Checkpoint
+    from .dask.engine import DaskEngine
     from .stream.plan import MemoryPlan
     from .traverse.cpu_engine import CpuEngine
 
@@ -40,6 +42,8 @@ class StoreRun:
     bfs, mapping : names of a BFS variant (gpu/variants.py) and a load balancing (gpu/mappings.py), on a
     GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
     checkpoint : keep one of the run; None: nothing is kept. On a CPU only.
+    cluster : workers of dask.distributed that the run is shared out to; None: this process. memory_bytes and
+    arena_bytes are of this process then. On CPUs only.
     """
 
     method: str
@@ -54,6 +58,7 @@ class StoreRun:
     mapping: str | None = None
     vram_bytes: int | None = None
     checkpoint: CheckpointOptions | None = None
+    cluster: OnCluster | None = None
 
     def deadline(self) -> float | None:
         """time.monotonic() at the end of the time, when it starts now; None without a limit."""
@@ -91,6 +96,9 @@ def selection(run: StoreRun) -> Selection:
     """The device of a run, opened now, so that what it takes of the host counts as the program's own in the
     memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
     selected = run.device if isinstance(run.device, Selection) else select_device(run.device)
+    if run.cluster is not None and selected.device is not None:
+        raise InputError("workers compute on their CPUs", text=selected.name,
+                         remedy="leave --device out, or --workers and --scheduler")
     asked_for_cpu = selected.device is None and not selected.note
     for_gpus = next((value for value in (run.bfs, run.mapping, run.vram_bytes) if value is not None), None)
     if asked_for_cpu and for_gpus is not None:
@@ -153,21 +161,24 @@ def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | 
     """The same on the selected device, and on no other; the engine is open no longer than that."""
     # Imported here because these bring numba: a program that only converts never pays for it.
     from .exact.run import Limits, TimeOver
-    from .session import open_engine
+    from .session import open_engine, open_engine_on_workers
 
     selected, listener = solving.selected, until(deadline, progress)
     try:
         compile_seconds = compile_kernels(store, listener)
-        with open_engine(
-            store, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes, threads=run.threads,
-            method=run.method, switches=run.switches, progress=listener, device=_on_device(run, selected),
-        ) as opened:
+        options: dict[str, Any] = {
+            "memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
+            "method": run.method, "switches": run.switches, "progress": listener}
+        with ExitStack() as stack:
+            opened: Any = stack.enter_context(
+                open_engine(store, device=_on_device(run, selected), **options) if run.cluster is None
+                else open_engine_on_workers(store, run.cluster, **options))
             engine = opened if solving.kept is None else solving.kept.attach(opened, listener)
             seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
-            options = solving.methods.method_options(
+            own = solving.methods.method_options(
                 run.method, {**run.switches, "limits": Limits(seconds=seconds, **solving.limits)})
             try:
-                result = solving.methods.METHODS[run.method].run(engine, options)
+                result = solving.methods.METHODS[run.method].run(engine, own)
                 completed(result, engine, compile_seconds, selected)
             except StoppedEarly as stop:
                 if stop.result is not None:
@@ -234,7 +245,7 @@ def compile_kernels(store: Store, progress: Listener | None) -> float:
     return seconds
 
 
-def completed(result: Any, engine: CpuEngine, compile_seconds: float, selected: Selection) -> Any:
+def completed(result: Any, engine: CpuEngine | DaskEngine, compile_seconds: float, selected: Selection) -> Any:
     """`result` with what the method cannot know: memory, store, device, the time before it began."""
     result.device = selected.name
     before = {"compile": compile_seconds, "load": engine.load_seconds}
@@ -244,11 +255,11 @@ def completed(result: Any, engine: CpuEngine, compile_seconds: float, selected: 
     result.planned_rss_bytes = engine.plan.planned_rss_bytes
     result.peak_rss_bytes = peak_rss_bytes()
     result.store_digest = engine.store.digest
-    if selected.device is None:
+    if selected.device is None and engine.plan.phases:
         from .forecast import forecast_of
 
         forecast = forecast_of(engine.store, result.method, engine.plan)
-        result.expected_rss_bytes = forecast.expected_rss_bytes
-        result.planned_bytes_read = forecast.expected_bytes_read
+        result.expected_rss_bytes = forecast.predicted_rss_bytes
+        result.planned_bytes_read = forecast.predicted_bytes_read
     result.details.update(engine.details())
     return result

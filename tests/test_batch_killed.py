@@ -57,6 +57,7 @@ def test_killed_at_many_random_moments(night: Night, seed: int):
     kill_and_go_on(night, kills=5, seconds=1.5, seed=seed)
 
 
+@pytest.mark.slow
 def test_jobs_end_with_their_batch(night: Night):
     """The one that hears SIGTERM by itself; the deaf one when the next batch begins."""
     night.behave(s={"sleep": 60}, t={"sleep": 60, "deaf": True})

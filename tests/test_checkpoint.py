@@ -76,6 +76,27 @@ def test_a_checkpoint_changes_no_result(engine: Any, tmp_path: Path) -> None:
         assert kept.run() == plain, run
 
 
+def test_of_many_batches_at_once_only_the_one_under_way_is_lost(
+    engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    want = Kept(engine, tmp_path / "large", "apsp").run()
+    monkeypatch.setattr(engine, "batch_bits", 4)
+    kept = Kept(engine, tmp_path / "whole", "apsp")
+    assert same_answer(kept.run(), want)
+    total, batches = kept.journal.written, kept.run()["traversals"]["multi_source"]
+    assert total > batches >= 20  # each has a record
+    for stop in (7, total // 2):
+        kept = Kept(engine, tmp_path / f"at-{stop}", "apsp")
+        with pytest.raises(Planted):
+            kept.run(stop, before=False)
+        assert same_answer(kept.run(), want) and kept.journal.written == total - stop
+
+
+def same_answer(found: dict[str, Any], want: dict[str, Any]) -> bool:
+    """Whether two runs found the same, whatever it cost."""
+    return all(found[name] == want[name] for name in ("lower", "upper", "witness", "diameter_largest_component"))
+
+
 def test_it_is_stopped_again_and_again(engine: Any, tmp_path: Path) -> None:
     for run in ("fdiam", "clusters", "spanning"):
         kept = Kept(engine, tmp_path / run, run)

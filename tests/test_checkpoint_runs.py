@@ -11,6 +11,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.graph.store import open_store
 from emdiam.progress import Event
 from tests import naive
-from tests.conftest import Run
+from tests.conftest import ROOT, Run
 from tests.stores import odd_graphs, write_store
 
 pytestmark = pytest.mark.thin(3)
@@ -180,17 +182,39 @@ def mesh(path: Path, side: int) -> Path:
     return write_store(path, naive.graph_of(side * side + side, [*graph.edges, *tails]), chunk=256)
 
 
+def regular(path: Path, n_vertices: int) -> Path:
+    """A random cubic graph, on which pivots takes single traversals, batches and spreads."""
+    graph = nx.random_regular_graph(3, n_vertices, seed=1)
+    return write_store(path, naive.graph_of(n_vertices, graph.edges), chunk=1024)
+
+
+@dataclass
+class Answered:
+    """An answer, the traversals that were begun for it, and how many times it was killed on the way."""
+
+    result: dict[str, Any]
+    begun: int
+    kills: int
+
+
+def counted(count: Path, line: list[str]) -> tuple[list[str], Callable[[], int]]:
+    """A command that counts the traversals that it begins in a file, and what gives their number so far."""
+    return [sys.executable, "-m", "tests.counted_command", str(count), *line], lambda: journal_size(count)
+
+
 def killed_again_and_again(
     store: Path, folder: Path, command: list[str], kills: int, rng: random.Random
-) -> list[dict[str, Any]]:
+) -> list[Answered]:
     """The answers of a command that is killed so many times, and given again whenever it has answered."""
-    line = [sys.executable, "-m", "emdiam", *command[:1], str(store), *command[1:], "--json", "--quiet",
-            "--checkpoint", str(folder), "--checkpoint-every", "50ms", "--resume"]
-    answers = []
+    line, begun = counted(folder.with_name("begun"), [
+        *command[:1], str(store), *command[1:], "--json", "--quiet", "--checkpoint", str(folder),
+        "--checkpoint-every", "50ms", "--resume"])
+    answers: list[Answered] = []
+    killed = before = 0
     while kills:
-        records, size = whole_records(folder), journal_size(folder)
-        with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            while process.poll() is None and journal_size(folder) == size:
+        records, size = whole_records(folder), journal_size(folder / "journal")
+        with subprocess.Popen(line, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            while process.poll() is None and journal_size(folder / "journal") == size:
                 time.sleep(0.002)
             time.sleep(rng.random() * 0.04)
             process.send_signal(signal.SIGKILL)
@@ -198,18 +222,20 @@ def killed_again_and_again(
         assert process.returncode in (0, -signal.SIGKILL), err
         kills -= 1
         if out:  # it was sooner
-            answers.append(json.loads(out))
+            answers.append(Answered(json.loads(out), begun() - before, killed))
+            killed, before = 0, begun()
             shutil.rmtree(folder, ignore_errors=True)
         else:
+            killed += 1
             assert records <= whole_records(folder)  # before the answer is out nothing goes
-    done = subprocess.run(line, capture_output=True, text=True)
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return [*answers, json.loads(done.stdout)]
+    return [*answers, Answered(json.loads(done.stdout), begun() - before, killed)]
 
 
-def journal_size(folder: Path) -> int:
+def journal_size(file: Path) -> int:
     try:
-        return (folder / "journal").stat().st_size
+        return file.stat().st_size
     except FileNotFoundError:
         return 0
 
@@ -225,21 +251,35 @@ def whole_records(folder: Path) -> int:
     return journal.n_kept
 
 
-def check_killed(tmp_path: Path, command: list[str], kills: int) -> None:
-    store = mesh(tmp_path / "m.zarr", 60)
-    line = [sys.executable, "-m", "emdiam", *command[:1], str(store), *command[1:], "--json", "--quiet"]
-    want = json.loads(subprocess.run(line, capture_output=True, text=True, check=True).stdout)
+def check_killed(store: Path, tmp_path: Path, command: list[str], kills: int) -> list[Answered]:
+    """However often it is killed, a run ends with the answer of an unbroken one, and for every kill at most
+    one traversal is begun again. The answers."""
+    line, begun = counted(tmp_path / "unbroken", [*command[:1], str(store), *command[1:], "--json", "--quiet"])
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+    want, unbroken = json.loads(done.stdout), begun()
+    if command[0] == "exact":
+        assert unbroken == traversals_of(want) > 0
     answers = killed_again_and_again(store, tmp_path / "kept", command, kills, random.Random(3))
     for found in answers:
+        by_the_clock = "pivots" in command  # what it traverses and finds follows costs that it measures
         for name in ("lower", "upper", "diameter", "witness", "n_components", "traversals", "store_digest"):
-            if "pivots" not in command or name not in ("traversals", "witness"):  # those weigh costs by the clock
-                assert found[name] == want[name], name
-    assert any(found["details"]["checkpoint"]["resumed"] for found in answers) or kills < 3
+            if not by_the_clock or name not in ("traversals", "witness"):
+                assert found.result[name] == want[name], name
+        needed = traversals_of(found.result) if by_the_clock else unbroken
+        assert 0 <= found.begun - needed <= found.kills
+    resumed = [found.result["details"]["checkpoint"]["resumed"] for found in answers]
+    assert any(resumed) or kills < 3
     assert not (tmp_path / "kept").exists()
+    return answers
+
+
+def traversals_of(result: dict[str, Any]) -> int:
+    """Traversals of all kinds that led to an exact answer, those that came from the checkpoint included."""
+    return int(result["details"]["counters"]["traversals"])
 
 
 def test_kill_9(tmp_path: Path) -> None:
-    check_killed(tmp_path, ["exact", "--method", "ifub"], 2)
+    check_killed(mesh(tmp_path / "m.zarr", 60), tmp_path, ["exact", "--method", "ifub"], 2)
 
 
 @pytest.mark.slow
@@ -248,7 +288,18 @@ def test_kill_9(tmp_path: Path) -> None:
     ["approx", "--masters", "2%"], ["approx", "--masters", "2%", "--arena", "16KiB"],
 ], ids=" ".join)
 def test_kill_9_at_many_moments(tmp_path: Path, command: list[str]) -> None:
-    check_killed(tmp_path, command, 25)
+    check_killed(mesh(tmp_path / "m.zarr", 60), tmp_path, command, 25)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("vertices", "more"), [(1 << 13, []), (1 << 12, ["--arena", "16KiB"])],
+                         ids=["in-ram", "streamed"])
+def test_kill_9_in_batches_of_pivots(tmp_path: Path, vertices: int, more: list[str]) -> None:
+    """Single traversals, batches with and without columns, and spreads."""
+    store = regular(tmp_path / "r.zarr", vertices)
+    answers = check_killed(store, tmp_path, ["exact", "--method", "pivots", *more], 25)
+    assert any(found.result["traversals"]["multi_source"] >= 2 for found in answers)
+    assert max(found.kills for found in answers) >= 2
 
 
 def test_the_command_line(store: Path, tmp_path: Path, emdiam: Run) -> None:

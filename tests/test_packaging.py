@@ -87,7 +87,9 @@ def test_requirements_are_those_that_are_imported():
     requires = setup_cfg()["options"]["install_requires"].split()
     base = {requirement.split(">")[0].replace("-", "_") for requirement in requires}
     imported = imported_packages(ROOT / "emdiam") - set(sys.stdlib_module_names) - {"emdiam"}
-    optional = {"cupy", "fsspec", "pcodec", "matplotlib", "llvmlite"}  # extras, but the last, which comes with numba
+    # Extras, but for two: llvmlite comes with numba, botocore with boto3.
+    optional = {"cupy", "fsspec", "pcodec", "matplotlib", "obstore", "boto3", "dask", "distributed"}
+    optional |= {"llvmlite", "botocore"}
     assert imported - base - optional == set()
     assert base - imported == set()
 

@@ -278,8 +278,8 @@ def test_rows_of_no_graph(tmp_path: Path, rows: naive.Graph) -> None:
 # -- the library and the command line -------------------------------------------------------------
 def test_the_library(tmp_path: Path) -> None:
     write_store(tmp_path / "g", some_graph())
-    report = emdiam.reorder(tmp_path / "g", tmp_path / "new", "degree", memory="1GiB", threads=1)
-    assert report.record.chunk_ids == CHUNK and report.memory_limit_bytes == 1 << 30
+    report = emdiam.reorder(tmp_path / "g", tmp_path / "new", "degree", memory="4GiB", threads=1)
+    assert report.record.chunk_ids == CHUNK and report.memory_limit_bytes == 4 << 30
     assert set(report.seconds) == {"order", "ids", "read", "sort", "merge", "write"}
     other = emdiam.reorder(str(tmp_path / "g"), tmp_path / "other", "degree", codec="none", chunk=1024)
     assert (other.record.codec, other.record.chunk_ids) == ("none", 1024)
@@ -290,8 +290,8 @@ def test_the_library(tmp_path: Path) -> None:
 
 def test_converting_into_an_order(tmp_path: Path) -> None:
     (tmp_path / "e.txt").write_text("".join(f"{a} {b}\n" for a, b in pairs_of(CONNECTED, KINDS["string"][0])))
-    report = emdiam.convert(tmp_path / "e.txt", tmp_path / "g", memory="1GiB", ids="string", order="bfs")
-    plain = emdiam.convert(tmp_path / "e.txt", tmp_path / "h", memory="1GiB", ids="string", order="natural")
+    report = emdiam.convert(tmp_path / "e.txt", tmp_path / "g", memory="4GiB", ids="string", order="bfs")
+    plain = emdiam.convert(tmp_path / "e.txt", tmp_path / "h", memory="4GiB", ids="string", order="natural")
     emdiam.reorder(tmp_path / "h", tmp_path / "i", "bfs")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["e.txt", "g", "h", "i"]
     with open_store(tmp_path / "g") as mine, open_store(tmp_path / "i") as theirs:

@@ -23,7 +23,7 @@ from emdiam.session import open_engine
 from tests.damage import CHUNK, edit_record, make_store, read_store, replace_chunk, some_graph
 from tests.http_range import RangeServer, serving
 
-pytest.importorskip("aiohttp")
+pytest.importorskip("obstore")
 GRAPH = some_graph()
 NAMES = [f"vertex {v:03}" for v in range(300)]
 ARRAYS = ["indices", "indptr", "vertex_id_offsets", "vertex_id_bytes"]
@@ -86,8 +86,9 @@ def test_a_fetch_is_one_range_and_an_index_is_read_once(server: RangeServer, sto
         buffer = np.empty((3, CHUNK), np.uint32)
         n_bytes = remote.indices.fetch(2, list(buffer))
         remote.indices.fetch(2, list(buffer))
-    assert [path for path, _ in server.requests] == ["/g.zarr/indices/c/0"] * 3
-    index, first, again = (wanted for _, wanted in server.requests)
+    shard, record = "/g.zarr/indices/c/0", "/g.zarr/zarr.json"
+    assert [path for path, _ in server.requests] == [shard, record, shard, shard]
+    index, _, first, again = (wanted for _, wanted in server.requests)
     assert index == f"bytes=-{16 * 4096 + 4}"
     assert first == again and first is not None
     start, last = map(int, first.removeprefix("bytes=").split("-"))
@@ -121,7 +122,7 @@ def refusal(url: str) -> str:
 @pytest.mark.parametrize("name", ARRAYS)
 def test_a_missing_shard_is_no_data(server: RangeServer, store: Path, name: str):
     (store / name / "c" / "0").unlink()
-    assert f"{name}/c/0: a shard file is missing" in refusal(url_of(server, store))
+    assert f"{name}/c/0: the object is missing (404 Not Found)" in refusal(url_of(server, store))
 
 
 @pytest.mark.parametrize("name", ARRAYS)
@@ -152,7 +153,7 @@ def test_a_shard_that_goes_away_in_the_middle(server: RangeServer, store: Path):
     with open_store(url_of(server, store)) as remote:
         with open_engine(remote, memory_bytes=2 << 30, arena_bytes=4 * CHUNK * 4) as engine:
             (store / "indices" / "c" / "0").unlink()
-            with pytest.raises(StoreError, match="indices/c/0: a shard file is missing"):
+            with pytest.raises(StoreError, match="indices/c/0: the object is missing"):
                 fdiam(engine)
 
 
@@ -161,9 +162,9 @@ def test_a_shard_that_shrinks_in_the_middle(server: RangeServer, store: Path):
     with open_store(url_of(server, store)) as remote:
         remote.indices.fetch(0, [row])
         os.truncate(store / "indices" / "c" / "0", 50)
-        with pytest.raises(StoreError, match="bytes came where"):
+        with pytest.raises(StoreError, match="bytes came where|replaced while|too short"):
             remote.indices.fetch(0, [row])
-        with pytest.raises(StoreError, match="cannot be read"):
+        with pytest.raises(StoreError, match="ends before the bytes"):
             remote.indices.fetch(9, [row])
 
 
@@ -176,7 +177,7 @@ def test_a_chunk_of_fill_values_is_refused(server: RangeServer, store: Path):
 def test_a_server_without_ranges_is_said(server: RangeServer, store: Path):
     server.ranges = False
     text = refusal(url_of(server, store))
-    assert "bytes came where 65540 were asked for; check the server (it must answer range" in text
+    assert "c/0: the server does not answer range requests; serve the store" in text
 
 
 def test_a_server_that_has_gone(tmp_path: Path):
@@ -185,22 +186,22 @@ def test_a_server_that_has_gone(tmp_path: Path):
     with serving(tmp_path) as server:
         url = f"{server.url}/g.zarr"
         remote = open_store(url)
-    with pytest.raises(StoreError, match="cannot be read .*; check the server"):
+    with pytest.raises(StoreError, match="cannot be reached .*; check the server"):
         remote.indices.fetch(0, [row])
-    with pytest.raises(StoreError, match="the store cannot be opened"):
+    with pytest.raises(StoreError, match="zarr.json: the server cannot be reached"):
         open_store(url)
 
 
 def test_what_is_no_store(server: RangeServer, store: Path):
-    assert "cannot be opened" in refusal(f"{server.url}/absent.zarr")
+    assert "absent.zarr/zarr.json: the object is missing" in refusal(f"{server.url}/absent.zarr")
     shutil.rmtree(store / "indptr")
-    assert "g.zarr/indptr: the array cannot be opened" in refusal(url_of(server, store))
+    assert "g.zarr/indptr/zarr.json: the object is missing" in refusal(url_of(server, store))
     edit_record(store, redo_digest=True, format_version=2)
     assert "upgrade emdiam" in refusal(url_of(server, store))
     edit_record(store, format_version=1)
     assert "does not match its digest" in refusal(url_of(server, store))
     (store / "zarr.json").write_text("{")
-    assert "cannot be opened" in refusal(url_of(server, store))
+    assert "the metadata is damaged" in refusal(url_of(server, store))
 
 
 def test_an_unknown_scheme_is_said():

@@ -16,10 +16,12 @@ from ..errors import InputError
 from ..gpu.vram import resident_bytes
 from ..graph.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.forecast import Forecast, Habit, make_forecast, planned_state
+from ..stream.forecast import Forecast, Outlook, make_forecast
 from ..stream.plan import MemoryPlan, Phase
+from ..stream.probe import Probe
 from ..traverse.multi import MOST_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
+from .habits import HABITS, condensed_pool
 from .result import Approximation
 from .run import ApproxOptions
 
@@ -53,12 +55,6 @@ class Method:
         """Bytes of vertex state by phase, at worst. column : bytes of a column entry."""
         sizes: dict[str, int] = self.named(self.state)(store, options, column)
         return sizes
-
-
-def condensed_pool(store: Store) -> int:
-    """A packed arc of the condensed graph for every arc, as much again to sort them, and for a second
-    level or another order of them."""
-    return 24 * store.n_arcs
 
 
 def batch_pool(store: Store) -> int:
@@ -110,30 +106,6 @@ def pool_wanted(store: Store, name: str) -> int:
     return METHODS[name].pool(store)
 
 
-# Of clusters: labels and distances; least room of sorting and of arcs, of which a small graph fills only a part.
-_GROWN_BYTES, _CONDENSED_BYTES, _ARC_BYTES, _IN_RAM_SHARE = 17, 72 << 20, 24, 0.45
-
-
-def _cluster_state(store: Store, plan: MemoryPlan) -> int:
-    """In RAM there are fewer masters than streamed, since many rounds cost little there."""
-    condensed = min(_CONDENSED_BYTES, _ARC_BYTES * store.n_arcs) * (_IN_RAM_SHARE if plan.in_ram else 1)
-    return _GROWN_BYTES * store.n_vertices + int(condensed)
-
-
-def _cluster_scratch(store: Store, plan: MemoryPlan) -> int:
-    """Condensed arcs that the pool has no room for."""
-    return max(0, condensed_pool(store) - plan.pool_bytes)
-
-
-# Reads are of docs/memory.md, measured with an eighth of the blocks in the arena.
-HABITS: dict[str, Habit] = {
-    "clusters": Habit(4, 12, _cluster_state, _cluster_scratch),
-    "sweep": Habit(2, 12, planned_state),
-    "spanning": Habit(4, 8, planned_state),
-    "fringe": Habit(4, 60, planned_state),
-}
-
-
-def forecast(store: Store, name: str, plan: MemoryPlan, options: ApproxOptions) -> Forecast:
-    """What a run of the method with this plan will probably take."""
-    return make_forecast(store, plan, HABITS[name], resident_bytes(store, name))
+def forecast(store: Store, name: str, plan: MemoryPlan, options: ApproxOptions, probe: Probe | None = None) -> Forecast:
+    """What a run of the method with this plan will probably take. probe : what a look at the graph found."""
+    return make_forecast(Outlook(store, plan, probe), HABITS[name], resident_bytes(store, name))

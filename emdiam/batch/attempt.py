@@ -11,6 +11,7 @@ from pathlib import Path
 
 import click
 
+from ..addresses import redacted
 from . import commands
 from .answers import outcome, read_log
 from .child import Child, Exit
@@ -77,7 +78,7 @@ class Running:
     def __init__(self, attempt: Attempt, words: Sequence[str], where: Path, folder: JobFolder, out: Path) -> None:
         """Start it. where : the folder it runs in. out : the folder of the batch."""
         self.attempt, self._folder = attempt, folder
-        self._shown = ["emdiam", *words]
+        self._shown = ["emdiam", *map(redacted, words)]
         self._began = datetime.now(UTC)
         with open(folder.log, "a", encoding="utf-8") as log:
             log.write(f"# {self._began.isoformat(timespec='seconds')} attempt {attempt.number}: "

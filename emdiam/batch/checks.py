@@ -7,6 +7,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ..addresses import is_url
 from .commands import READS
 from .forecast import ask, question_of
 from .job import Job, Problem
@@ -47,7 +48,7 @@ def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
     """
     made = {path for job in file.jobs for path in job.writes}
     asked = [job for job in jobs if job.reads and "store" in READS[job.command] and job.reads[-1] not in made
-             and files_of(job.reads[-1])]
+             and (is_url(job.reads[-1]) or files_of(job.reads[-1]))]
     answers = ask([question_of(job, given_memory(job, file)) for job in asked])
     return [Problem(text, job.line, job.name) for job, text in zip(asked, answers, strict=True) if text is not None]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..addresses import redacted
 from .answers import size_text
 from .checks import given_memory
 from .prepare import Prepared
@@ -17,8 +18,8 @@ def jobs_data(prepared: Prepared) -> dict[str, Any]:
         "jobs_file": str(file.path), "out": str(file.settings.out), "memory_limit_bytes": file.settings.memory,
         "parallel": file.settings.parallel,
         "jobs": [{
-            "job": job.name, "digest": prepared.digests[job.name], "command": ["emdiam", *job.arguments],
-            "needs": list(job.needs), "reads": list(job.reads), "writes": list(job.writes),
+            "job": job.name, "digest": prepared.digests[job.name], "command": ["emdiam", *map(redacted, job.arguments)],
+            "needs": list(job.needs), "reads": [redacted(path) for path in job.reads], "writes": list(job.writes),
             "memory": given_memory(job, file), "time_limit": job.time_limit, "state": _state(prepared, job.name),
             "sentence": prepared.faulty.get(job.name),
         } for job in prepared.jobs],

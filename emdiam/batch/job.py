@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..addresses import redacted
+
 
 @dataclass(frozen=True)
 class Problem:
@@ -53,5 +55,5 @@ class Job:
         stamps : of the files it reads that no job makes, by path. digests : of the jobs it needs. Limits
         of memory and time are not in it: they decide whether there is an answer, not which.
         """
-        text = json.dumps([self.arguments, sorted(stamps.items()), sorted(digests.items())])
+        text = json.dumps([[*map(redacted, self.arguments)], sorted(stamps.items()), sorted(digests.items())])
         return hashlib.sha256(text.encode()).hexdigest()[:16]

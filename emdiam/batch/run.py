@@ -13,6 +13,7 @@ from pathlib import Path
 
 import click
 
+from ..addresses import redacted
 from ..errors import StoppedEarly
 from ..progress import Event, Listener, silent
 from . import commands
@@ -140,7 +141,7 @@ class _Night:
 
     def _without_process(self, job: Job, status: str, sentence: str) -> None:
         """A job that ends before it begins. Told once, however often the batch is run."""
-        record = Record(job.name, self.prepared.digests[job.name], status, ["emdiam", *job.arguments],
+        record = Record(job.name, self.prepared.digests[job.name], status, ["emdiam", *map(redacted, job.arguments)],
                         sentence=sentence, memory=given_memory(job, self.prepared.file), time_limit=job.time_limit)
         last = self.results.records.get(job.name)
         if last is None or (last.digest, last.status, last.sentence) != (record.digest, status, sentence):

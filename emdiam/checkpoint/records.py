@@ -54,6 +54,10 @@ class Record:
         """Names of its arrays."""
         return list(self._frames)
 
+    def shape(self, name: str) -> tuple[np.dtype[Any], int]:
+        """dtype and length of an array."""
+        return np.dtype(self._dtypes[name]), sum(items for _, items in self._frames[name])
+
     def pieces(self, name: str) -> Iterator[np.ndarray]:
         """The pieces of an array as they were written."""
         dtype = np.dtype(self._dtypes[name])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
 from ..errors import BudgetError, InputError, StoppedEarly
@@ -20,6 +20,10 @@ from .folder import Folder, check_same, identity_digest
 from .half import Halves
 from .journal import Journal
 from .options import CheckpointOptions
+from .verbs import JournalVerbs
+
+if TYPE_CHECKING:
+    from ..dask.engine import DaskEngine
 
 # Options of methods that change no answer: a run may go on with others.
 _FREE = ("limits", "path_file", "scratch", "known_diameter")
@@ -58,7 +62,7 @@ class Checkpoint:
             raise InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
                              remedy="give --checkpoint another folder") from None
         self._facts: dict[str, Any] | None = None
-        self._engine: JournalEngine | None = None
+        self._engine: JournalVerbs | None = None
         try:
             found = self._folder.manifest()
             if found is not None:
@@ -74,7 +78,7 @@ class Checkpoint:
             self._folder.close()
             raise
 
-    def attach(self, engine: CpuEngine, progress: Listener | None = None) -> JournalEngine:
+    def attach(self, engine: CpuEngine | DaskEngine, progress: Listener | None = None) -> Any:
         """The engine for the method. progress : told of what there was. Raises BudgetError where there is
         less memory than the run had that left the checkpoint."""
         if not self._facts:
@@ -86,7 +90,11 @@ class Checkpoint:
                               " vertex state", path=self.path, remedy="give --memory as it was, or more")
         if progress is not None and self._journal.n_kept:
             progress(Event("resume", self._journal.n_kept, self._journal.n_kept, "traversals", self.told(), True))
-        self._engine = JournalEngine(engine, self._journal, self._halves, self._options.every, self._facts)
+        if isinstance(engine, CpuEngine):
+            kind: Any = JournalEngine
+        else:
+            from ..dask.journal_engine import WorkersJournalEngine as kind
+        self._engine = kind(engine, self._journal, self._halves, self._options.every, self._facts)
         return self._engine
 
     @property

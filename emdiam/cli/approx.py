@@ -9,7 +9,7 @@ import click
 from ..errors import InputError, StoppedEarly
 from . import options
 from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
-from .device import chosen_device
+from .device import chosen_device, chosen_workers
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -34,7 +34,7 @@ _SWITCHES = ("seed", "euler", "levels", "iterations", "known_diameter", "scratch
               help="Iterations of sweep, fringe or spanning, at most. [default: the method's]")
 @click.option("--known-diameter", type=click.IntRange(min=0), metavar="D",
               help="Largest diameter over all components, for the ratio estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu)
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
 @click.option("--scratch", type=options.FOLDER, metavar="DIR",
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
@@ -88,7 +88,7 @@ def _run_all(
     from ..graph.store import open_store
 
     own = {name: given[name] for name in _SWITCHES if given[name] is not None}
-    device = chosen_device(given["device"])
+    device, workers = chosen_device(given["device"]), chosen_workers(given)
     with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store:
         for item in masters or ():  # a number that cannot be is told before the first run
             if item != AUTO and store.n_vertices:
@@ -98,7 +98,7 @@ def _run_all(
             run = ApproxRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
                             threads=given["threads"], switches=switches, time_limit=given["time_limit"],
                             device=device, bfs=given["bfs"], mapping=given["mapping"],
-                            vram_bytes=given["vram"], checkpoint=kept.of(number))
+                            vram_bytes=given["vram"], checkpoint=kept.of(number), cluster=workers)
             try:
                 with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
                     results.append(approx(store, run, listener).to_dict())

@@ -1,12 +1,13 @@
-"""What --device asks for, opened, and what there is to say of it."""
+"""What --device, --workers and --scheduler ask for, and what there is to say of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .output import complain
 
 if TYPE_CHECKING:
+    from ..dask.setting import OnCluster
     from ..gpu.select import Selection
 
 
@@ -18,3 +19,10 @@ def chosen_device(text: str) -> Selection:
     if selected.note:
         complain(f"emdiam: computing on the CPU: {selected.note}")
     return selected
+
+
+def chosen_workers(given: dict[str, Any]) -> OnCluster | None:
+    """The workers that options.workers ask for; None: this process. Raises InputError."""
+    from ..dask.setting import chosen_cluster
+
+    return chosen_cluster(given["scheduler"], given["workers"], given["worker_memory"], given["worker_threads"])

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
+from ..addresses import redacted
 from ..errors import InputError
 from ..progress import Allowance, Event
 from .output import complain
@@ -26,6 +27,7 @@ SCHEMA = 1
 MOST, RATE = 100, 1.0
 MOST_TURNS, TURN_RATE = 400, 5.0
 _RECORD_FILE = "zarr.json"
+_JSON = json.JSONEncoder(allow_nan=False)
 
 
 class EventLog:
@@ -54,7 +56,9 @@ class EventLog:
     def __call__(self, event: Event) -> None:
         """Record one event, unless there were too many lately."""
         if event.kind == "traversal":  # the library bounds their rate
-            self._write("traversal", {"phase": event.phase, **event.facts})
+            facts = {"phase": event.phase, **event.facts}
+            profile = {"profile": facts.pop("profile")} if "profile" in facts else {}
+            self._write("traversal", facts, **profile)
             return
         turn = event.finished or event.phase != self._phase
         if not (self._all.take() or (turn and self._turns.take())):
@@ -69,13 +73,14 @@ class EventLog:
         with self._lock:
             self._close()
 
-    def _write(self, record: str, rest: dict[str, Any]) -> None:
+    def _write(self, record: str, rest: dict[str, Any], **profile: list[list[int]]) -> None:
+        """One record. profile : plain as it is; to look at all of it would take six times as long as to write it."""
         with self._lock:
             if not self._open:
                 return
             data = {"record": record, "run": self._run, "at": round(time.monotonic() - self._began, 6),
-                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **_plain(rest)}
-            line = (b"\n" if self._torn else b"") + json.dumps(data, allow_nan=False).encode() + b"\n"
+                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **_plain(rest), **profile}
+            line = (b"\n" if self._torn else b"") + _JSON.encode(data).encode() + b"\n"
             self._torn = False
             try:
                 written = os.write(self._file, line)
@@ -119,15 +124,18 @@ def store_digest(store: str) -> str | None:
 
 
 def _plain(value: Any) -> Any:
-    """`value` as JSON has it: paths and other things as texts, numbers that are none as null."""
+    """`value` as JSON has it: paths and other things as texts (addresses without their secrets), numbers
+    that are none as null."""
     if isinstance(value, dict):
         return {str(name): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple | set | frozenset):
         return [_plain(item) for item in value]
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str):
+        return redacted(value)
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if hasattr(value, "item"):  # a number of numpy
         return _plain(value.item())
-    return str(value)
+    return redacted(str(value))

@@ -10,7 +10,7 @@ import click
 from ..errors import StoppedEarly
 from . import options
 from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
-from .device import chosen_device
+from .device import chosen_device, chosen_workers
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -26,6 +26,7 @@ _SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "p
               help="Exact method.")
 @options.stacked(options.memory, options.arena, options.threads, options.as_json)
 @options.gpu
+@options.workers
 @click.option("--path", "path_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
               help="Write the witness path to FILE, one vertex id a line. Paths above 10,000 vertices are"
                    " shown nowhere else.")
@@ -79,6 +80,7 @@ def command(**given: Any) -> int:
         gap=given["gap"], time_limit=given["time_limit"], bounds_only=given["bounds_only"],
         certificate=given["certificate"], device=chosen_device(given["device"]), bfs=given["bfs"],
         mapping=given["mapping"], vram_bytes=given["vram"], checkpoint=kept.of(0),
+        cluster=chosen_workers(given),
     )
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:

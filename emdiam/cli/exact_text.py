@@ -8,6 +8,7 @@ from ..units import format_size
 from .forecast_text import forecast_lines
 from .options import LONGEST_SHOWN_PATH
 from .phases import bounds_text, seconds_text
+from .workers_text import worker_lines
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line
 _REASONS = {
@@ -109,8 +110,8 @@ def _removed_lines(result: dict[str, Any]) -> list[str]:
 
 
 def device_lines(result: dict[str, Any]) -> list[str]:
-    """What traversals ran on, where that is not plainly the CPU."""
-    return [] if result["device"] == "cpu" else [f"device: {result['device']}"]
+    """What traversals ran on, where that is not plainly the CPU of this process."""
+    return worker_lines(result) if result["device"] == "cpu" else [f"device: {result['device']}"]
 
 
 def seconds_line(result: dict[str, Any]) -> str:

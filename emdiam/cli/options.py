@@ -90,6 +90,21 @@ gpu = stacked(
 )
 
 
+workers = stacked(
+    click.option("--workers", type=click.IntRange(min=1), metavar="N",
+                 help="Share the run out to N worker processes of dask.distributed: on this machine, or with"
+                      " --scheduler N of those that it has."),
+    click.option("--scheduler", metavar="ADDRESS",
+                 help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786."),
+    click.option("--worker-memory", type=SIZE, metavar="SIZE",
+                 help="Peak resident memory of a worker process. [default: its share of nine tenths of what its"
+                      " machine has available]"),
+    click.option("--worker-threads", type=click.IntRange(min=1), metavar="N",
+                 help="Threads of a worker. [default: those that Dask gave it; on this machine, its share of"
+                      " --threads]"),
+)
+
+
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:
     """The command's body does not see the file: outcome.EmdiamCommand opens it, and listener.listening
     hands events on to it."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..addresses import redacted
 from ..errors import EmdiamError, InputError
 from .options import EVENT_LOG, EVENTS
 from .output import complain, last_sentence, silence_stdout
@@ -70,7 +71,7 @@ def describe(error: BaseException) -> tuple[int, str]:
         return USER_FAULT, "stopped by the user"
     if isinstance(error, OSError) and error.errno in _USER_ERRNOS:
         return USER_FAULT, str(InputError(error.strerror or str(error), path=error.filename))
-    text = " ".join(str(error).split())
+    text = redacted(" ".join(str(error).split()))
     return OUR_FAULT, (f"internal error, {type(error).__name__}: {text}; this is a fault of emdiam, please"
                        " report it with the command line and what it prints under EMDIAM_DEBUG=1")
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..units import format_size
 
 _MOST_PER_VERTEX = 1000
-_HEAD = ("method", "planned peak", "expected", "least memory", "VRAM", "temporary files", "reads of all edges",
+_HEAD = ("method", "predicted peak", "planned peak", "least memory", "VRAM", "temporary files", "reads of all edges",
          "bytes read")
 
 
@@ -19,10 +19,12 @@ def plan_text(plan: dict[str, Any]) -> str:
     parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items() if size)
     lines = [
         f"memory limit: {format_size(plan['memory_limit_bytes'])}",
+        *_peak_lines(plan.get("forecast")),
         f"planned peak: {format_size(plan['planned_rss_bytes'])} = {parts}",
         f"smallest limit that works: {format_size(plan['minimum_bytes'])}",
         f"edges: {_edges(plan)}",
         *_forecast_lines(plan.get("forecast")),
+        *_probe_lines(plan),
         f"{'phase':<20} {'bytes a vertex':>14} {'vertex state':>14}",
     ]
     lines += [f"{phase['name']:<20} {_per_vertex(phase):>14} {format_size(phase['bytes']):>14}"
@@ -40,18 +42,33 @@ def table_text(answer: dict[str, Any]) -> str:
     plan = planned[0]["plan"]
     refused = [f"{method['method']}: {method['refused']}" for method in answer["methods"] if method["plan"] is None]
     notes = [] if all(method["forecast"]["certain"] for method in planned) else [
-        "Reads of a streamed run depend on the graph: at least the first figure, about the second on graphs of small"
-        " diameter."]
+        "Reads of a streamed run depend on the graph: at least the first figure, "
+        + ("about the second." if answer.get("probe") else "about the second on graphs of small diameter.")]
     return "\n".join([f"memory limit: {format_size(plan['memory_limit_bytes'])}", f"edges of {planned[0]['method']}:"
-                      f" {_edges(plan)}", *table, *notes, *refused])
+                      f" {_edges(plan)}", *_probe_lines(answer), *table, *notes, *refused])
 
 
 def _row(method: dict[str, Any]) -> tuple[str, ...]:
     plan, forecast = method["plan"], method["forecast"]
-    return (method["method"], format_size(plan["planned_rss_bytes"]), format_size(forecast["expected_rss_bytes"]),
+    return (method["method"], format_size(forecast["predicted_rss_bytes"]), format_size(plan["planned_rss_bytes"]),
             format_size(plan["minimum_bytes"]), format_size(forecast["vram_bytes"]),
             f"up to {format_size(forecast['scratch_bytes'])}" if forecast["scratch_bytes"] else "none",
             _reads(forecast), _bytes(forecast))
+
+
+def _peak_lines(forecast: dict[str, Any] | None) -> list[str]:
+    return [] if forecast is None else [f"predicted peak: {format_size(forecast['predicted_rss_bytes'])}"]
+
+
+def _probe_lines(answer: dict[str, Any]) -> list[str]:
+    """What the probe found; none in a plan without a forecast."""
+    if "probe" not in answer:
+        return []
+    probe = answer["probe"]
+    if probe is None:
+        return ["probe: none, so that the predictions are those of usual graphs of this size"]
+    reads = f", a BFS reads all edges {probe['reads']:,.1f} times" if probe["reads"] else ""
+    return [f"probe: four BFS in {probe['seconds']:.2g} s, the diameter is at least {probe['lower_bound']:,}{reads}"]
 
 
 def _forecast_lines(forecast: dict[str, Any] | None) -> list[str]:
@@ -59,8 +76,7 @@ def _forecast_lines(forecast: dict[str, Any] | None) -> list[str]:
         return []
     scratch = forecast["scratch_bytes"]
     return [
-        f"expected peak: {format_size(forecast['expected_rss_bytes'])}",
-        f"expected to read: {_bytes(forecast)}, all edges {_times(forecast)}",
+        f"predicted to read: {_bytes(forecast)}, all edges {_times(forecast)}",
         f"temporary files: {f'up to {format_size(scratch)}' if scratch else 'none'}",
         f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}",
     ]
@@ -77,10 +93,10 @@ def _times(forecast: dict[str, Any]) -> str:
 
 
 def _bytes(forecast: dict[str, Any]) -> str:
-    least, expected = forecast["least_bytes_read"], forecast["expected_bytes_read"]
-    if expected is None or least is None:
+    least, predicted = forecast["least_bytes_read"], forecast["predicted_bytes_read"]
+    if predicted is None or least is None:
         return "not known"
-    return format_size(expected) if forecast["certain"] else f"{format_size(least)} to {format_size(expected)}"
+    return format_size(predicted) if forecast["certain"] else f"{format_size(least)} to {format_size(predicted)}"
 
 
 def _per_vertex(phase: dict[str, Any]) -> str:

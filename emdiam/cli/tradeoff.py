@@ -8,6 +8,7 @@ import click
 
 from ..errors import InputError, StoppedEarly
 from . import options
+from .device import chosen_workers
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -32,7 +33,7 @@ from .output import complain, emit, emit_json
 @click.option("--euler", is_flag=True, help="Masters of clusters along an Euler tour too.")
 @click.option("--levels", type=click.IntRange(min=1), metavar="K",
               help="How often clusters condense the graph. [default: 1]")
-@options.stacked(options.memory, options.arena, options.threads)
+@options.stacked(options.memory, options.arena, options.threads, options.workers)
 @click.option("--scratch", type=options.FOLDER, metavar="DIR",
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
@@ -77,7 +78,7 @@ def _options(given: dict[str, Any]) -> Any:
         memory_bytes=given["memory"], arena_bytes=given["arena"], threads=given["threads"],
         evict_page_cache=given["evict_page_cache"], iterations=given["iterations"], euler=given["euler"],
         levels=given["levels"], scratch=None if given["scratch"] is None else str(given["scratch"]),
-        time_limit=given["time_limit"])
+        time_limit=given["time_limit"], cluster=chosen_workers(given))
     return TradeoffOptions(
         methods=tuple(name.strip() for name in given["methods"].split(",")), masters=given["masters"],
         seeds=_seeds(given["seeds"]), exact=given["exact"], known_diameter=given["known_diameter"],

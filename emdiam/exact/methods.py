@@ -14,8 +14,9 @@ from ..errors import InputError
 from ..gpu.vram import resident_bytes
 from ..graph.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.forecast import Forecast, Habit, make_forecast, planned_state
+from ..stream.forecast import Forecast, Outlook, make_forecast
 from ..stream.plan import MemoryPlan, Phase
+from ..stream.probe import Probe
 from ..traverse.folds import FOLD_BYTES
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
@@ -24,6 +25,7 @@ from .bounding import BoundingOptions, bounding
 from .fdiam import FdiamOptions, fdiam
 from .fdiam_state import solve_bytes as fdiam_bytes
 from .graph_diameter import GraphDiameterOptions, graph_diameter
+from .habits import HABITS, apsp_habit
 from .ifub import IfubOptions, ifub
 from .korf import KorfOptions, korf
 from .pivots import PivotOptions, pivots
@@ -31,7 +33,6 @@ from .pivots import memory_phases as pivot_phases
 from .pivots import pool_wanted as pivot_pool
 from .result import Result
 from .run import MethodOptions
-from .shelf import MOST_KEPT
 from .sweep_k import SweepKOptions, sweep_k
 
 # What a method keeps while it solves, beside the state of traversals, labels and sizes:
@@ -155,36 +156,11 @@ def pool_wanted(store: Store, name: str) -> int:
     return pivot_pool(store) if name == "pivots" else 0
 
 
-def _pivot_state(store: Store, plan: MemoryPlan) -> int:
-    """In a tree two sweeps are a proof, so there are only wider columns; else a few kept columns and candidates."""
-    a_vertex = 16 if store.n_arcs < 2 * store.n_vertices else 40
-    return max(phase.bytes for phase in plan.phases) + min(plan.pool_bytes, a_vertex * store.n_vertices)
-
-
-def _pivot_scratch(store: Store, plan: MemoryPlan) -> int:
-    """The columns that half of the pool has no room for."""
-    kept = MOST_KEPT * store.n_vertices * column_bytes(store.n_vertices)
-    return max(0, kept - plan.pool_bytes // 2)
-
-
-# Reads are of docs/memory.md, measured with an eighth of the blocks in the arena.
-HABITS: dict[str, Habit] = {
-    "pivots": Habit(3, 30, _pivot_state, _pivot_scratch),
-    "fdiam": Habit(4, 120, planned_state),
-    "bounding": Habit(3, 110, planned_state),
-    "ifub": Habit(4, 480, planned_state),
-    "graph-diameter": Habit(4, 140, planned_state),
-    "korf": Habit(4, 110, planned_state),
-    "sweep-k": Habit(16, 60, planned_state),
-}
-
-
-def forecast(store: Store, name: str, plan: MemoryPlan, options: MethodOptions) -> Forecast:
+def forecast(store: Store, name: str, plan: MemoryPlan, options: MethodOptions, probe: Probe | None = None) -> Forecast:
     """What a run of the method with this plan will probably take. A BFS from every vertex, as apsp does, is counted
-    by batches."""
+    by batches. probe : what a look at the graph found."""
     if isinstance(options, ApspOptions):
-        batches = -(-store.n_vertices // max(1, options.batch))
-        habit = Habit(batches, 3 * batches, planned_state)
+        habit = apsp_habit(-(-store.n_vertices // max(1, options.batch)))
     else:
         habit = HABITS[name]
-    return make_forecast(store, plan, habit, resident_bytes(store, name))
+    return make_forecast(Outlook(store, plan, probe), habit, resident_bytes(store, name))

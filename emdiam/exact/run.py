@@ -22,7 +22,7 @@ import numpy as np
 
 from .._version import __version__
 from ..engine import Engine
-from ..errors import InputError, StoppedEarly
+from ..errors import InputError, StateLost, StoppedEarly
 from ..stream.counters import Counters
 from ..traverse.columns import Column
 from ..traverse.components import Component, Components
@@ -312,7 +312,7 @@ class ExactMethod:
 
 @contextmanager
 def stopping(interim: Callable[[], Result]) -> Iterator[None]:
-    """Turns Ctrl-C and the end of the time into StoppedEarly with the interval so far."""
+    """Turns Ctrl-C, the end of the time and the loss of workers into StoppedEarly with the interval so far."""
     try:
         yield
         return
@@ -320,6 +320,8 @@ def stopping(interim: Callable[[], Result]) -> Iterator[None]:
         why = "stopped by the user"
     except TimeOver:
         why = "the time limit is over"
+    except StateLost as lost:
+        why = str(lost)
     result = interim()
     raise StoppedEarly(f"{why}; the diameter lies in [{result.lower}, {result.upper}]", result)
 

@@ -47,11 +47,6 @@ class ArrayMeta:
             raise _not_as_written(place, "another separator")
         return found
 
-    @classmethod
-    def from_zarr(cls, array: Any, place: str) -> ArrayMeta:
-        """From an opened zarr array. Raises StoreError."""
-        return cls.from_json(array.metadata.to_dict(), place)
-
 
 @dataclass(frozen=True)
 class ExpectedArray:

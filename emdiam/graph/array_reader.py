@@ -2,7 +2,7 @@
 
 Chunk bytes are read by themselves and decoded in place (about 20 times faster a chunk than zarr's
 own read path, which also fills in missing chunks silently). LocalArray reads them with pread;
-zarr_array.ZarrArray through any store that zarr can open. Both raise StoreError with file and
+remote_array.RemoteArray asks a server for them. Both raise StoreError with file and
 chunk for anything that is not the data that was written.
 """
 

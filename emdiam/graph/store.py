@@ -5,29 +5,40 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..addresses import is_url
 from ..errors import StoreError
 from .array_meta import ArrayMeta, ExpectedArray, expected_arrays
 from .array_reader import LocalArray, ShardedArray
-from .codec import ChunkCodec, quiet_about_numcodecs
+from .codec import ChunkCodec
 from .layout import FORMAT_VERSION, NATURAL, PARTIAL_SUFFIX, StoreRecord
-from .zarr_array import ZarrArray
+from .slices import read_slice
 
+if TYPE_CHECKING:
+    from .dask_arrays import DaskGraph
+
+# What is asked for in one request where the way is long, bytes decoded.
+_FAR_BYTES = 4 << 20
 _CONVERT = "make one with: emdiam convert INPUT STORE"
 
 
 class Store:
     """An opened store; made by open_store.
 
-    path : str as given. record : StoreRecord. indptr : int64 ShardedArray of n_vertices + 1.
-    indices : id ShardedArray of n_arcs. Close it, or use it as a context manager.
+    path : str as given, of an address what may be shown (addresses.redacted). record : StoreRecord.
+    indptr : int64 ShardedArray of n_vertices + 1. indices : id ShardedArray of n_arcs. Close it, or use
+    it as a context manager.
     """
 
-    def __init__(self, path: str, record: StoreRecord, arrays: dict[str, ShardedArray]) -> None:
+    def __init__(
+        self, path: str, record: StoreRecord, arrays: dict[str, ShardedArray], address: str | None = None
+    ) -> None:
         self.path, self.record, self._arrays = path, record, arrays
+        # What opens it again, from another process and folder too; it may hold secrets and is never shown.
+        self.address = str(Path(path.removeprefix("file://")).absolute()) if address is None else address
         self.indptr, self.indices = arrays["indptr"], arrays["indices"]
 
     @property
@@ -51,6 +62,15 @@ class Store:
         return isinstance(self.indices, LocalArray)
 
     @property
+    def ahead_bytes(self) -> int:
+        """Memory that requests made ahead may take; 0 for files, where the page cache does that."""
+        if self.is_local:
+            return 0
+        from .remote_array import AHEAD_BYTES
+
+        return AHEAD_BYTES
+
+    @property
     def digest(self) -> str:
         """Digest of the stored graph (equal for equal graphs in equal order and codec)."""
         return self.record.chunk_digest
@@ -71,10 +91,14 @@ class Store:
     def values(self, name: str) -> Iterator[np.ndarray]:
         """The items of the array `name` in order, a chunk at a time, valid until the next one."""
         array = self._arrays[name]
-        buffer = np.empty((1, array.chunk_items), array.dtype)
-        for chunk in range(array.n_chunks):
-            array.fetch(chunk, list(buffer))
-            yield buffer[0, : min(array.chunk_items, array.length - chunk * array.chunk_items)]
+        most = 1 if self.is_local else max(1, _FAR_BYTES // (array.chunk_items * array.dtype.itemsize))
+        buffer, chunk = np.empty((most, array.chunk_items), array.dtype), 0
+        while chunk < array.n_chunks:
+            count = array.run_length(chunk, most)
+            array.fetch(chunk, list(buffer[:count]))
+            for row in buffer[:count]:
+                yield row[: min(array.chunk_items, array.length - chunk * array.chunk_items)]
+                chunk += 1
 
     def natural_pieces(self) -> Iterator[np.ndarray]:
         """Natural rank of every vertex, its position in increasing order of the user's ids: id_dtype[k]
@@ -103,6 +127,27 @@ class Store:
         if len(ranks) and int(ranks.max()) >= self.n_vertices:
             raise StoreError(f"natural_id holds {int(ranks.max())}, which is no vertex", path=self.path,
                              remedy="the store is damaged: reorder the original again")
+
+    def neighbours(self, vertex: int) -> np.ndarray:
+        """The neighbours of a vertex, ascending, id_dtype[degree]; reads the blocks that hold them. Raises
+        StoreError, and ValueError for what is no vertex."""
+        if not 0 <= vertex < self.n_vertices:
+            raise ValueError(f"{vertex} is no vertex of {self.n_vertices}")
+        begin, end = read_slice(self.indptr, vertex, vertex + 2).tolist()
+        if not 0 <= begin <= end <= self.n_arcs:
+            raise StoreError(f"the row of vertex {vertex} is {begin} to {end}", path=self.path, remedy=_CONVERT)
+        row = read_slice(self.indices, begin, end)
+        if len(row) and int(row.max()) >= self.n_vertices:
+            raise StoreError(f"indices hold {int(row.max())}, which is no vertex", path=self.path, remedy=_CONVERT)
+        return row
+
+    def to_dask(self, chunks: int | None = None) -> DaskGraph:
+        """indptr, indices and the user's ids as dask arrays, read when they are computed; see
+        dask_arrays.DaskGraph. chunks : chunks of the store in one of dask, default all of a shard. The
+        arrays outlive this Store. Raises InputError if dask is not installed."""
+        from .dask_arrays import dask_graph
+
+        return dask_graph(self, chunks)
 
     def user_ids(self, ids: np.ndarray) -> list[int] | list[str]:
         """The user's ids of vertices `ids` (integers [k]); ints, or str for string ids."""
@@ -151,12 +196,12 @@ def _gather(array: ShardedArray, positions: np.ndarray) -> np.ndarray:
 
 
 def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
-    """Open the store at `path` (a local folder, or a URL that zarr can read).
+    """Open the store at `path`: a local folder, or an address (http, https, s3, or another that fsspec knows).
 
     Raises StoreError if it is missing, foreign, unfinished, of a newer version or damaged.
     """
     text = str(path)
-    if "://" in text and not text.startswith("file://"):
+    if is_url(text):
         return _open_remote(text)
     local = Path(text.removeprefix("file://"))
     if not local.exists():
@@ -179,11 +224,20 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        data = json.loads(path.read_text())
+        text = path.read_bytes()
     except FileNotFoundError:
         raise StoreError("not a zarr group (zarr.json is missing)", path=path.parent,
                          remedy=_CONVERT) from None
-    except (json.JSONDecodeError, UnicodeDecodeError, OSError, RecursionError) as error:
+    except OSError as error:
+        raise StoreError(f"the metadata is damaged ({error})", path=path, remedy="convert again") from None
+    return _as_object(text, path)
+
+
+def _as_object(text: bytes, path: str | Path) -> dict[str, Any]:
+    """The JSON object in `text`, which was read from `path`. Raises StoreError."""
+    try:
+        data = json.loads(text)
+    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
         raise StoreError(f"the metadata is damaged ({error})", path=path, remedy="convert again") from None
     if not isinstance(data, dict):
         raise StoreError("the metadata is damaged (not an object)", path=path, remedy="convert again")
@@ -226,26 +280,22 @@ def _open_array(root: Path, expected: ExpectedArray, record: StoreRecord, evict:
 
 
 def _open_remote(url: str) -> Store:
-    try:
-        import zarr
+    from .remote import open_objects
+    from .remote_array import RemoteArray
 
-        group = zarr.open_group(url, mode="r", zarr_format=3, use_consolidated=False)
-    except ImportError as error:
-        raise StoreError(f"reading {url} needs a package that is missing ({error})",
-                         remedy="pip install 'emdiam[remote]'") from None
-    except Exception as error:  # network and zarr raise many types; all mean the same to a user
-        raise StoreError(f"the store cannot be opened ({type(error).__name__}: {error})", path=url,
-                         remedy="check the address and the server") from error
-    record = _check_record(dict(group.attrs), url)
+    objects = open_objects(url)
+    group = bytes(objects.get("zarr.json")[0])
+    record = _check_record(_as_object(group, objects.name("zarr.json")).get("attributes"), objects.place)
+
+    def still_the_same() -> None:
+        if bytes(objects.get("zarr.json")[0]) != group:
+            raise StoreError("the store was replaced while it was read", path=objects.place, remedy="open it again")
+
     arrays: dict[str, ShardedArray] = {}
     for expected in expected_arrays(record):
-        place = f"{url.rstrip('/')}/{expected.name}"
-        try:
-            with quiet_about_numcodecs():
-                array = group[expected.name]
-        except Exception as error:  # as above
-            raise StoreError(f"the array cannot be opened ({type(error).__name__}: {error})", path=place,
-                             remedy="check the server and its copy of the store") from error
-        meta = expected.check(ArrayMeta.from_zarr(array, place), place)
-        arrays[expected.name] = ZarrArray(array, ChunkCodec(record.codec, meta.dtype), place)
-    return Store(url, record, arrays)
+        place = objects.name(expected.name)
+        found = _as_object(bytes(objects.get(f"{expected.name}/zarr.json")[0]), f"{place}/zarr.json")
+        meta = expected.check(ArrayMeta.from_json(found, place), place)
+        codec = ChunkCodec(record.codec, meta.dtype)
+        arrays[expected.name] = RemoteArray(objects, expected.name, meta, codec, still_the_same)
+    return Store(objects.place, record, arrays, address=url)

@@ -2,8 +2,9 @@
 
 A plan is a promise that holds for the worst graph of its size; a forecast is what usual graphs have been measured
 to take, and may be wrong in both directions. Bytes read are known beforehand where the arena holds the graph: every
-block once. Streamed, they are `reads` times the blocks that the arena does not hold, and reads depend on the graph:
-how many traversals a proof takes, and how many levels of each meet how many blocks, which nobody knows before.
+block once. Streamed, they are `reads` times the blocks, and depend on the graph: how many traversals a proof takes, and
+how many levels of each meet how many blocks. A probe (probe.py) measures the second and helps to guess the first;
+without one, graphs count as being of small diameter.
 """
 
 from __future__ import annotations
@@ -15,6 +16,63 @@ from typing import Any
 from ..graph.array_reader import LocalArray
 from ..graph.store import Store
 from .plan import MemoryPlan
+from .probe import Probe
+
+# Without a probe: a graph of fewer arcs a vertex is expected to reach beyond 255 levels, one of no more than a tree
+# has beyond 65,535.
+_FEW_ARCS, _ARCS_OF_A_TREE = 8, 2
+# Peaks of the same run differ by up to a fiftieth, and a prediction shall not be below any.
+_CUSHION = 50
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What a forecast is made from. probe : None where nobody looked at the graph."""
+
+    store: Store
+    plan: MemoryPlan
+    probe: Probe | None = None
+
+    @property
+    def away(self) -> float:
+        """Share of the blocks that the arena does not hold."""
+        return 0.0 if self.plan.in_ram else 1 - self.plan.arena_blocks / self.plan.n_blocks
+
+    @property
+    def column(self) -> int:
+        """Expected bytes of an entry of a column of distances."""
+        n, m = self.store.n_vertices, self.store.n_arcs
+        longest = max(0, n - 1)
+        if self.probe is not None:
+            longest = self.probe.longest
+        elif m > _ARCS_OF_A_TREE * n:
+            longest = min(longest, 1 << 15 if m < _FEW_ARCS * n else 0)
+        return 1 if longest < (1 << 8) - 1 else 2 if longest < (1 << 16) - 1 else 4
+
+    @property
+    def tree(self) -> bool:
+        """Whether the graph has no more edges than a tree, so that two sweeps find its diameter."""
+        reached = self.store.n_vertices if self.probe is None else self.probe.n_reached
+        return self.store.n_arcs <= 2 * max(0, reached - 1)
+
+    @property
+    def labels(self) -> int:
+        """Bytes of labels and sizes of components, if there are several."""
+        several = self.probe is not None and not self.probe.connected
+        return 2 * self.store.id_dtype.itemsize * self.store.n_vertices if several else 0
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """Encoded bytes of the edges; None where that is not known (a store behind a URL)."""
+        return self.store.indices.stored_bytes if isinstance(self.store.indices, LocalArray) else None
+
+    @property
+    def buffers(self) -> int:
+        """Buffers as far as they are filled: of encoded blocks alone, where all are decoded to their places."""
+        stored, decoded = self.stored_bytes, self.store.n_arcs * self.store.id_dtype.itemsize
+        if not self.plan.in_ram or stored is None or decoded == 0:
+            return self.plan.buffer_bytes
+        return min(self.plan.buffer_bytes, self.plan.buffer_bytes * stored // decoded)
 
 
 @dataclass(frozen=True)
@@ -22,53 +80,69 @@ class Habit:
     """What a method has been measured to do.
 
     least_reads, usual_reads : how often it reads all edges when no block stays: on the easiest graphs, and (median)
-    on graphs of small diameter. state : (store, plan) -> bytes that it holds beside base, buffers and arena.
-    scratch : (store, plan) -> bytes on disk at worst.
+    on graphs of small diameter. held : bytes that it holds beside program and arena. probed_reads : how often it reads
+    all edges, by the probe. scratch : (store, plan) -> bytes on disk at worst. scratch_reads : expected bytes that it
+    reads from there.
     """
 
     least_reads: float
     usual_reads: float
-    state: Callable[[Store, MemoryPlan], int]
+    held: Callable[[Outlook], int]
+    probed_reads: Callable[[Outlook, Probe], float]
     scratch: Callable[[Store, MemoryPlan], int] = lambda store, plan: 0
+    scratch_reads: Callable[[Outlook], int] = lambda outlook: 0
 
 
 @dataclass(frozen=True)
 class Forecast:
-    """Sizes in bytes. expected_rss_bytes : probable peak of resident memory, never above the plan. reads : how often
-    all blocks are expected to be read; least_reads : at least. expected_bytes_read, least_bytes_read : the same as
+    """Sizes in bytes. predicted_rss_bytes : probable peak of resident memory, never above the plan. reads : how often
+    all blocks are expected to be read; least_reads : at least. predicted_bytes_read, least_bytes_read : the same as
     encoded bytes of the store; None where its size is not known (a store behind a URL). scratch_bytes : of temporary
     files, at worst. vram_bytes : of a GPU that holds the whole graph. certain : whether the bytes read are known,
-    because every block is read once."""
+    because every block is read once. probed : whether the graph has been looked at."""
 
-    expected_rss_bytes: int
+    predicted_rss_bytes: int
     reads: float
     least_reads: float
-    expected_bytes_read: int | None
+    predicted_bytes_read: int | None
     least_bytes_read: int | None
     scratch_bytes: int
     vram_bytes: int
     certain: bool
+    probed: bool
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON."""
         return asdict(self)
 
 
-def make_forecast(store: Store, plan: MemoryPlan, habit: Habit, vram_bytes: int) -> Forecast:
-    """The forecast for a run with this plan. vram_bytes : of a GPU, as its own plan has it."""
-    away = 0.0 if plan.in_ram else 1 - plan.arena_blocks / plan.n_blocks
-    first = 0.0 if plan.n_blocks == 0 else 1.0
-    reads, least = (first + away * max(0.0, many - 1) for many in (habit.usual_reads, habit.least_reads))
-    stored = store.indices.stored_bytes if isinstance(store.indices, LocalArray) else None
-    expected = plan.base_bytes + habit.state(store, plan) + plan.buffer_bytes + plan.arena_bytes
+def make_forecast(outlook: Outlook, habit: Habit, vram_bytes: int) -> Forecast:
+    """The forecast for a run. vram_bytes : of a GPU, as its own plan has it."""
+    plan, stored = outlook.plan, outlook.stored_bytes
+    reads, least = _reads(outlook, habit)
+    predicted = plan.base_bytes + habit.held(outlook) + plan.arena_bytes
+    predicted += predicted // _CUSHION
     return Forecast(
-        expected_rss_bytes=min(plan.planned_rss_bytes, expected), reads=reads, least_reads=least,
-        expected_bytes_read=None if stored is None else int(reads * stored),
+        predicted_rss_bytes=min(plan.planned_rss_bytes, predicted), reads=reads, least_reads=least,
+        predicted_bytes_read=None if stored is None else int(reads * stored) + habit.scratch_reads(outlook),
         least_bytes_read=None if stored is None else int(least * stored),
-        scratch_bytes=habit.scratch(store, plan), vram_bytes=vram_bytes, certain=plan.in_ram)
+        scratch_bytes=habit.scratch(outlook.store, plan), vram_bytes=vram_bytes, certain=plan.in_ram,
+        probed=outlook.probe is not None)
 
 
-def planned_state(store: Store, plan: MemoryPlan) -> int:
-    """The vertex state of the widest phase: what methods hold whose columns are planned at their widest, and
-    whose widest phase is short."""
-    return max(phase.bytes for phase in plan.phases) * 17 // 20
+def _reads(outlook: Outlook, habit: Habit) -> tuple[float, float]:
+    """How often all blocks are expected to be read, and at least."""
+    first = 0.0 if outlook.plan.n_blocks == 0 else 1.0
+    if outlook.plan.in_ram:
+        return first, first
+    usual, least = (first + outlook.away * max(0.0, many - 1) for many in (habit.usual_reads, habit.least_reads))
+    if outlook.probe is None:
+        return usual, least
+    reads = max(first, habit.probed_reads(outlook, outlook.probe))
+    return reads, min(least, reads)
+
+
+def planned_held(outlook: Outlook) -> int:
+    """Nearly what is planned: for methods whose columns are planned at their widest, and whose widest phase is
+    short."""
+    return max(phase.bytes for phase in outlook.plan.phases) * 17 // 20 + outlook.plan.buffer_bytes

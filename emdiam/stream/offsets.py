@@ -80,7 +80,7 @@ def build_offsets(n_vertices: int, pieces: Iterator[np.ndarray]) -> Offsets:
             values = np.concatenate((values, np.full(pad, values[-1] if len(values) else 0, np.int64)))
             whole = len(values)
         if whole:
-            _add_groups(values[:whole].reshape(-1, GROUP), done // GROUP, group, row, hubs)
+            add_groups(values[:whole].reshape(-1, GROUP), done // GROUP, group, row, hubs)
             last = int(values[whole - 1])
         done, rest = done + whole, values[whole:]
     if done != n_groups * GROUP or len(rest):
@@ -89,9 +89,11 @@ def build_offsets(n_vertices: int, pieces: Iterator[np.ndarray]) -> Offsets:
     return Offsets(n_vertices, group, row, hub)
 
 
-def _add_groups(
+def add_groups(
     values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]
 ) -> None:
+    """Fill in groups from number `first` on. values : int64[k, 64], offsets of their rows. hubs : takes the full
+    offsets of groups that span too many arcs."""
     count = len(values)
     starts = values[:, 0]
     relative = values - starts[:, None]

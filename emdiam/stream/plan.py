@@ -73,7 +73,7 @@ def make_plan(
     state = max(phase.bytes for phase in phases)
     reserve = max(max(phase.bytes, phase.worst_bytes) for phase in phases) - state
     block = store.indices.chunk_items * store.id_dtype.itemsize
-    base = current_rss_bytes() + _MARGIN
+    base = current_rss_bytes() + _MARGIN + store.ahead_bytes
     n_blocks = store.indices.n_chunks
     least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
     tables = _ARENA_ENTRY * n_blocks

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
+from ..dask.setting import OnCluster
 from ..errors import InputError
 from .grid import Cell
 
@@ -26,7 +27,8 @@ class CellOptions:
     """Options that every run of a grid gets, as those of emdiam.api_approx.ApproxRun. iterations : of
     sweep, spanning and fringe; None: each method's own. euler, levels, scratch : of clusters.
     time_limit : wall seconds of each cell. checkpoints : folder for those of cells that are stopped, which then
-    go on from them; None: a cell begins again. checkpoint_every : seconds between those inside a traversal."""
+    go on from them; None: a cell begins again. checkpoint_every : seconds between those inside a traversal.
+    cluster : workers that every run is shared out to."""
 
     memory_bytes: int | None = None
     arena_bytes: int | None = None
@@ -39,6 +41,7 @@ class CellOptions:
     time_limit: float | None = None
     checkpoints: str | None = None
     checkpoint_every: float | None = None
+    cluster: OnCluster | None = None
 
     def identity(self) -> dict[str, Any]:
         """What the figures depend on, and the version. Not the time limit: a cell that ended within it

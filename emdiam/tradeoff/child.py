@@ -41,6 +41,11 @@ def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
         line += _given("--scratch", options.scratch)
     line += _given("--memory", options.memory_bytes) + _given("--arena", options.arena_bytes)
     line += ["--threads", str(options.threads)]
+    if options.cluster is not None:
+        cluster = options.cluster
+        line += _given("--scheduler", cluster.scheduler) + _given("--workers", cluster.workers)
+        line += _given("--worker-memory", cluster.worker_memory_bytes)
+        line += _given("--worker-threads", cluster.worker_threads)
     line += ["--time-limit", f"{options.time_limit:f}s"] if options.time_limit is not None else []
     line += ["--evict-page-cache"] if options.evict_page_cache else []
     if options.checkpoints is not None:

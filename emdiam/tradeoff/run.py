@@ -72,7 +72,7 @@ def tradeoff(
     if options.known_diameter is not None and options.known_diameter < 0:
         raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
     with open_store(store) as opened:
-        summary = Tradeoff(str(store), opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity())
+        summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity())
     if summary.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined", path=store)
     grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact)
@@ -80,7 +80,7 @@ def tradeoff(
     folder = Path(out)
     (folder / FOLDER).mkdir(parents=True, exist_ok=True)
     with _alone_in(folder):
-        run = _Run(summary, options, folder, progress or silent)
+        run = _Run(str(store), summary, options, folder, progress or silent)
         try:
             run.cells(grid.cells)
         except KeyboardInterrupt:
@@ -109,7 +109,10 @@ def _alone_in(folder: Path) -> Iterator[None]:
 class _Run:
     """One run over the cells. done : (cell, record) of those that ended, one way or another."""
 
-    def __init__(self, summary: Tradeoff, options: TradeoffOptions, folder: Path, progress: Listener) -> None:
+    def __init__(
+        self, store: str, summary: Tradeoff, options: TradeoffOptions, folder: Path, progress: Listener
+    ) -> None:
+        self._store = store  # the summary shows the address without its secrets
         self.summary, self.options, self.folder, self.progress = summary, options, folder, progress
         self.done: list[tuple[Cell, CellRecord]] = []
 
@@ -124,7 +127,7 @@ class _Run:
                 self.done.append((cell, record))
             else:
                 self._tell(cell)
-                record = run_cell(self.summary.store, self.summary.store_digest, cell,
+                record = run_cell(self._store, self.summary.store_digest, cell,
                                   self.options.for_cells(self.folder))
                 write_record(self.folder / FOLDER, record)
                 self.done.append((cell, record))

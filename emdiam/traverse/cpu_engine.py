@@ -5,14 +5,13 @@ Whether the arena holds all blocks or a few is the only difference between the t
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..graph.store import Store
-from ..progress import Event, Listener, silent
+from ..progress import Listener
 from ..stream.counters import Counters
 from ..stream.plan import MemoryPlan
 from .bfs import BfsRun, Traversal
@@ -24,7 +23,6 @@ from .condense import push_condensed, push_renumbered
 from .core import Core
 from .degrees import list_degree, max_degree_vertex
 from .euler import euler_masters
-from .journal import Journal
 from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
 from .pivot_bounds import PivotBounds
@@ -32,29 +30,26 @@ from .refine import HeightRefinement, Trees
 from .spanning import SpanningForest, spanning_forest, tree_heights
 from .spread import SpreadRun
 from .strip_batch import MOST_STRIPS, StripBatch
+from .telling import Telling
 from .trees import tree_diameter
 
-_EVENT_SECONDS = 0.2
 _PIECE = 1 << 17
 
 
-class CpuEngine:
+class CpuEngine(Telling):
     """Engine over a Core; see emdiam.engine.Engine for the verbs. Not thread-safe."""
 
     def __init__(
         self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None
     ) -> None:
+        super().__init__(progress)
         self.store, self._core, self.plan = store, core, plan
         self.compile_seconds = self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, core.table.n_blocks)
         self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes
         self.threads, self.in_ram = core.crew.threads, plan.in_ram
-        self._progress = progress or silent
-        self._facts: dict[str, Any] = {}
         self._ranks: np.ndarray | None = None
-        self._phase, self._last_event = "", 0.0
-        self._journal = Journal()
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
@@ -295,30 +290,6 @@ class CpuEngine:
         """See Engine.count."""
         self._core.counters.add(**amounts)
 
-    def clock(self) -> float:
-        """See Engine.clock."""
-        return time.perf_counter()
-
-    def tick(self, phase: str, **facts: Any) -> None:
-        """See Engine.tick."""
-        self._facts.update(facts)
-        traversal = self._journal.take(self._facts)
-        if traversal is not None:
-            self._progress(Event(self._phase, facts=traversal, kind="traversal"))
-        changed, self._phase = phase != self._phase, phase
-        if changed:
-            self._facts.pop("level", None)
-        self._heartbeat(force=changed)
-
-    def _heartbeat(self, force: bool = False) -> None:
-        now = time.monotonic()
-        if not force and now - self._last_event < _EVENT_SECONDS:
-            return
-        self._last_event = now
-        counters = self._core.counters.snapshot()
-        facts = {**self._facts, "bytes_read": counters.bytes_read, "levels": counters.levels,
-                 "traversals": counters.traversals}
+    def _position(self) -> dict[str, Any]:
         done, total = self._core.pager.position
-        if total:
-            facts.update(pass_done=done, pass_total=total)
-        self._progress(Event(self._phase, counters.edges_scanned, None, "arcs", facts))
+        return {"pass_done": done, "pass_total": total} if total else {}

@@ -7,7 +7,7 @@ columns in RAM; where others live, their steps are registered for them (gpu/colu
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import singledispatch
 from typing import TYPE_CHECKING
 
@@ -143,6 +143,14 @@ def ranked(
     Best is the largest value (with `smallest`, the smallest; without `values` all are alike), then
     the largest degree, then the smallest vertex.
     """
+    return best_of(engine.degrees, among, values, most, smallest=smallest, start=start, stop=stop)
+
+
+def best_of(
+    degrees: Callable[[np.ndarray], np.ndarray], among: Column, values: Column | None, most: int, *, smallest: bool,
+    start: int, stop: int,
+) -> np.ndarray:
+    """As `ranked`, with a function that gives the degrees of vertices, int64[k]."""
     ids, keys = np.empty(0, np.int64), np.empty(0, np.int64)
     for more in contenders(among, values, most, smallest, start, stop):
         value = np.zeros(len(more), np.int64) if values is None else values.take(more).astype(np.int64)
@@ -153,7 +161,7 @@ def ranked(
         if len(ids) == most:  # the last of the list is to be beaten; its vertex is smaller
             near = key + _MOST_DEGREE > keys[-1]
             more, key = more[near], key[near]
-        key += np.minimum(engine.degrees(more), _MOST_DEGREE)
+        key += np.minimum(degrees(more), _MOST_DEGREE)
         if len(ids) == most:
             better = key > keys[-1]
             more, key = more[better], key[better]

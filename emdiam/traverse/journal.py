@@ -14,8 +14,8 @@ from typing import Any
 from ..progress import Allowance
 from ..stream.counters import Counters
 
-MOST, RATE = 200, 2.0
-MOST_PROFILES, PROFILE_RATE = 32, 1 / 60
+MOST, RATE = 100, 2.0
+MOST_PROFILES, PROFILE_RATE = 8, 1 / 60
 MOST_CHANGES, CHANGE_RATE = 500, 5.0
 _BOUNDS = ("lower", "upper")
 

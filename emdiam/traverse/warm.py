@@ -23,7 +23,7 @@ import numpy as np
 from ..errors import EmdiamError
 
 # Whose files hold kernels that a run may need, or what they are made of.
-_ROOMS = ("approx", "exact", "gpu", "graph", "graph/generate", "stream", "traverse", "weighted")
+_ROOMS = ("approx", "dask", "exact", "gpu", "graph", "graph/generate", "stream", "traverse", "weighted")
 _TICK_SECONDS = 0.2
 _COLUMN_DTYPES = (np.uint8, np.uint16, np.uint32)
 
@@ -108,4 +108,7 @@ def load_kernels(dtype: np.dtype[Any] | str = "uint32", family: str = "exact") -
 
 
 if __name__ == "__main__":
+    from ..dask.warm import load_exchange
+
     load_kernels(sys.argv[1], "approx")
+    load_exchange(np.dtype(sys.argv[1]))

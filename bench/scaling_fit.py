@@ -1,0 +1,269 @@
+"""What a second of BFS over workers buys: runs on 1, 2 and 4 worker processes here, and the costs that fit them.
+
+What a task, a message and a byte cost is measured by itself: wall seconds of one, and CPU seconds more for each
+further one, which do not depend on who else wants the cores. Then every BFS gives one equation: its seconds, less
+those, are the sum of rounds, arcs and vertices, each times an unknown cost, found by least squares of relative errors,
+no cost below 0. Where workers share the cores of one machine, work that is done on each of them counts for as many as
+share a core, and `crowd` is what a round takes longer for each further one; machines of their own have none.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+from unittest.mock import patch
+
+import numpy as np
+from scipy.optimize import nnls
+
+from emdiam.dask.setting import OnCluster
+from emdiam.graph.store import Store
+from emdiam.session import open_engine_on_workers
+
+from .foreign import ForeignWatch
+from .scaling_model import Costs, Shape, directed, with_levels
+
+if TYPE_CHECKING:
+    from emdiam.dask.part import Part
+
+WORKERS = (1, 2, 4)
+# Workers as threads of one process: rounds and bytes are those of so many machines, times are not.
+COUNTED = 16
+KNOWN = ("step", "task", "swap", "message", "byte", "copied")
+TERMS = ("round", "sparse_arc", "dense_arc", "vertex", "crowd")
+_SWAPS, _STEPS, _ROUNDS = 300, 40, 3
+_LARGE = 1 << 18
+_BITMAP = 1 << 26
+_BITMAP_ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Observation:
+    """One BFS over workers. levels : of it. steps : tasks asked of all workers. rounds : of one worker. messages,
+    payload_bytes, fact_bytes, copy_bytes, arcs, dense_levels : of all workers; payload without copies. wait_seconds
+    : of all, in swaps. found, found_sparse : vertices, and those found on sparse levels. row_arcs, sparse_arcs :
+    arcs of the rows of sparse levels, and arcs scanned on these. foreign_cores : load of others meanwhile. timed :
+    workers were processes."""
+
+    graph: str
+    workers: int
+    source: int
+    seconds: float
+    levels: int
+    steps: int
+    rounds: int
+    messages: int
+    payload_bytes: int
+    fact_bytes: int
+    copy_bytes: int
+    wait_seconds: float
+    arcs: int
+    dense_levels: int
+    found: int
+    found_sparse: float
+    row_arcs: float
+    sparse_arcs: float
+    foreign_cores: float
+    timed: bool
+
+
+@contextmanager
+def cluster_of(workers: int, processes: bool = True) -> Iterator[str]:
+    """The address of a scheduler with so many workers of one thread on this machine, processes or not."""
+    from distributed import LocalCluster
+
+    with LocalCluster(n_workers=workers, threads_per_worker=1, processes=processes, dashboard_address=":0",
+                      memory_limit=0) as cluster:
+        yield cluster.scheduler_address
+
+
+def observe(
+    store: Store, address: str, levels: Mapping[int, np.ndarray], shape: Shape, timed: bool = True
+) -> tuple[list[Observation], dict[str, Any]]:
+    """A BFS from each source over the workers of the scheduler at `address`, and the plan of the first worker.
+
+    levels : by source, see scaling_shapes.level_arcs. If timed, there are several rounds, and the one with the least
+    foreign load counts, whatever its times are."""
+    with open_engine_on_workers(store, OnCluster(scheduler=address), method="pivots") as engine:
+        engine.bfs(next(iter(levels)))
+        rounds = [_round(engine, levels, shape, timed) for _ in range(_ROUNDS if timed else 1)]
+        return min(rounds, key=lambda found: found[0].foreign_cores), dict(engine.group.plans[0])
+
+
+def _round(engine: Any, levels: Mapping[int, np.ndarray], shape: Shape, timed: bool) -> list[Observation]:
+    """A BFS from each source, with the foreign load of all of them."""
+    watch, children, begin = ForeignWatch(), _children_seconds(), time.perf_counter()
+    found = [_one(engine, source, with_levels(shape, rows)) for source, rows in levels.items()]
+    own = (_children_seconds() - children) / (time.perf_counter() - begin)
+    return [replace(one, timed=timed, foreign_cores=max(0.0, watch.cores - own)) for one in found]
+
+
+def _children_seconds() -> float:
+    """CPU seconds of the processes below this one that are alive: the workers."""
+    import psutil  # comes with distributed
+
+    times = [child.cpu_times() for child in psutil.Process().children(recursive=True)]
+    return float(sum(one.user + one.system for one in times))
+
+
+def _one(engine: Any, source: int, shape: Shape) -> Observation:
+    """One BFS. Which levels are sparse, the rule says; all, if none was dense."""
+    steps = 0
+    collect = engine.group.collect
+
+    def counted(*args: Any, **more: Any) -> Any:
+        nonlocal steps
+        steps += 1
+        return collect(*args, **more)
+
+    before, counters = _mail(engine), engine.stats()
+    with patch.object(engine.group, "collect", counted):
+        begin = time.perf_counter()
+        run = engine.bfs(source)
+        seconds = time.perf_counter() - begin
+    after, spent = _mail(engine), engine.stats() - counters
+    mail = {name: after[name] - before[name] for name in after}
+    levels = [level for level in directed(shape, shape.n_arcs) if not level.dense or not spent.dense_levels]
+    rows = sum(level.arcs for level in levels)
+    sparse = min(rows, spent.edges_scanned) if spent.dense_levels else float(spent.edges_scanned)
+    return Observation(
+        shape.name, engine.group.size, source, seconds, len(shape.levels), steps,
+        round(mail["rounds"] / engine.group.size),
+        int(mail["messages"]), int(mail["payload_bytes"]), int(mail["fact_bytes"]),
+        int(mail["copy_bytes"]), mail["wait_seconds"],
+        spent.edges_scanned, spent.dense_levels, run.n_reached,
+        sum(level.found for level in levels), rows, sparse, 0.0, True)
+
+
+def _mail(engine: Any) -> dict[str, float]:
+    """Sums over all workers of what their mail has counted."""
+    reports = [report["mail"] for report in engine.group.reports]
+    return {name: float(sum(report[name] for report in reports)) for name in reports[0]}
+
+
+def count_swaps(part: Part, rounds: int, size: int) -> tuple[float, float]:
+    """Verb: (wall, CPU) seconds of a round of messages of `size` bytes, on a worker that is a process."""
+    letters = dict.fromkeys(part.mail.others, np.ones(size, np.uint8))
+    begin, cpu = time.perf_counter(), time.process_time()
+    for _ in range(rounds):
+        part.mail.swap(letters, np.zeros(4, np.int64))
+    return (time.perf_counter() - begin) / rounds, (time.process_time() - cpu) / rounds
+
+
+def nothing(part: Part) -> int:
+    """Verb: the rank."""
+    return part.rank
+
+
+def overheads(store: Store, address: str) -> dict[str, float]:
+    """Seconds of a step and of a swap over the workers at `address`: workers, step, step_cpu (of this process, which is
+    client and scheduler), swap, swap_cpu (of one worker), byte_cpu (of a worker, for each byte that it sends)."""
+    with open_engine_on_workers(store, OnCluster(scheduler=address), method="pivots") as engine:
+        group, everyone = engine.group, dict.fromkeys(range(engine.group.size), ())
+        group.collect(nothing, everyone)
+        begin, cpu = time.perf_counter(), time.process_time()
+        for _ in range(_STEPS):
+            group.collect(nothing, everyone)
+        step, step_cpu = (time.perf_counter() - begin) / _STEPS, (time.process_time() - cpu) / _STEPS
+        swap, swap_cpu = _swap(group, _SWAPS, 0)
+        large = _swap(group, _SWAPS // 4, _LARGE)[1]
+        return {"workers": group.size, "step": step, "step_cpu": step_cpu, "swap": swap, "swap_cpu": swap_cpu,
+                "byte_cpu": max(0.0, large - swap_cpu) / (_LARGE * max(1, group.size - 1))}
+
+
+def _swap(group: Any, rounds: int, size: int) -> tuple[float, float]:
+    """(wall, CPU) seconds of a round, of the slowest worker."""
+    swaps = group.collect(count_swaps, dict.fromkeys(range(group.size), (rounds, size)), together=True).values()
+    return max(wall for wall, _ in swaps), max(cpu for _, cpu in swaps)
+
+
+def known_costs(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """KNOWN but `copied`, from `overheads` on some numbers of workers: slopes of CPU seconds over workers, and what is
+    left of the wall seconds of one step of one worker, and one swap of two."""
+    few = min(measured, key=lambda one: one["workers"])
+    pair = next(one for one in measured if one["workers"] == 2)
+    task = max(0.0, _slope(measured, "step_cpu"))
+    message = max(0.0, _slope([one for one in measured if one["workers"] > 1] or measured, "swap_cpu"))
+    return {"step": max(0.0, few["step"] - few["workers"] * task), "task": task,
+            "swap": max(0.0, pair["swap"] - message), "message": message, "byte": pair["byte_cpu"]}
+
+
+def _slope(measured: Sequence[Mapping[str, float]], name: str) -> float:
+    """Seconds more for each worker, by least squares; over one number of workers: its share of each."""
+    workers = np.array([one["workers"] for one in measured])
+    seconds = np.array([one[name] for one in measured])
+    if len(set(workers.tolist())) == 1:
+        return float(np.mean(seconds / workers))
+    return float(np.polyfit(workers, seconds, 1)[0])
+
+
+def features(seen: Observation, cores: int) -> tuple[list[float], list[float]]:
+    """How often each of KNOWN, and each of TERMS, occurs in the time of an observation. Messages, bytes and arcs are
+    those of one worker, times the workers that share a core."""
+    abreast = min(seen.workers, cores)
+    crowd, several = seen.workers / abreast, float(seen.workers > 1)
+    return ([seen.steps, seen.steps * seen.workers, seen.rounds * several * crowd, seen.messages / abreast,
+             (seen.payload_bytes + seen.copy_bytes) / abreast, seen.found * several / abreast],
+            [seen.rounds * crowd, seen.sparse_arcs / abreast,
+             max(0.0, seen.arcs - seen.sparse_arcs) / abreast, seen.found / abreast, seen.rounds * (crowd - 1)])
+
+
+def fitted(rows: np.ndarray, seconds: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """float64[terms], none below 0: the costs with which rows @ costs is closest to `seconds`.
+
+    rows : float64[k, terms]. weights : float64[k], of the errors. A term that never occurs costs 0."""
+    scale = np.abs(rows).max(axis=0)
+    scale[scale == 0] = 1.0
+    found, _ = nnls(rows / scale * weights[:, None], seconds * weights)
+    costs: np.ndarray = found / scale
+    return costs
+
+
+def fit_costs(
+    seen: Sequence[Observation], known: Mapping[str, float], micro: Mapping[str, float]
+) -> tuple[Costs, float, list[float]]:
+    """(costs, crowd, predicted / measured seconds of each observation), by those that are timed.
+
+    known : those of KNOWN but `copied`. micro : copied, bitmap_byte, decode_arc, base_bytes."""
+    cores = len(os.sched_getaffinity(0))
+    before, rows = (np.array(part) for part in zip(*(features(one, cores) for one in seen), strict=True))
+    measured = {**known, "copied": micro["copied"]}
+    sure = before @ np.array([measured[name] for name in KNOWN])
+    seconds, timed = np.array([one.seconds for one in seen]), np.array([one.timed for one in seen])
+    found = fitted(rows[timed], np.maximum(0.0, seconds - sure)[timed], 1 / seconds[timed])
+    *terms, crowd = found.tolist()
+    costs = Costs(**measured, **dict(zip(TERMS[:-1], terms, strict=True)), bitmap_byte=micro["bitmap_byte"],
+                  decode_arc=micro["decode_arc"], base_bytes=int(micro["base_bytes"]),
+                  fact_bytes=sum(one.fact_bytes for one in seen) / max(1, sum(one.messages for one in seen)))
+    return costs, crowd, ((sure + rows @ found) / seconds).tolist()
+
+
+def copied_seconds(levels: np.ndarray) -> float:
+    """CPU seconds to make the copy of a distance: digest and packing of a piece with so many vertices on each level,
+    int64[levels], in random order."""
+    from emdiam.dask.replicas import PIECE_ITEMS, digest, packed
+
+    shares = levels / levels.sum()
+    piece = np.random.default_rng(1).choice(len(levels), PIECE_ITEMS, p=shares).astype(np.uint8)
+    best = np.inf
+    for _ in range(_BITMAP_ROUNDS):
+        begin = time.thread_time()
+        digest(piece)
+        packed(piece)
+        best = min(best, time.thread_time() - begin)
+    return float(best) / PIECE_ITEMS
+
+
+def bitmap_byte_seconds() -> float:
+    """Seconds to pass over a byte of a bitmap that no cache holds: that of the best `a |= b`, three passes."""
+    one, other = np.zeros(_BITMAP // 8, np.uint64), np.ones(_BITMAP // 8, np.uint64)
+    best = np.inf
+    for _ in range(_BITMAP_ROUNDS):
+        begin = time.perf_counter()
+        one |= other
+        best = min(best, time.perf_counter() - begin)
+    return float(best) / (3 * _BITMAP)

@@ -1,0 +1,129 @@
+"""What workers do with their parts of columns: the verbs of traverse.columns.Column on a range.
+
+Vertices in arguments and results are numbers of the whole graph. A Ref stands for the column of its key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..traverse import folds
+from .part import Part, Ref
+from .virtual import virtual_column
+
+
+def new_column(part: Part, key: int, dtype: str, value: int, dropped: Sequence[int]) -> None:
+    """A column filled with `value`; those of the keys `dropped` are let go of."""
+    drop_columns(part, dropped)
+    part.values[key] = virtual_column(part.core.table.n_vertices, dtype, part.first, part.stop, value)
+
+
+def drop_columns(part: Part, keys: Sequence[int]) -> None:
+    """Let go of columns."""
+    for key in keys:
+        part.values.pop(key, None)
+
+
+def ask_column(part: Part, key: int, method: str, *args: Any) -> Any:
+    """A method of Column that takes no vertices; Refs among `args` are columns."""
+    return getattr(part.column(key), method)(*(part.column(arg.key) if isinstance(arg, Ref) else arg for arg in args))
+
+
+def gather_values(part: Part, key: int, ids: np.ndarray) -> np.ndarray:
+    """Column.take of vertices of this range."""
+    return part.values[key][ids]
+
+
+def put_value(part: Part, key: int, ids: np.ndarray, value: int) -> None:
+    """Column.put of vertices of this range."""
+    part.values[key][ids] = value
+
+
+def part_values(part: Part, key: int, start: int, stop: int) -> np.ndarray:
+    """A copy of values start..stop-1 of this range."""
+    return part.values[key][start:stop].copy()
+
+
+def set_values(part: Part, key: int, start: int, values: np.ndarray) -> None:
+    """Overwrite values from vertex `start` of this range."""
+    part.values[key][start : start + len(values)] = values
+
+
+def select_vertices(part: Part, key: int, predicate: str, value: int, most: int | None) -> np.ndarray:
+    """Column.select."""
+    return part.column(key).select(predicate, value, most) + part.first
+
+
+def first_vertex(
+    part: Part, key: int, wanted: Sequence[int], start: int, stop: int, labels: int | None, label: int
+) -> int:
+    """Column.first within this range; labels : key of the column that holds them."""
+    low, high = max(start, part.first), min(stop, part.stop)
+    if low >= high:
+        return -1
+    some = None if labels is None else part.values[labels][part.own]
+    found = part.column(key).first(wanted, low - part.first, high - part.first, some, label)
+    return found if found < 0 else found + part.first
+
+
+def best_vertex(part: Part, key: int, largest: bool, start: int, stop: int) -> tuple[int, int]:
+    """Column.argbest within this range, and its value; (-1, -1) if there is none."""
+    low, high = max(start, part.first), min(stop, part.stop)
+    at = part.column(key).argbest(largest, low - part.first, high - part.first) if low < high else -1
+    return (-1, -1) if at < 0 else (at + part.first, int(part.column(key).raw()[at]))
+
+
+def range_maxima(part: Part, key: int, starts: np.ndarray) -> np.ndarray:
+    """Column.block_max of what of the ranges lies here."""
+    return part.column(key).block_max(np.clip(starts, part.first, part.stop) - part.first)
+
+
+def recode_reached(part: Part, key: int, old: Sequence[int], new: int) -> int:
+    """Column.recode within what the last BFS reached."""
+    return part.column(key).recode(old, new, part.core.work.visited[part.own_words])
+
+
+def recode_within(part: Part, key: int, old: Sequence[int], new: int, words: np.ndarray) -> int:
+    """Column.recode within a bitmap of this range."""
+    return part.column(key).recode(old, new, words)
+
+
+def open_range(part: Part, key: int) -> np.ndarray:
+    """folds.open_bitmap of this range."""
+    return folds.open_bitmap(part.column(key))
+
+
+def fold_columns(part: Part, name: str, key: int, start: int, stop: int, *args: Any) -> Any:
+    """A step of traverse/folds.py on what of start..stop-1 lies here; Refs among `args` are columns."""
+    low, high = max(start, part.first) - part.first, min(stop, part.stop) - part.first
+    if low >= high:
+        return None
+    given: list[Any] = [part.column(arg.key) if isinstance(arg, Ref) else arg for arg in args]
+    return getattr(folds, name)(part.column(key), *given, low, high)
+
+
+def open_ids(part: Part, key: int, start: int, stop: int) -> np.ndarray:
+    """folds.open_list of what of start..stop-1 lies here."""
+    low, high = max(start, part.first) - part.first, min(stop, part.stop) - part.first
+    if low >= high:
+        return np.empty(0, np.int64)
+    return folds.open_list(part.column(key), low, high) + part.first
+
+
+def best_open(
+    part: Part, among: int, values: int | None, most: int, smallest: bool, span: tuple[int, int]
+) -> np.ndarray:
+    """The open vertices of `among` in span that folds.ranked may choose of this range, at most `most`, ascending."""
+    low, high = max(span[0], part.first) - part.first, min(span[1], part.stop) - part.first
+    if low >= high:
+        return np.empty(0, np.int64)
+
+    def degrees(ids: np.ndarray) -> np.ndarray:
+        return part.core.degrees(ids + part.first)
+
+    found = folds.best_of(degrees, part.column(among), None if values is None else part.column(values), most,
+                          smallest=smallest, start=low, stop=high)
+    return np.sort(found) + part.first

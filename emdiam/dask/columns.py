@@ -1,0 +1,215 @@
+"""Columns that live on workers, each its own range: the verbs of traverse.columns.Column as the client asks them."""
+
+from __future__ import annotations
+
+import itertools
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ..traverse.columns import Column
+from . import column_verbs as verbs
+from .group import Group
+from .part import Ref
+
+_PIECE = 1 << 20
+
+
+class Columns:
+    """The columns of a run: keys, and those that nobody holds any more."""
+
+    def __init__(self, group: Group, n_vertices: int) -> None:
+        self.group, self.n_vertices = group, n_vertices
+        self._keys = itertools.count()
+        self._unused: list[int] = []
+        self.alive: weakref.WeakValueDictionary[int, WorkerColumn] = weakref.WeakValueDictionary()
+
+    def new_key(self) -> int:
+        """A key for a column that a verb makes."""
+        return next(self._keys)
+
+    def adopt(self, key: int, dtype: DTypeLike) -> WorkerColumn:
+        """The column that a verb has made under `key`."""
+        return WorkerColumn(self, key, np.dtype(dtype))
+
+    def make(self, dtype: DTypeLike, value: int) -> WorkerColumn:
+        """A column filled with `value`."""
+        key = self.new_key()
+        self.group.everyone(verbs.new_column, key, np.dtype(dtype).name, value, self.take_unused())
+        return self.adopt(key, dtype)
+
+    def take_unused(self) -> list[int]:
+        """Keys of columns that may be let go of, once."""
+        keys, self._unused = self._unused, []
+        return keys
+
+    def forget(self, key: int) -> None:
+        """Nobody holds this column any more."""
+        self._unused.append(key)
+
+
+class WorkerColumn(Column):
+    """A column on workers. key : its name there. kind : dtype of the values."""
+
+    def __init__(self, columns: Columns, key: int, kind: np.dtype[Any]) -> None:
+        self.columns, self.key, self.kind = columns, key, kind
+        columns.alive[key] = self
+        weakref.finalize(self, columns.forget, key)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """dtype of the values."""
+        return self.kind
+
+    @property
+    def unreached(self) -> int:
+        """The sentinel."""
+        return int(np.iinfo(self.kind).max)
+
+    @property
+    def group(self) -> Group:
+        """The ranks that hold it."""
+        return self.columns.group
+
+    def __len__(self) -> int:
+        return self.columns.n_vertices
+
+    def gather(self, ids: np.ndarray | Sequence[int]) -> np.ndarray:
+        """See Column.gather."""
+        found = self.take(np.asarray(ids, np.int64)).astype(np.int64)
+        found[found == self.unreached] = -1
+        return found
+
+    def take(self, ids: np.ndarray) -> np.ndarray:
+        """See Column.take."""
+        wanted = np.asarray(ids, np.int64)
+        owners = self.group.owners(wanted)
+        places = {int(rank): np.flatnonzero(owners == rank) for rank in np.unique(owners)}
+        found = np.empty(len(wanted), self.kind)
+        parts = self.group.some(verbs.gather_values, {rank: (self.key, wanted[at]) for rank, at in places.items()})
+        for at, values in zip(places.values(), parts, strict=True):
+            found[at] = values
+        return found
+
+    def part(self, start: int, stop: int) -> np.ndarray:
+        """See Column.part; a copy."""
+        stop = min(stop, len(self))
+        args = {rank: (self.key, max(start, low), min(stop, high)) for rank, (low, high) in self._overlaps(start, stop)}
+        return np.concatenate([np.empty(0, self.kind), *self.group.some(verbs.part_values, args)])
+
+    def set_part(self, start: int, values: np.ndarray) -> None:
+        """Overwrite the values from `start` on with values of this dtype."""
+        stop = start + len(values)
+        self.group.some(verbs.set_values, {
+            rank: (self.key, max(start, low), values[max(start, low) - start : min(stop, high) - start])
+            for rank, (low, high) in self._overlaps(start, stop)})
+
+    def _overlaps(self, start: int, stop: int) -> list[tuple[int, tuple[int, int]]]:
+        bounds = self.group.ranges.tolist()
+        return [(rank, pair) for rank, pair in enumerate(itertools.pairwise(bounds))
+                if max(start, pair[0]) < min(stop, pair[1])]
+
+    def copy_from(self, other: Column) -> None:
+        """See Column.copy_from. `other` may be in RAM."""
+        if isinstance(other, WorkerColumn):
+            self.group.everyone(verbs.ask_column, self.key, "copy_from", Ref(other.key))
+            return
+        for start in range(0, len(self), _PIECE):
+            values = other.part(start, start + _PIECE)
+            reached = values != other.unreached
+            if reached.any() and int(values[reached].max()) >= self.unreached:
+                raise OverflowError(f"a value does not fit a column of {self.dtype}")
+            mine = values.astype(self.kind)
+            mine[~reached] = self.unreached
+            self.set_part(start, mine)
+
+    def clear(self) -> None:
+        """See Column.clear."""
+        self.group.everyone(verbs.ask_column, self.key, "clear")
+
+    def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
+        """See Column.select."""
+        found: np.ndarray = np.concatenate(
+            self.group.everyone(verbs.select_vertices, self.key, predicate, value, most))
+        return found[:most]
+
+    def first(
+        self, wanted: Sequence[int], start: int = 0, stop: int | None = None,
+        labels: Any = None, label: int = 0,
+    ) -> int:
+        """See Column.first. labels : WorkerLabels of components (of length 0: none)."""
+        found = self.group.everyone(verbs.first_vertex, self.key, list(wanted), start,
+                                    len(self) if stop is None else stop,
+                                    labels.key if labels is not None and len(labels) else None, label)
+        return next((vertex for vertex in found if vertex >= 0), -1)
+
+    def count(self, value: int) -> int:
+        """See Column.count."""
+        return sum(self.group.everyone(verbs.ask_column, self.key, "count", value))
+
+    def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
+        """See Column.put."""
+        wanted = np.asarray(ids, np.int64)
+        owners = self.group.owners(wanted)
+        self.group.some(verbs.put_value, {
+            int(rank): (self.key, wanted[owners == rank], value) for rank in np.unique(owners)})
+
+    def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
+        """See Column.recode. within : a bitmap in RAM, or what the engine's `reached` gives."""
+        if within is None:
+            return sum(self.group.everyone(verbs.ask_column, self.key, "recode", list(old), new))
+        if not isinstance(within, np.ndarray):
+            return sum(self.group.everyone(verbs.recode_reached, self.key, list(old), new))
+        words = (self.group.ranges + 63) >> 6
+        return sum(self.group.some(verbs.recode_within, {
+            rank: (self.key, list(old), new, within[words[rank] : words[rank + 1]])
+            for rank in range(self.group.size)}))
+
+    def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:
+        """See Column.recode_where_reached; `other` is on the workers too."""
+        return sum(self.group.everyone(verbs.ask_column, self.key, "recode_where_reached", ref(other), list(old), new))
+
+    def fold_bounds(self, other: Column, shift: int) -> None:
+        """See Column.fold_bounds; `other` is on the workers too."""
+        self.group.everyone(verbs.ask_column, self.key, "fold_bounds", ref(other), shift)
+
+    def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
+        """See Column.argbest."""
+        found = [pair for pair in self.group.everyone(
+            verbs.best_vertex, self.key, largest, start, len(self) if stop is None else stop) if pair[0] >= 0]
+        sign = -1 if largest else 1
+        return min(found, key=lambda pair: (sign * pair[1], pair[0]), default=(-1, -1))[0]
+
+    def block_max(self, starts: np.ndarray) -> np.ndarray:
+        """See Column.block_max."""
+        found: np.ndarray = np.max(self.group.everyone(verbs.range_maxima, self.key, np.asarray(starts)), axis=0)
+        return found
+
+    def histogram(self) -> np.ndarray:
+        """See Column.histogram."""
+        counts = self.group.everyone(verbs.ask_column, self.key, "histogram")
+        total = np.zeros(max(map(len, counts)), np.int64)
+        for mine in counts:
+            total[: len(mine)] += mine
+        return total
+
+    def save(self, path: str | Path) -> None:
+        """See Column.save; the client holds a copy meanwhile."""
+        Column(self.raw()).save(path)
+
+    def raw(self) -> np.ndarray:
+        """A copy in RAM of the client, which cannot be written to: changes of it would be lost."""
+        values = self.part(0, len(self))
+        values.flags.writeable = False
+        return values
+
+
+def ref(column: Column) -> Ref:
+    """How verbs name a column of workers. Raises TypeError for one in RAM."""
+    if not isinstance(column, WorkerColumn):
+        raise TypeError("this column is in RAM of the client; columns of one engine live in one place")
+    return Ref(column.key)

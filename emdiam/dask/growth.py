@@ -1,0 +1,182 @@
+"""Label growth over all ranks: the fixpoint of traverse/labels.py, each rank its own range.
+
+A round takes the waiting vertices of the lowest distances, offers their labels along their rows, and tells the owners
+of others' vertices the smallest offer for each (letters.py); then all ranks learn the lowest distance that waits.
+A round is one level, in which labels are final when their row is read, so a letter names only owners (4 bytes); on
+graphs of many thin levels it is a window of WIDEST levels, in which a rank goes on by itself as far as its own range
+lets it before it tells the others (8 bytes). The labels at the end are the same.
+Who was told in a round of one level is settled: what this rank could offer it later is larger, and it is not told again
+(the bits of others' vertices in work.visited say so, those in work.frontier who is told in this round).
+Bytes sent: 1 to 5 and 4 a vertex of others, once a rank; in wide windows and in restarts 1 to 5 and 8, once a round at
+most. Bytes a vertex of the range: 8; of all others 2/8; offers on their way fit the stated room, 48 bytes each, but for
+those of one block.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+
+from ..traverse.labels import FOREVER, LONGEST, OWNER_BITS, WIDEST, lowest_waiting, take_waiting
+from .blocks import mark_range_blocks
+from .ghosts import block_by_block
+from .id_sets import mark
+from .label_kernels import SLOTS, grow_range, take_offers
+from .letters import Post, least_of_each
+from .part import Part
+from .search import SLICE_SECONDS
+
+_OFFER_BYTES = 48
+# Rounds of one level after which a thin one (few arcs, so that messages cost more) makes windows wide.
+_PATIENCE = 32
+_DISTANCE = np.uint64(OWNER_BITS)
+_OWNER = np.uint64(0xFFFFFFFF)
+GROWING, WHOLE, STOPPED, TOO_LONG = "growing", "whole", "stopped", "too long"
+
+
+class Growth:
+    """A growth in slices: all ranks call `step` until it gives another word than GROWING.
+
+    values : uint64[n], right in this range. What waits is in work.before. width : levels of a window; 1 may become
+    wider by itself; FOREVER takes all that waits. most_rounds : STOPPED where a vertex at this distance waits.
+    most_blocks : STOPPED where more blocks have been looked at, on all ranks together, and a vertex waits. room :
+    bytes for offers on their way. The other words: WHOLE, and TOO_LONG for a distance that does not fit a label.
+    """
+
+    def __init__(
+        self, part: Part, values: np.ndarray, width: int, most_rounds: int | None, most_blocks: int | None, room: int
+    ) -> None:
+        self._part, self._values, self._width = part, values, width
+        self._adapts = width == 1
+        self._most_rounds = FOREVER if most_rounds is None else most_rounds
+        self._most_blocks = FOREVER if most_blocks is None else most_blocks
+        self._most_offers = max(1, room // _OFFER_BYTES)
+        self._post = Post(part.mail, part.spec.ranges)
+        self._found: list[tuple[np.ndarray, np.ndarray]] = []
+        for outside in self._outside:
+            part.core.work.visited[outside] = part.core.work.frontier[outside] = 0
+        self._lock = threading.Lock()
+        self._scanned = self._looked = 0
+        self.rounds = self.blocks = 0
+        self.level: int | None = None
+
+    @property
+    def _outside(self) -> tuple[slice, slice]:
+        """The words of a bitmap that are of other ranges."""
+        own = self._part.own_words
+        return slice(0, own.start), slice(own.stop, None)
+
+    def step(self) -> str:
+        """Rounds for about SLICE_SECONDS."""
+        until = time.perf_counter() + SLICE_SECONDS
+        over = self.level is None and self._settle(until)
+        while not over:
+            assert self.level is not None
+            if self.level == FOREVER:
+                return WHOLE
+            if self.level >= self._most_rounds or self.blocks >= self._most_blocks:
+                return STOPPED
+            if self.level >= LONGEST:
+                return TOO_LONG
+            self._round(self.level)
+            over = self._settle(until)
+        return GROWING
+
+    def _round(self, lowest: int) -> None:
+        """One window, told to the others in as many letters as the room asks for."""
+        limit = min(FOREVER, lowest + self._width, max(lowest + 1, self._most_rounds))
+        narrow = self._width == 1
+        pending = self._take(limit)
+        while True:
+            size = 0
+            while len(pending):
+                most = max(1, self._most_offers >> self._part.core.table.shift)
+                size += self._sweep(pending[:most], limit)
+                pending = pending[most:]
+                if size >= self._most_offers:
+                    break
+                if not len(pending) and 1 < self._width < FOREVER:
+                    pending = self._take(limit)
+            if not self._tell(lowest, narrow, len(pending)):
+                break
+        if narrow:
+            self._settle_told()
+
+    def _settle_told(self) -> None:
+        """Whoever was told in this round is told nothing any more."""
+        work = self._part.core.work
+        for outside in self._outside:
+            work.visited[outside] |= work.frontier[outside]
+            work.frontier[outside] = 0
+
+    def _take(self, limit: int) -> np.ndarray:
+        """Take what waits below `limit`; the blocks with its rows, int64[k]."""
+        part, core, work, table = self._part, self._part.core, self._part.core.work, self._part.core.table
+        own = part.own_words
+        take_waiting(work.before[own], work.frontier[own], self._values[part.own], limit)
+        needed = np.zeros(len(part.blocks), np.uint8)
+        mark_range_blocks(part.blocks, table.first_vertex, table.shift, *core.offsets, work.frontier, False,
+                          part.first, part.stop, needed)
+        return part.blocks[needed.astype(bool)]
+
+    def _sweep(self, blocks: np.ndarray, limit: int) -> int:
+        """Offer labels along the rows of what is taken, in these blocks; offers listed for others."""
+        part, core, table = self._part, self._part.core, self._part.core.table
+        words = (core.work.frontier, core.work.before, core.work.visited)
+        listed: list[tuple[np.ndarray, np.ndarray]] = []
+        local = threading.local()
+
+        def run_one(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, ids: np.ndarray) -> bool:
+            if not hasattr(local, "slots"):
+                local.slots = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.uint64)
+                local.found = (np.empty((1 << table.shift) + SLOTS, np.int64),
+                               np.empty((1 << table.shift) + SLOTS, np.uint64))
+            span = np.array([part.first, part.stop, limit, 0, 0, 0], np.int64)
+            grow_range(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, self._values,
+                       words, span, local.slots, local.found)
+            with self._lock:
+                self._scanned += int(span[5])
+                if span[3]:
+                    listed.append((local.found[0][: span[3]].copy(), local.found[1][: span[3]].copy()))
+            return bool(span[4])
+
+        core.pager.sweep(blocks, block_by_block(run_one))
+        self._looked += len(blocks)
+        self._found += listed
+        return sum(len(ids) for ids, _ in listed)
+
+    def _tell(self, lowest: int, narrow: bool, left: int) -> bool:
+        """Tell the others the smallest offer for each vertex, and take theirs; whether a rank has more to say."""
+        ids = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in self._found)])
+        offers = np.concatenate([np.empty(0, np.uint64), *(pair[1] for pair in self._found)])
+        self._found = []
+        ids, offers = least_of_each(ids, offers)
+        if narrow:
+            mark(ids, 0, self._part.core.work.frontier)
+        sent = (offers & _OWNER).astype(np.uint32) if narrow else offers
+        told, table = self._post.tell(ids, sent, np.array([left], np.int64))
+        for names, values in told:
+            if narrow:
+                values = values.astype(np.uint64) | (np.uint64(lowest + 1) << _DISTANCE)
+            take_offers(names, values, self._values, self._part.core.work.before)
+        return bool(table[:, 0].any())
+
+    def _settle(self, until: float) -> bool:
+        """Learn the lowest distance that waits on any rank, and how much the round took; whether the slice is over."""
+        part, core = self._part, self._part.core
+        mine = int(lowest_waiting(core.work.before[part.own_words], self._values[part.own]))
+        late = int(part.rank == 0 and time.perf_counter() >= until)
+        table = part.mail.swap({}, np.array([mine, self._scanned, self._looked, late], np.int64))[1]
+        core.counters.add(edges_scanned=self._scanned)
+        if self.level is not None:
+            self.rounds += 1
+            core.counters.add(levels=int(part.rank == 0), passes=int(part.rank == 0))
+        self._scanned = self._looked = 0
+        self.level = int(table[:, 0].min())
+        arcs = int(table[:, 1].sum())
+        self.blocks += int(table[:, 2].sum())
+        if self._adapts:
+            self._width = WIDEST if self.rounds > _PATIENCE and arcs < core.dense_arcs else 1
+        return bool(table[0, 3])

@@ -1,0 +1,108 @@
+"""Opening an engine over workers: a scheduler found or started, ranges cut, ranks opened."""
+
+from __future__ import annotations
+
+import logging
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+from distributed import Client, LocalCluster
+
+from ..errors import InputError
+from ..graph.store import Store
+from ..progress import Listener
+from ..session import family, method_phases, pool_wanted
+from ..stream.plan import MemoryPlan
+from ..traverse.cpu_engine import CpuEngine
+from ..units import current_rss_bytes, default_memory_bytes
+from .engine import DaskEngine
+from .group import Group, chosen_workers
+from .ranges import balanced_ranges
+from .setting import OnCluster
+from .spec import PartSpec
+
+_CONNECT_SECONDS = 30.0
+# What the client holds beside its base: pieces of columns, answers, and messages of Dask.
+_CLIENT_BYTES = 64 << 20
+
+
+@contextmanager
+def open_dask_engine(
+    store: Store, cluster: OnCluster, local: Callable[[], AbstractContextManager[CpuEngine]], *,
+    threads: int, progress: Listener | None, options: dict[str, Any],
+) -> Iterator[DaskEngine]:
+    """An engine on `store` over the workers of `cluster`.
+
+    local : opens the client's own engine. threads : cores of this machine, shared out where workers are started here.
+    options : of session.open_engine: memory_bytes, method, switches, dense_arcs. Raises InputError (BudgetError,
+    StoreError)."""
+    begin = time.perf_counter()
+    method = options.get("method", "pivots")
+    with ExitStack() as stack:
+        client = stack.enter_context(_client(cluster, threads))
+        addresses = chosen_workers(client, cluster.workers)
+        given = client.nthreads()
+        spec = PartSpec(
+            store=worker_path(store), digest=store.digest, room="", ranges=balanced_ranges(store, len(addresses)),
+            addresses=addresses, phases=method_phases(method, options.get("switches"))(store),
+            pool_wanted=pool_wanted(store, method),
+            memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses)),
+            threads=cluster.worker_threads or min(given[address] for address in addresses), family=family(method),
+            dense_arcs=options.get("dense_arcs", -1))
+        group = Group(client, spec)
+        stack.callback(group.close)
+        engine = DaskEngine(store, group, _client_plan(store, options.get("memory_bytes")), local, progress)
+        stack.callback(engine.close)
+        engine.load_seconds = time.perf_counter() - begin
+        yield engine
+
+
+def worker_path(store: Store) -> str:
+    """The store as workers are to open it: an absolute path, or the URL as it was given."""
+    return store.path if "://" in store.path else str(Path(store.path).absolute())
+
+
+def _share(cluster: OnCluster, workers: int) -> int | None:
+    """Memory of one of the workers on this machine; None for those of a scheduler, which look at their own."""
+    return None if cluster.scheduler is not None else (default_memory_bytes() - _CLIENT_BYTES) // workers
+
+
+@contextmanager
+def _client(cluster: OnCluster, threads: int) -> Iterator[Client]:
+    """A client of the scheduler, or of one that is started here and ended with the run."""
+    with ExitStack() as stack:
+        if cluster.scheduler is None:
+            workers = cluster.workers or 1
+            each = cluster.worker_threads or max(1, threads // workers)
+            # Memory is planned and measured here, and not by killing what has grown: hence no limit of Dask's own.
+            here = stack.enter_context(_quiet_cluster(workers, each))
+            yield stack.enter_context(Client(here))
+            return
+        try:
+            yield stack.enter_context(Client(cluster.scheduler, timeout=_CONNECT_SECONDS))
+        except OSError as error:
+            raise InputError(f"no scheduler answers ({error})", text=cluster.scheduler,
+                             remedy="start one with: dask scheduler") from None
+
+
+def _quiet_cluster(workers: int, threads: int) -> LocalCluster:
+    """A cluster on this machine, without a dashboard."""
+    with warnings.catch_warnings():
+        # Of a port for one, which nobody asked for.
+        warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
+        return LocalCluster(n_workers=workers, threads_per_worker=threads, memory_limit=0, dashboard_address=None,
+                            silence_logs=logging.CRITICAL)
+
+
+def _client_plan(store: Store, memory_bytes: int | None) -> MemoryPlan:
+    """What the client holds: no vertex state and no blocks."""
+    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    base = current_rss_bytes()
+    return MemoryPlan(
+        memory_limit_bytes=memory, base_bytes=base, phases=(), buffer_bytes=_CLIENT_BYTES, arena_bytes=0,
+        planned_rss_bytes=base + _CLIENT_BYTES, minimum_bytes=base + _CLIENT_BYTES, n_blocks=store.indices.n_chunks,
+        arena_blocks=0, pool_bytes=0, run_blocks=0, in_ram=False)

@@ -1,0 +1,38 @@
+"""Which workers a run is shared out to. Importing this brings nothing of Dask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import InputError
+
+
+@dataclass(frozen=True)
+class OnCluster:
+    """scheduler : address of one that runs, e.g. tcp://host:8786; None: a cluster on this machine, for this run.
+    workers : how many (None: all that the scheduler has). worker_memory_bytes : peak RSS of a worker process (None: an
+    equal share of nine tenths of what its machine has available). worker_threads : that compute on a worker (None:
+    those that Dask gave it; on this machine, its share of the cores).
+    """
+
+    scheduler: str | None = None
+    workers: int | None = None
+    worker_memory_bytes: int | None = None
+    worker_threads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.scheduler is None and self.workers is None:
+            raise InputError("there are no workers", remedy="give --workers N, or --scheduler ADDRESS")
+
+
+def chosen_cluster(
+    scheduler: str | None, workers: int | None, worker_memory_bytes: int | None = None,
+    worker_threads: int | None = None,
+) -> OnCluster | None:
+    """The setting that options ask for; None if they ask for this process alone. Raises InputError."""
+    if scheduler is None and workers is None:
+        if worker_memory_bytes is not None or worker_threads is not None:
+            raise InputError("memory and threads of workers, and no workers",
+                             remedy="give --workers N, or --scheduler ADDRESS")
+        return None
+    return OnCluster(scheduler, workers, worker_memory_bytes, worker_threads)

@@ -1,0 +1,126 @@
+"""A store as arrays of dask, read when they are computed, by whatever process computes them.
+
+A worker opens the store itself, once, by its address, and reads chunks as every other reader here: they
+are checked, and what is missing is an error and no fill value. Nothing but address, digest and name of an
+array travels to it.
+"""
+
+from __future__ import annotations
+
+import functools
+import operator
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..addresses import redacted
+from ..errors import InputError, StoreError
+from .slices import read_slice
+
+if TYPE_CHECKING:
+    from dask.array import Array
+
+    from .store import Store
+
+_IDS = "ids"
+_OPENING = threading.Lock()
+
+
+@dataclass(frozen=True)
+class DaskGraph:
+    """indptr : int64[n_vertices + 1]. indices : vertex ids[n_arcs]. ids : the user's id of every vertex, int64 or
+    uint64, or objects (str) for string ids. All are dask arrays; indices[indptr[v] : indptr[v + 1]] are the
+    neighbours of v, ascending."""
+
+    indptr: Array
+    indices: Array
+    ids: Array
+
+
+class StoredVector:
+    """One array of a store, as much of numpy as dask needs: shape, dtype, ndim and slicing.
+
+    Parameters
+    ----------
+    address : of the store, with which a worker opens it. digest : of the store it must be. name : of the
+    array, or "ids" for the user's ids. length, dtype : its items.
+    """
+
+    ndim = 1
+
+    def __init__(self, address: str, digest: str, name: str, length: int, dtype: np.dtype[Any]) -> None:
+        self._address, self._digest, self._name = address, digest, name
+        self.shape, self.dtype = (length,), dtype
+
+    def __getitem__(self, key: slice | tuple[slice]) -> np.ndarray:
+        """The items of a slice. Raises StoreError, and TypeError for another key."""
+        part = key[0] if isinstance(key, tuple) and len(key) == 1 else key
+        if not isinstance(part, slice):
+            raise TypeError("a stored vector is read by slices")
+        wanted = range(self.shape[0])[part]
+        if not wanted:
+            return np.empty(0, self.dtype)
+        low, high = min(wanted[0], wanted[-1]), max(wanted[0], wanted[-1]) + 1
+        found = self._read(low, high)
+        return found[:: wanted.step] if wanted.step > 0 else found[::-1][:: -wanted.step]
+
+    def _read(self, begin: int, stop: int) -> np.ndarray:
+        with _OPENING:
+            store = _opened(self._address, self._digest)
+        if self._name != _IDS:
+            return read_slice(store.array(self._name), begin, stop)
+        out = np.empty(stop - begin, self.dtype)
+        out[:] = store.user_ids(np.arange(begin, stop))
+        return out
+
+    def __repr__(self) -> str:
+        return f"<{self._name} of {redacted(self._address)}: {self.dtype}[{self.shape[0]}]>"
+
+
+@functools.cache
+def _opened(address: str, digest: str) -> Store:
+    """The store, opened once a process and kept. Raises StoreError if it is another by now."""
+    from .store import open_store
+
+    store = open_store(address)
+    if store.digest != digest:
+        store.close()
+        raise StoreError("this is another store than the arrays were made from", path=store.path,
+                         remedy="make the arrays again")
+    return store
+
+
+def dask_graph(store: Store, chunks: int | None = None) -> DaskGraph:
+    """The arrays of `store`. Nothing is read now.
+
+    chunks : stored chunks a chunk of dask, default all of a shard. Raises InputError if dask is not
+    installed or `chunks` is no positive number.
+    """
+    try:
+        from dask.array import from_array
+    except ImportError:
+        raise InputError("the arrays need dask, which is not installed", remedy="pip install 'emdiam[dask]'") from None
+    if chunks is not None and operator.index(chunks) < 1:
+        raise InputError("a chunk of dask has at least one chunk of the store", text=str(chunks))
+    dtypes = {"indptr": store.indptr.dtype, "indices": store.id_dtype, _IDS: _id_dtype(store)}
+    lengths = {"indptr": store.n_vertices + 1, "indices": store.n_arcs, _IDS: store.n_vertices}
+
+    def made(name: str) -> Array:
+        array = store.indices if name == "indices" else store.indptr
+        step = (chunks or array.shard_chunks) * array.chunk_items
+        vector = StoredVector(store.address, store.digest, name, lengths[name], dtypes[name])
+        # A name by the digest: equal stores give equal keys, and nothing of the address is in them.
+        return from_array(vector, chunks=(step,), name=f"emdiam-{name}-{store.digest}-{step}", asarray=False,
+                          fancy=False, meta=np.empty(0, dtypes[name]))
+
+    return DaskGraph(made("indptr"), made("indices"), made(_IDS))
+
+
+def _id_dtype(store: Store) -> np.dtype[Any]:
+    """dtype of the user's ids as an array."""
+    kind = store.record.id_kind
+    if kind == "string":
+        return np.dtype(object)
+    return store.array("vertex_id").dtype if kind == "int" else np.dtype(np.int64)

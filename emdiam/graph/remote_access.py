@@ -1,0 +1,149 @@
+"""How servers are spoken to: waiting, trying again, and credentials, which stay where the ecosystem keeps them.
+
+Nothing of it is written anywhere. For HTTP: the user and password of the address, or those of the
+host in the netrc file. For S3: the AWS_ variables of the environment, the profiles in ~/.aws, roles
+of containers and machines; see docs/remote.md.
+"""
+
+from __future__ import annotations
+
+import base64
+import netrc
+import os
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ..addresses import redacted
+from ..errors import InputError, StoreError
+from .remote_errors import NO_CREDENTIALS
+
+TIMEOUT = "EMDIAM_REMOTE_TIMEOUT"
+# Seconds of silence after which a request is given up, and seconds for one at all, however slowly it comes.
+SILENCE_SECONDS, REQUEST_SECONDS, CONNECT_SECONDS = 20.0, 300.0, 10.0
+# Requests that fail for a passing reason (5xx, 429, silence, a lost connection) are tried again so often, with
+# growing pauses, and not after so many seconds.
+RETRIES, RETRY_SECONDS = 4, 60.0
+_OWN_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+             "AWS_CONTAINER_CREDENTIALS_FULL_URI")
+_PROFILE = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE")
+_FILES = (("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"), ("AWS_CONFIG_FILE", "~/.aws/config"))
+_ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+
+
+def connection() -> dict[str, Any]:
+    """client_options and retry_config of an obstore store. Raises InputError for a bad EMDIAM_REMOTE_TIMEOUT."""
+    silence = _silence()
+    return {
+        "client_options": {
+            "connect_timeout": timedelta(seconds=min(CONNECT_SECONDS, silence)),
+            "read_timeout": timedelta(seconds=silence), "timeout": timedelta(seconds=max(REQUEST_SECONDS, silence)),
+        },
+        "retry_config": {
+            "max_retries": RETRIES, "retry_timeout": timedelta(seconds=min(RETRY_SECONDS, 3 * silence)),
+            "backoff": {"init_backoff": timedelta(milliseconds=100), "max_backoff": timedelta(seconds=5), "base": 2},
+        },
+    }
+
+
+def _silence() -> float:
+    text = os.environ.get(TIMEOUT)
+    if text is None:
+        return SILENCE_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise InputError(f"{TIMEOUT} is no number of seconds", text=text, remedy="set it to, say, 60")
+    return seconds
+
+
+def http_store(url: str) -> Any:
+    """An obstore store of the objects below `url` (http or https); a query goes with every request."""
+    from obstore.store import HTTPStore
+
+    parts = urlsplit(url)
+    options = connection()
+    if parts.scheme == "http":
+        options["client_options"]["allow_http"] = True
+    authorization = _authorization(parts.username, parts.password, parts.hostname)
+    if authorization is not None:
+        options["client_options"]["default_headers"] = {"authorization": authorization}
+    return HTTPStore.from_url(parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), **options)
+
+
+def _authorization(user: str | None, password: str | None, host: str | None) -> str | None:
+    """The header of HTTP's basic authentication (RFC 7617), if there is a user for the host."""
+    if user is None:
+        found = _from_netrc(host)
+        if found is None:
+            return None
+        pair = f"{found[0]}:{found[1]}"
+    else:
+        pair = f"{unquote(user)}:{unquote(password or '')}"
+    return "Basic " + base64.b64encode(pair.encode()).decode()
+
+
+def _from_netrc(host: str | None) -> tuple[str, str] | None:
+    """User and password of the host in the file that NETRC names, or ~/.netrc. Raises InputError."""
+    path = Path(os.environ.get("NETRC") or "~/.netrc").expanduser()
+    if host is None or not path.is_file():
+        return None
+    try:
+        found = netrc.netrc(str(path)).authenticators(host)
+    except (netrc.NetrcParseError, OSError, UnicodeDecodeError) as error:
+        what = error.msg if isinstance(error, netrc.NetrcParseError) else type(error).__name__
+        raise InputError(f"the netrc file cannot be read ({what})", path=path, remedy="mend it or move it") from None
+    return None if found is None else (found[0], found[2] or "")
+
+
+def s3_store(url: str) -> Any:
+    """An obstore store of the objects below `url`, s3://bucket/prefix. Raises StoreError."""
+    from obstore.store import S3Store
+
+    parts = url.removeprefix("s3://").rstrip("/")
+    bucket, _, prefix = parts.partition("/")
+    if not bucket or "@" in bucket or "?" in parts or "#" in parts:
+        raise StoreError("the address of a store in S3 is s3://BUCKET/PATH and nothing else", path=redacted(url),
+                         remedy="endpoint, region and credentials come from the AWS_ variables or a profile")
+    options = connection()
+    settings: Any
+    settings, provider = _profile()
+    endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), settings.get("endpoint", ""))
+    if endpoint.startswith("http://"):
+        options["client_options"]["allow_http"] = True
+    if endpoint:
+        settings["endpoint"] = endpoint
+    return S3Store(bucket, prefix=prefix or None, config=settings, credential_provider=provider, **options)
+
+
+def _profile() -> tuple[dict[str, Any], Any]:
+    """(region and endpoint, provider of credentials) of the profile in ~/.aws, ({}, None) where the environment
+    has credentials, wants none, or has no profile. Raises StoreError."""
+    named = next((os.environ[name] for name in _PROFILE if os.environ.get(name)), None)
+    if any(os.environ.get(name) for name in _OWN_KEYS) or os.environ.get("AWS_SKIP_SIGNATURE", "").lower() == "true":
+        return {}, None
+    if named is None and not any(Path(os.environ.get(name) or path).expanduser().is_file() for name, path in _FILES):
+        if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
+            raise StoreError("there are no credentials for S3", remedy=NO_CREDENTIALS)
+        return {}, None
+    try:
+        import boto3
+        from botocore.exceptions import BotoCoreError
+        from obstore.auth.boto3 import Boto3CredentialProvider
+    except ImportError:
+        raise StoreError("the credentials of a profile need the package boto3",
+                         remedy="pip install 'emdiam[remote]', or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
+                         ) from None
+    try:
+        session = boto3.Session(profile_name=named)
+        meta = session.client("s3").meta
+        settings = {} if meta.region_name in (None, "aws-global") else {"region": meta.region_name}
+        if ".amazonaws.com" not in meta.endpoint_url:
+            settings["endpoint"] = meta.endpoint_url
+        return settings, None if session.get_credentials() is None else Boto3CredentialProvider(session)
+    except (BotoCoreError, ValueError) as error:
+        raise StoreError(f"the profile of AWS cannot be used ({type(error).__name__}: {redacted(str(error))})",
+                         remedy="check AWS_PROFILE and the files in ~/.aws") from None

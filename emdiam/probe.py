@@ -1,0 +1,165 @@
+"""The probe of `emdiam plan`: four traversals at the arena of the plan, within a time limit.
+
+Let d_1, d_2, d_3 be the distances to the first three sources p_i, and L the largest of their eccentricities. Every
+vertex v has ecc(v) >= l(v) = max over i of max(d_i(v), ecc(p_i) - d_i(v)); the fourth source has the smallest l. v is
+settled if d_i(v) + ecc(p_i) <= L for one of the four, which is how pivots begin (exact/pivots.py). F-Diam (Bradley,
+Akathoott, Burtscher, 2025) winnows all v with 2 d_1(v) <= L; when it evaluates another v, a ball of radius L - ecc(v)
+goes with it. If balls about the periphery are as large as those of the same radius about p_2, the sum of
+1 / |ball(L - l(v))| over all v that are left is how many are evaluated.
+Work: four BFS, one more and a scan for components where the hub is in a small one, two passes over the distances.
+Bytes a vertex: four columns of distances, beside the state of traversals; what is counted by level has at most 2^16
+entries. Nothing is written.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .engine import Engine
+from .errors import BudgetError
+from .exact.run_parts import TimeOver
+from .graph.store import Store
+from .session import open_engine
+from .store_run import until
+from .stream.probe import BALL_ROUNDS, PROBE_SECONDS, Probe
+from .traverse.bfs import Traversal
+from .traverse.columns import Column
+
+_PIECE, _LEVEL_BITS = 1 << 17, 16
+# Blocks' worths of vertices in which levels are counted, at most.
+_MOST_PIECES = 1 << 10
+
+
+def probe_store(store: Store, seconds: float = PROBE_SECONDS, **options: Any) -> Probe | None:
+    """Look at the graph for at most so many wall seconds, loading it included; None where that is not enough,
+    where there is no edge, and where the memory of the plan has no room for it beside what is loaded by now.
+
+    options : of session.plan_run, those of the plan. Raises StoreError for a damaged store.
+    """
+    if store.n_arcs == 0:
+        return None
+    try:
+        with open_engine(store, progress=until(time.monotonic() + seconds, None), **options) as engine:
+            return probe_graph(engine, engine.plan.arena_blocks)
+    except (TimeOver, BudgetError):
+        return None
+
+
+def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
+    """The traversals on an engine whose graph has an edge. arena_blocks : blocks that the arena has room for. Raises
+    what its listener raises."""
+    begin, before = time.perf_counter(), engine.stats()
+    first, outside, connected = _first(engine)
+    runs = [first]
+    if not connected:
+        before = engine.stats()
+    for _ in range(2):
+        runs.append(engine.bfs(runs[-1].farthest))
+    used, n_counted = engine.stats() - before, 3 if connected else 2
+    found = _tally(runs)
+    unsettled = _unsettled([*runs, engine.bfs(found.centre)], found.bound)
+    levels = _levels_met(_column(runs[1]), found, engine.n_blocks)
+    # Where the blocks of a level fit in the arena, the next level finds them there.
+    stay = int(levels.sum()) <= arena_blocks * (_eccentricity(runs[1]) + 1)
+    reads = np.minimum(1.0, levels.cumsum() / engine.n_blocks) if stay else levels.cumsum() / engine.n_blocks
+    left = max(1, int(found.slacks.sum()))
+    return Probe(
+        lower_bound=found.bound, longest=max(outside, min(2 * _eccentricity(first), engine.n_vertices - 1)),
+        n_reached=first.n_reached, connected=connected, reads=used.blocks_read / (n_counted * engine.n_blocks),
+        unsettled=unsettled, evaluations=float((found.slacks / np.maximum(1, found.balls)).sum()),
+        spread_reads=float((found.slacks * reads).sum() / left), balls=found.near, seconds=time.perf_counter() - begin)
+
+
+def _first(engine: Engine) -> tuple[Traversal, int, bool]:
+    """The BFS from the hub, the longest distance that there may be in other components, and whether there is none."""
+    run = engine.bfs(engine.max_degree_vertex()[0])
+    if run.n_reached == engine.n_vertices - engine.n_isolated:
+        return run, 0, True
+    others = engine.components(run.source)
+    assert others is not None, "vertices with an edge were not reached"
+    size = others.largest_size()
+    hub = others.larger_than(size - 1, most=1)[0].hub
+    others.release()
+    return engine.bfs(hub) if size > run.n_reached else run, size - 1, False
+
+
+@dataclass(frozen=True)
+class _Tally:
+    """bound : L. shift : levels are counted by their number >> shift. slacks : int64[k], vertices that Winnow leaves,
+    by L - l(v). balls : int64[k], vertices no farther from p_2 than so many levels. near : the first of them, level by
+    level. centre : the smallest vertex of the smallest l(v)."""
+
+    bound: int
+    shift: int
+    slacks: np.ndarray
+    balls: np.ndarray
+    near: tuple[int, ...]
+    centre: int
+
+
+def _tally(runs: list[Traversal]) -> _Tally:
+    """What the distances of the three traversals tell."""
+    eccentricities = [_eccentricity(run) for run in runs]
+    bound = max(eccentricities)
+    shift = max(0, bound.bit_length() - _LEVEL_BITS)
+    bins = (bound >> shift) + 1
+    slacks, counts = np.zeros(bins, np.int64), np.zeros(bins, np.int64)
+    near, most_central = np.zeros(BALL_ROUNDS + 1, np.int64), (bound + 1, -1)
+    for vertices, distances in _pieces([_column(run) for run in runs]):
+        lower = np.zeros_like(vertices)
+        for distance, eccentricity in zip(distances, eccentricities, strict=True):
+            np.maximum(lower, np.maximum(distance, eccentricity - distance), out=lower)
+        if len(lower):
+            most_central = min(most_central, (int(lower.min()), int(vertices[lower.argmin()])))
+        slacks += np.bincount((bound - lower[2 * distances[0] > bound]) >> shift, minlength=bins)
+        counts += np.bincount(distances[1] >> shift, minlength=bins)
+        near += np.bincount(np.minimum(distances[1], BALL_ROUNDS + 1), minlength=BALL_ROUNDS + 2)[:-1]
+    return _Tally(bound, shift, slacks, counts.cumsum(), tuple(near.cumsum().tolist()), most_central[1])
+
+
+def _unsettled(runs: list[Traversal], bound: int) -> int:
+    """Vertices whose eccentricity may exceed the bound."""
+    count = 0
+    for vertices, distances in _pieces([_column(run) for run in runs]):
+        upper = np.full_like(vertices, 2 * bound)
+        for distance, run in zip(distances, runs, strict=True):
+            np.minimum(upper, distance + _eccentricity(run), out=upper)
+        count += int(np.count_nonzero(upper > bound))
+    return count
+
+
+def _pieces(columns: list[Column]) -> Iterator[tuple[np.ndarray, list[np.ndarray]]]:
+    """Reached vertices, int64[k], and their distances in all the columns, int64[k] each."""
+    for start in range(0, len(columns[0]), _PIECE):
+        parts = [column.part(start, start + _PIECE) for column in columns]
+        reached = parts[0] != columns[0].unreached
+        yield np.flatnonzero(reached) + start, [part[reached].astype(np.int64) for part in parts]
+
+
+def _levels_met(distances: Column, tally: _Tally, n_blocks: int) -> np.ndarray:
+    """In how many blocks a level has a vertex, int64[k], levels counted as in the tally. Vertices count as spread
+    evenly over the blocks, and of very many blocks a sample is taken."""
+    n = len(distances)
+    pieces = min(n, n_blocks)
+    chosen = np.unique(np.linspace(0, pieces - 1, min(pieces, _MOST_PIECES)).astype(np.int64)).tolist()
+    parts = []
+    for i in chosen:
+        levels = np.unique(distances.part(i * n // pieces, (i + 1) * n // pieces)).astype(np.int64)
+        parts.append(levels[levels != distances.unreached] >> tally.shift)
+    met = np.bincount(np.concatenate(parts), minlength=len(tally.slacks))
+    return np.asarray(met * pieces // len(chosen), np.int64)
+
+
+def _column(run: Traversal) -> Column:
+    assert run.distances is not None, "distances were asked for"
+    return run.distances
+
+
+def _eccentricity(run: Traversal) -> int:
+    assert run.eccentricity is not None, "the traversal went to its end"
+    return run.eccentricity

@@ -1,0 +1,60 @@
+"""The engine protocol over workers: every verb of a DaskEngine equals its naive twin, for every number of ranks."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests import naive
+from tests.stores import graphs, odd_graphs, write_store
+from tests.test_engine_protocol import check_all
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed")
+
+from tests.workers import apart, engine_on_workers  # noqa: E402 - needs Dask
+
+ODD = odd_graphs()
+SETTINGS = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+# Workers, whether they are processes of their own, fields of PartSpec.
+KINDS: dict[str, tuple[int, bool, dict[str, Any]]] = {
+    "one": (1, False, {}), "two": (2, False, {}), "four-dense": (4, False, {"dense_arcs": 0}),
+}
+PROCESSES: dict[str, tuple[int, bool, dict[str, Any]]] = {
+    f"{workers}-processes{'-dense' if dense else ''}": (workers, True, {"dense_arcs": 0} if dense else {})
+    for workers in (1, 2, 4) for dense in (False, True)
+}
+
+
+def check(path: Path, graph: naive.Graph, kind: tuple[int, bool, dict[str, Any]], seed: int) -> None:
+    """All verbs on a store of the graph whose vertices are spread over the ranges."""
+    wide = apart(graph)
+    workers, processes, fields = kind
+    with engine_on_workers(write_store(path, wide), workers, processes=processes, **fields) as engine:
+        check_all(engine, wide, random.Random(seed))
+
+
+@pytest.mark.thin(28)
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("kind", KINDS)
+def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
+    check(tmp_path / "g.zarr", ODD[name], KINDS[kind], 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ODD)
+@pytest.mark.parametrize("kind", PROCESSES)
+def test_odd_graphs_over_processes(tmp_path: Path, kind: str, name: str) -> None:
+    check(tmp_path / "g.zarr", ODD[name], PROCESSES[kind], 7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [*KINDS, *PROCESSES])
+@SETTINGS
+@given(graph=graphs(most=60), seed=st.integers(0, 2**32))
+def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, seed: int) -> None:
+    check(tmp_path / "g.zarr", graph, {**KINDS, **PROCESSES}[kind], seed)
