@@ -55,6 +55,8 @@ class Columns:
 class WorkerColumn(Column):
     """A column on workers. key : its name there. kind : dtype of the values."""
 
+    piece = 1 << 18
+
     def __init__(self, columns: Columns, key: int, kind: np.dtype[Any]) -> None:
         self.columns, self.key, self.kind = columns, key, kind
         columns.alive[key] = self

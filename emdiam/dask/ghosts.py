@@ -47,8 +47,12 @@ def bring(part: Part, values: np.ndarray, low: int, high: int) -> np.ndarray:
 
 
 def ghost_groups(part: Part, values: np.ndarray, size: int) -> Iterator[tuple[int, np.ndarray]]:
-    """(first vertex, values) of all groups of `size` vertices in turn; all ranks take them together."""
+    """(first vertex, values) of all groups of `size` vertices in turn; all ranks take them together. One rank alone
+    has them all."""
     n = part.core.table.n_vertices
+    if not part.mail.others:
+        yield 0, values
+        return
     for low in range(0, n, size):
         yield low, bring(part, values, low, min(low + size, n))
 

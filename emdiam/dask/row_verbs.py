@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..stream.offsets import row_starts
 from ..traverse.degrees import list_degree
 from ..traverse.paths import all_edges_exist, read_rows
 from .part import Part
@@ -34,9 +35,17 @@ def of_degree(part: Part, degree: int, start: int, most: int) -> tuple[np.ndarra
 def highest_degrees(part: Part, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(vertices, degrees) of at most `most` vertices of this range, highest degree first, smallest vertex first."""
     best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
+    starts = np.empty(_PIECE + 1, np.int64)
     for start in range(part.first, part.stop, _PIECE):
-        ids = np.arange(start, min(start + _PIECE, part.stop))
-        best, keys = np.concatenate((best, ids)), np.concatenate((keys, part.core.degrees(ids)))
+        stop = min(start + _PIECE, part.stop)
+        row_starts(*part.core.offsets, np.arange(start, stop + 1), starts)
+        degrees = np.diff(starts[: stop - start + 1])
+        if len(keys) == most:  # the last of the list is to be beaten: what follows has larger numbers
+            ids = np.flatnonzero(degrees > keys[-1])
+            ids, degrees = ids + start, degrees[ids]
+        else:
+            ids = np.arange(start, stop)
+        best, keys = np.concatenate((best, ids)), np.concatenate((keys, degrees))
         order = np.argsort(-keys, kind="stable")[:most]
         best, keys = best[order], keys[order]
     return best, keys

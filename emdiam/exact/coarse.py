@@ -20,7 +20,6 @@ from ..traverse.columns import Column
 from .boxes import build_boxes, open_points
 from .candidates import near_all
 
-_PIECE = 1 << 16
 _MOST_SLOTS, _LEAST_SLOTS = 1 << 20, 1 << 10
 COARSEST = 12
 
@@ -56,8 +55,8 @@ def coarse_candidates(
 
 def _parts(upper: Column, columns: Sequence[Distances]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(first vertex, upper bounds, distances [k, m]) of pieces of the vertices."""
-    for start in range(0, len(upper), _PIECE):
-        stop = min(start + _PIECE, len(upper))
+    for start in range(0, len(upper), upper.piece):
+        stop = min(start + upper.piece, len(upper))
         yield start, upper.part(start, stop), np.stack([c.part(start, stop) for c in columns])
 
 

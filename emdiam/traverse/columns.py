@@ -50,7 +50,11 @@ class Column:
     ----------
     values : unsigned[n_vertices]; the largest value of the dtype means unreached. Owned by the
         column from here on.
+
+    piece : entries that `part` is best asked for at a time.
     """
+
+    piece = 1 << 16
 
     def __init__(self, values: np.ndarray) -> None:
         self._values = values
