@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -79,6 +79,8 @@ class BaseEngine(Telling):
         """The client's own engine, for verbs that are not shared out."""
         if self._local_engine is None:
             self._local_engine = self._exits.enter_context(self._open_local())
+            # From here on the client holds what that plan says; its phases are not those of the run.
+            self.plan = replace(self._local_engine.plan, phases=())
         return self._local_engine
 
     # -- traversals -----------------------------------------------------------------------------
