@@ -32,8 +32,8 @@ from emdiam.graph.store import open_store
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.session import open_engine
 from emdiam.traverse import bfs
-from emdiam.traverse.cpu_engine import _TURN_RATE as TURN_RATE
 from emdiam.traverse.journal import Journal
+from emdiam.traverse.telling import _TURN_RATE as TURN_RATE
 
 from .foreign import ForeignWatch
 from .graphs import Graph, graphs_of

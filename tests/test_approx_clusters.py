@@ -20,7 +20,7 @@ from emdiam.order.run import reorder
 from tests import naive
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(9)
 
 GRAPHS = odd_graphs()
 OPTIONS = [
@@ -140,6 +140,7 @@ def test_all_vertices_as_masters_condense_to_the_graph_itself(tmp_path: Path):
     assert result.diameter == 21 and result.ratio == 23 / 21
 
 
+@pytest.mark.slow
 def test_the_estimate_of_a_path_is_that_of_the_paper(tmp_path: Path):
     """Masters 0 and 9 of a path of 10 by hand: one edge of weight 9, S = 9, d = 9."""
     graph = naive.graph_of(10, [(i, i + 1) for i in range(9)])

@@ -14,7 +14,7 @@ from tests import naive
 from tests.cluster_twins import condensed_twin, grow_twin, masters_everywhere, walk_bounds
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(8)
 
 GRAPHS = odd_graphs()
 

@@ -16,7 +16,7 @@ from emdiam.graph.sortplan import SortPlan
 from emdiam.graph.source import SourceInfo
 from tests.convert_twin import ROOMY, TINY, ListSource, Pairs, convert_pairs
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 
 def pairs_of(ids: st.SearchStrategy[Any], most: int = 60) -> st.SearchStrategy[list[tuple[Any, Any]]]:

@@ -36,7 +36,7 @@ from tests.resume_attempts import (
     unbroken,
 )
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(6)
 
 ROOT = Path(__file__).resolve().parent.parent
 @pytest.fixture(autouse=True)

@@ -82,7 +82,7 @@ def test_any_slice(tmp_path_factory: pytest.TempPathFactory, graph: naive.Graph,
 
 def test_string_ids_and_other_orders(tmp_path: Path):
     path = make_store(tmp_path / "g.zarr", GRAPH, ids=NAMES)
-    emdiam.reorder(path, tmp_path / "d.zarr", "degree", memory="1GiB")
+    emdiam.reorder(path, tmp_path / "d.zarr", "degree", memory="4GiB")
     for name in ("g.zarr", "d.zarr"):
         with emdiam.open(tmp_path / name) as opened:
             graph = opened.to_dask(2)

@@ -81,6 +81,7 @@ def test_a_run_goes_on_wherever(run: str, tmp_path: Path) -> None:
             assert over._book.n_kept == 4 + i
 
 
+@pytest.mark.slow
 def test_a_lost_run_leaves_what_it_had(tmp_path: Path) -> None:
     path, folder = write_store(tmp_path / "g.zarr", mesh()), tmp_path / "kept"
     with engine_of(path, 3) as engine:

@@ -86,6 +86,7 @@ def check_random(folder: Path, workers: int, graph: naive.Graph, seed: int) -> N
         check_all(engine, wide, random.Random(seed))
 
 
+@pytest.mark.slow
 @settings(SETTINGS, max_examples=2)
 @given(graph=graphs(most=30), seed=st.integers(0, 2**32))
 def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int) -> None:
@@ -100,6 +101,7 @@ def test_many_random_graphs(tmp_path: Path, workers: int, graph: naive.Graph, se
     check_random(tmp_path, workers, graph, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.thin(6)
 @pytest.mark.parametrize("name", ["torus", "caterpillar", "path-and-star", "pairs", "two-paths", "clique-and-path"])
 def test_shuffled_graphs_in_little_room(tmp_path: Path, name: str) -> None:

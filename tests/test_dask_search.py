@@ -86,6 +86,7 @@ def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, d
             assert bool(rounds) == (dense != 0 or after == 0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, pytest.param(1, marks=SLOW), pytest.param(3, marks=SLOW)])
 def test_short_queues_and_few_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     """Levels that fit no queue, letters that fit no room, what was sent forgotten, two blocks in memory."""
@@ -101,6 +102,7 @@ def test_short_queues_and_few_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyP
             check_path(engine, 40)
 
 
+@pytest.mark.slow
 @SETTINGS
 @given(graphs(), st.integers(2, 3), st.sampled_from([0, 1]), st.sampled_from([-1, 9]),
        st.randoms(use_true_random=False))

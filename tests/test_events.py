@@ -194,6 +194,7 @@ def test_a_failure_is_recorded_with_its_sentence(tmp_path: Path, emdiam):
     assert "there is no such store" in end["sentence"]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_is_recorded_with_its_interval(tmp_path: Path, emdiam):
     assert emdiam("generate", "torus", "t.zarr", "--sides", "400x400").returncode == 0
     done = emdiam("exact", "t.zarr", "--method", "fdiam", "--time-limit", "6s", "--events", "e.jsonl")

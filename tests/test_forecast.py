@@ -208,6 +208,7 @@ def test_a_probe_in_ram_changes_no_reads(grid: Path):
 
 
 # -- the command ----------------------------------------------------------------------------------
+@pytest.mark.slow
 def test_the_command_probes_unless_told_not_to(emdiam: Run, grid: Path):
     streamed = ("--memory", "2GiB", "--arena", "64KiB", "--quiet")
     probed = emdiam("plan", grid, *streamed, "--method", "fdiam").stdout.splitlines()
@@ -236,6 +237,7 @@ def test_options_of_one_method_need_its_name(emdiam: Run, grid: Path):
     assert "--method" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_result_says_how_far_off_its_plan_was(emdiam: Run, grid: Path):
     result = json.loads(emdiam("exact", grid, "--json", "--quiet", "--memory", "2GiB").stdout)
     assert result["planned_bytes_read"] == result["bytes_read"]

@@ -28,7 +28,7 @@ from tests import naive
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(6)
 
 FOREVER = 1e30
 UP = Choices(FOREVER, FOREVER, (Rule("threads"),))

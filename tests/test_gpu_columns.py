@@ -12,7 +12,7 @@ from emdiam.gpu.device import Device, DeviceArray
 from emdiam.traverse.columns import Column
 from tests.simt.devices import DEVICES, SEEDS, open_device
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(6)
 
 SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
 U = ops.UNREACHED

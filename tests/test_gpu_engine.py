@@ -28,7 +28,7 @@ from tests.simt.devices import DEVICES, open_device
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 from tests.test_engine_protocol import check_all
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(6)
 
 SHAPES = {name: graph for name, graph in odd_graphs().items() if len(graph) <= 128}
 FEW = ("one", "no-edges", "edge", "clique-and-path", "path-and-star", "grid", "isolated-first")

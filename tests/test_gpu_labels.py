@@ -22,7 +22,7 @@ from tests.cluster_twins import grow_twin, masters_everywhere
 from tests.simt.devices import DEVICES, device_graph, open_device
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 GRAPHS = odd_graphs()
 FEW = ("one", "no-edges", "edge", "star", "grid", "torus", "clique-and-path", "pairs", "isolated-first")

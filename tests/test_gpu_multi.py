@@ -18,7 +18,7 @@ from tests import naive
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(6)
 
 SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
 # Pushed levels only, pulled levels only, and by the rule.

@@ -35,7 +35,7 @@ from tests.stores import engine_on, graphs, odd_graphs, write_store
 from tests.test_engine_protocol import check_all
 from tests.test_gpu_engine import without_costs
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(9)
 
 ODD = odd_graphs()
 SHAPES = ("one", "no-edges", "path-and-star", "star", "clique-and-path", "grid", "barbell", "isolated-first")

@@ -26,7 +26,7 @@ from tests.stores import engine_on, graphs, odd_graphs, write_store
 from tests.test_engine_protocol import check_all
 from tests.test_gpu_engine import without_costs
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 GRAPHS = odd_graphs()
 SETTINGS = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

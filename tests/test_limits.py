@@ -20,7 +20,7 @@ from emdiam.exact.result import Result
 from emdiam.exact.run import ExactMethod, Limits, TimeOver
 from emdiam.progress import Event
 from emdiam.store_run import until
-from emdiam.traverse import cpu_engine
+from emdiam.traverse import telling
 from tests import naive
 from tests.small_engine import engines
 from tests.stores import engine_on, graphs, odd_graphs, write_store
@@ -192,7 +192,7 @@ def test_the_limit_counts_from_the_start(tmp_path: Path) -> None:
 
 def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A listener that raises in the middle of a level ends the run as Ctrl-C would."""
-    monkeypatch.setattr(cpu_engine, "_EVENT_SECONDS", 0.0)
+    monkeypatch.setattr(telling, "_EVENT_SECONDS", 0.0)
     levels: list[int] = []
 
     def listen(event: Event) -> None:

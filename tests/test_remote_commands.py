@@ -73,7 +73,7 @@ def test_info_and_plan(url: str, told: Told, tmp_path: Path):
 
 def test_exact_verify_and_approx(url: str, told: Told, tmp_path: Path, serving: FaultyServer):
     result = json.loads(told("exact", url, "--json", "-q", "--certificate", "proof.json", "--events", "e.jsonl",
-                             "--checkpoint", "kept", "--memory", "1GiB"))
+                             "--checkpoint", "kept", "--memory", "4GiB"))
     assert result["diameter"] == 48 and result["exact"]
     assert json.loads(told("verify", "proof.json", url, "--json", "-q", "--events", "e.jsonl"))["verified"]
     rough = json.loads(told("approx", url, "--method", "sweep", "--json", "-q", "--events", "e.jsonl"))
@@ -82,7 +82,7 @@ def test_exact_verify_and_approx(url: str, told: Told, tmp_path: Path, serving: 
 
 
 def test_reorder(url: str, told: Told, tmp_path: Path):
-    told("reorder", url, "d.zarr", "--order", "degree", "-q", "--events", "e.jsonl", "--memory", "1GiB")
+    told("reorder", url, "d.zarr", "--order", "degree", "-q", "--events", "e.jsonl", "--memory", "4GiB")
     assert json.loads(told("info", "d.zarr", "--json"))["ordering"] == "degree"
     no_secret_below(tmp_path)
 

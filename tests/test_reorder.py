@@ -34,7 +34,7 @@ from tests.damage import edit_record, make_store, read_array, read_store, replac
 from tests.order_twins import TWINS, renumbered, write_in_order
 from tests.stores import CHUNK, ENGINES, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 SETTINGS = settings(
     max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

@@ -35,7 +35,7 @@ from tests.convert_twin import TINY, rows_of
 from tests.damage import some_graph
 from tests.stores import write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 ROOT = Path(__file__).resolve().parent.parent
 PHASES = ("order", "ids", "read", "sort", "merge", "write")
@@ -224,6 +224,7 @@ def kill_at_random_moments(folder: Path, what: str, source: Path, times: int) ->
         assert [path.name for path in folder.iterdir()] == ["g"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["reorder", "convert"])
 def test_kill_at_a_random_moment(larger: dict[str, Path], tmp_path: Path, what: str) -> None:
     kill_at_random_moments(tmp_path, what, larger[what], 1)

@@ -283,6 +283,7 @@ def test_a_folder_is_needed_and_must_be_one(call, torus: Path, tmp_path: Path): 
     assert call("tradeoff", "absent.zarr", "--out", "out")[0] == 2
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_cell_too(torus: Path, tmp_path: Path):
     """Only the command is told; its cell would go on for long."""
     out = tmp_path / "out"
@@ -309,6 +310,7 @@ def running() -> Iterator[str]:
             continue
 
 
+@pytest.mark.slow
 def test_cells_keep_checkpoints_if_asked_to(torus: Path, tmp_path: Path):
     cell = Cell("sweep", seed=0)
     assert "--checkpoint" not in child.command_of("s", cell, TradeoffOptions().for_cells(tmp_path))

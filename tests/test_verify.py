@@ -26,7 +26,7 @@ from emdiam.verify.run import verify
 from tests import naive, prover
 from tests.stores import CHUNK, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 ODD = odd_graphs()
 SETTINGS = settings(

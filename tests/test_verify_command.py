@@ -20,7 +20,7 @@ from tests.conftest import Run
 from tests.stores import odd_graphs, write_store
 from tests.test_certificate import seal
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(8)
 
 ODD = odd_graphs()
 FIELDS = set(VerifyReport.__dataclass_fields__)
@@ -42,6 +42,7 @@ def test_a_proof(emdiam: Run, tmp_path: Path) -> None:
     assert time.startswith("time: ") and memory.startswith("memory: peak ")
 
 
+@pytest.mark.slow
 def test_several_components_and_json(emdiam: Run, tmp_path: Path) -> None:
     prepared(tmp_path, "clique-and-path")
     done = emdiam("verify", "c.json", "g.zarr", "-q")
