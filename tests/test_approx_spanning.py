@@ -28,7 +28,7 @@ from tests.order_twins import write_in_order
 from tests.small_engine import engines
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 GRAPHS = odd_graphs()
 

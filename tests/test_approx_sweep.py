@@ -25,7 +25,7 @@ from tests import approx_twins, naive
 from tests.small_engine import engines
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 ODD = odd_graphs()
 SETTINGS = settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -19,7 +19,7 @@ from emdiam.errors import InputError, StoppedEarly
 from emdiam.progress import Event
 from tests.batch_night import Night, make_night
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 
 @pytest.fixture

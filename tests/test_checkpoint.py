@@ -22,7 +22,7 @@ from tests.checkpoint_runs import RUNS, Kept, Planted
 from tests.small_engine import engines
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 MOST_STOPS = 5
 

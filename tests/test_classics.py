@@ -27,7 +27,7 @@ from tests.small_engine import engines
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 from tests.test_fdiam import check
 
-pytestmark = pytest.mark.thin(8)
+pytestmark = pytest.mark.thin(16)
 
 # A path of 60 vertices: every BFS of a longer one takes too long where all levels are dense.
 ODD = {**odd_graphs(), "path": naive.graph_of(60, [(v, v + 1) for v in range(59)])}

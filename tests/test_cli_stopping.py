@@ -14,7 +14,7 @@ import pytest
 from emdiam.cli.signals import SAME_SECONDS, stopping_on_signals
 from tests.test_cli_signals import PATIENCE, start, wait_for
 
-pytestmark = pytest.mark.thin(3)
+pytestmark = pytest.mark.thin(6)
 
 # On a machine that others use too; alone it is a few tenths.
 SOON = 5.0

@@ -37,7 +37,7 @@ from tests.resume_attempts import (
 )
 from tests.test_convert_stages import SMALL, random_pairs
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 
 @pytest.fixture(autouse=True)

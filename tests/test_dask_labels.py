@@ -69,7 +69,7 @@ def check_restart(engine: Any, graph: naive.Graph, wanted: list[int]) -> None:
     assert found == [2 * d if d >= 0 else -1 for d in nearest]
 
 
-@pytest.mark.thin(17)
+@pytest.mark.thin(60)
 @pytest.mark.parametrize(("name", "workers"), CASES)
 def test_odd_graphs(tmp_path: Path, name: str, workers: int) -> None:
     graph = apart(ODD[name])
@@ -102,7 +102,7 @@ def test_many_random_graphs(tmp_path: Path, workers: int, graph: naive.Graph, se
 
 
 @pytest.mark.slow
-@pytest.mark.thin(6)
+@pytest.mark.thin(20)
 @pytest.mark.parametrize("name", ["torus", "caterpillar", "path-and-star", "pairs", "two-paths", "clique-and-path"])
 def test_shuffled_graphs_in_little_room(tmp_path: Path, name: str) -> None:
     """Neighbours lie in all ranges, ghosts come in groups of 64 vertices, offers block by block."""

@@ -168,7 +168,7 @@ def steps_of(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]:
     return told
 
 
-@pytest.mark.thin(2)
+@pytest.mark.thin(9)
 @pytest.mark.parametrize("workers", [2, 3])
 def test_columns_outlive_losses(workers: int, tmp_path: Path) -> None:
     graph = mesh()
@@ -183,7 +183,7 @@ def test_columns_outlive_losses(workers: int, tmp_path: Path) -> None:
 ODD = odd_graphs()
 
 
-@pytest.mark.thin(20)
+@pytest.mark.thin(60)
 @pytest.mark.parametrize("shape", [name for name in ODD if len(ODD[name]) > 1])
 def test_odd_graphs(shape: str, tmp_path: Path) -> None:
     graph = apart(ODD[shape])

@@ -88,7 +88,7 @@ def check_crowd(engine: Any, graph: naive.Graph, rng: random.Random) -> None:
     assert grown == sum(a != b for a, b in zip(after, want.tolist(), strict=True))
 
 
-@pytest.mark.thin(17)
+@pytest.mark.thin(60)
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:

@@ -14,7 +14,7 @@ from emdiam.engine import Engine
 from tests import approx_twins, naive
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 ODD = odd_graphs()
 SETTINGS = settings(

@@ -28,7 +28,7 @@ from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
 from tests import naive
 from tests.stores import engine_on, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 KEYS = {
     "begin": {"schema", "command", "version", "arguments", "store_digest", "process"},

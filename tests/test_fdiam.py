@@ -17,7 +17,7 @@ from emdiam.exact.result import Result
 from tests import naive
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 ODD = odd_graphs()
 OPTIONS = st.builds(

@@ -18,7 +18,7 @@ from tests.simt import runner
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
 from tests.stores import graphs, odd_graphs
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 ODD = {name: graph for name, graph in odd_graphs().items() if len(graph) <= 128}
 needs_shim = pytest.mark.skipif(not runner.have_compiler(), reason="the shim needs a C++ compiler")

@@ -22,7 +22,7 @@ from tests import naive
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 
 def hub_and_tail() -> naive.Graph:

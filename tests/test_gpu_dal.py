@@ -20,7 +20,7 @@ from tests.simt import runner
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 from tests.stores import graphs, odd_graphs
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(8)
 
 DAL = [name for name in VARIANTS if name.startswith("dal-")]
 LAYOUTS = {"lists": padded_lists, "matrix": list_matrix}

@@ -30,7 +30,7 @@ from tests.test_fdiam import check
 from tests.test_strips import SHAPES
 from tests.test_strips import make as shaped
 
-pytestmark = pytest.mark.thin(8)
+pytestmark = pytest.mark.thin(16)
 
 ODD = odd_graphs()
 # How the method is steered: its own choice, never covering, always, or at random.

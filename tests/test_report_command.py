@@ -17,7 +17,7 @@ from emdiam.report import make_report
 from tests.conftest import Run
 from tests.report_runs import exact_result, write_batch
 
-pytestmark = pytest.mark.thin(2)
+pytestmark = pytest.mark.thin(4)
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 

@@ -25,7 +25,7 @@ from tests.order_twins import write_in_order
 from tests.small_engine import engines
 from tests.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(8)
+pytestmark = pytest.mark.thin(16)
 
 GRAPHS = odd_graphs()
 LEAST = 16 * 8  # bytes of the smallest buffer
