@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +55,9 @@ def plan_all(
 
     options: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads}
     with open_store(store) as opened:
-        compile_kernels(opened, progress)
+        # The kernels of approximations come with those of exact methods.
+        needing_most = max(methods, key=lambda method: method in APPROXIMATIONS, default=run.method)
+        compile_kernels(opened, replace(run, method=needing_most), progress)
         plans: dict[str, MemoryPlan] = {}
         refused: dict[str, str] = {}
         for method in methods:

@@ -63,12 +63,13 @@ def plan_run(
     memory_bytes : peak RSS allowed (default: of the machine or its cgroup). Compiles and loads the
     kernels first, because they are part of the base. Raises BudgetError, InputError.
     """
-    from .traverse.warm import ensure_compiled, load_kernels
+    from .traverse.compiled import ensure_compiled
+    from .traverse.warm import load_kernels
 
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
     phases = method_phases(method, switches)(store)
-    ensure_compiled(store.id_dtype)
+    ensure_compiled(store.id_dtype, family=family(method))
     load_kernels(store.id_dtype, family(method))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
@@ -98,14 +99,14 @@ def open_engine(
     from .stream.counters import SharedCounters
     from .stream.crew import Crew
     from .stream.pager import Pager
+    from .traverse.compiled import ensure_compiled
     from .traverse.core import Core
     from .traverse.cpu_engine import CpuEngine
-    from .traverse.warm import ensure_compiled
     from .traverse.workspace import Workspace
 
-    compile_seconds = ensure_compiled(store.id_dtype)
-    begin = time.perf_counter()
     planned = {name: options.pop(name) for name in _PLANNED if name in options}
+    compile_seconds = ensure_compiled(store.id_dtype, family=family(planned.get("method", "pivots")))
+    begin = time.perf_counter()
     vram = None if device is None else _plan_vram(store, device, planned.get("method", "pivots"))
     plan = plan_run(store, threads=threads, **planned)
     try:

@@ -82,7 +82,7 @@ def plan_on(store: str | Path, run: StoreRun, progress: Listener | None) -> Memo
 
     selected = selection(run)
     with open_store(store) as mine:
-        compile_kernels(mine, progress)
+        compile_kernels(mine, run, progress)
         on_device = _on_device(run, selected)
         if on_device is not None:
             from .gpu.vram import plan_vram
@@ -165,7 +165,7 @@ def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | 
 
     selected, listener = solving.selected, until(deadline, progress)
     try:
-        compile_seconds = compile_kernels(store, listener)
+        compile_seconds = compile_kernels(store, run, listener)
         options: dict[str, Any] = {
             "memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
             "method": run.method, "switches": run.switches, "progress": listener}
@@ -226,20 +226,22 @@ def until(deadline: float | None, progress: Listener | None) -> Listener | None:
     return listen
 
 
-def compile_kernels(store: Store, progress: Listener | None) -> float:
-    """Compile the kernels unless that was done before, which may take half a minute and should not
+def compile_kernels(store: Store, run: StoreRun, progress: Listener | None) -> float:
+    """Compile the kernels of a run unless that was done before, which may take a minute and should not
     look like a standstill; returns the seconds."""
-    from .traverse.warm import ensure_compiled
+    from .session import family
+    from .traverse.compiled import ensure_compiled
 
+    of: dict[str, Any] = {"family": family(run.method), "workers": run.cluster is not None}
     if progress is None:
-        return ensure_compiled(store.id_dtype)
+        return ensure_compiled(store.id_dtype, **of)
     begin = time.monotonic()
 
     def tick() -> None:
         if time.monotonic() - begin >= SOONEST_COMPILE_EVENT_SECONDS:
             progress(Event("compile"))
 
-    seconds = ensure_compiled(store.id_dtype, tick)
+    seconds = ensure_compiled(store.id_dtype, tick, **of)
     if seconds > SOONEST_COMPILE_EVENT_SECONDS:
         progress(Event("compile", finished=True))
     return seconds

@@ -219,9 +219,9 @@ def test_events_reach_the_listener():
 @pytest.mark.parametrize("slow", [True, False])
 def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeypatch: pytest.MonkeyPatch):
     from emdiam import api_exact, store_run
-    from emdiam.traverse import warm
+    from emdiam.traverse import compiled
 
-    def compile_slowly(dtype: Any, tick: Callable[[], None] | None = None) -> float:
+    def compile_slowly(dtype: Any, tick: Callable[[], None] | None = None, **_: Any) -> float:
         while slow and tick is not None and not told.is_set():
             tick()
         return 0.02 if slow else 0.0
@@ -234,7 +234,7 @@ def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeyp
         told.set()
 
     monkeypatch.setattr(store_run, "SOONEST_COMPILE_EVENT_SECONDS", 0.01 if slow else 60)
-    monkeypatch.setattr(warm, "ensure_compiled", compile_slowly)
+    monkeypatch.setattr(compiled, "ensure_compiled", compile_slowly)
     generate("path", tmp_path / "g.zarr", vertices=5)
     result = api_exact.exact(tmp_path / "g.zarr", api_exact.ExactRun(), listen)
     assert result.diameter == 4

@@ -24,7 +24,7 @@ SOON = 5.0
 def hard_store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A random graph of 2^18 vertices and degree 8, which no method solves in seconds, streamed below."""
     from emdiam.graph.generate import generate
-    from emdiam.traverse.warm import ensure_compiled
+    from emdiam.traverse.compiled import ensure_compiled
 
     ensure_compiled()
     store = tmp_path_factory.mktemp("hard") / "hard.zarr"

@@ -49,7 +49,7 @@ def n_parameters(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether numba compiles the function."""
-    return any("njit" in ast.unparse(decorator) for decorator in function.decorator_list)
+    return any(name in ast.unparse(decorator) for name in ("njit", "kernel") for decorator in function.decorator_list)
 
 
 def place(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:

@@ -14,11 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
-from numba import njit
 
 from ..engine import Engine
 from ..graph.generate.hashing import draw
 from ..graph.scratch import Scratch
+from ..jit import kernel
 from ..traverse.clusters import Labels
 from ..weighted.collect import ArcCollector
 from ..weighted.components import components
@@ -155,7 +155,7 @@ def sample(ranks: np.ndarray, key: int, share: int) -> np.ndarray:
     return np.flatnonzero(hashes_below(ranks.astype(np.uint64), np.uint64(key), np.uint64((1 << 64) // share)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hashes_below(ranks, key, threshold):  # type: ignore[no-untyped-def]
     """bool[K], whether the hash of each rank lies below the threshold."""
     chosen = np.zeros(len(ranks), np.bool_)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.dense import _range_mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_range_blocks(blocks, first_vertex, shift, group, row, hub, bitmap, invert, first, stop,
                       needed):  # type: ignore[no-untyped-def]
     """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in first..stop-1.

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add
 from ..traverse.components import _find
 from ..traverse.dense import _range_mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite_range(chunks, position, turn, ids, shift, first_vertex, group, row, hub, seen, parent, span, tails,
                 heads):  # type: ignore[no-untyped-def]
     """Unite the ends of the arcs of unseen rows of one block (the next of `turn`) within the range; list the others.
@@ -58,14 +58,14 @@ def unite_range(chunks, position, turn, ids, shift, first_vertex, group, row, hu
     span[2] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_roots(parent, vertices, roots):  # type: ignore[no-untyped-def]
     """roots[i] = the root of vertices[i], int64[k] each."""
     for i in range(len(vertices)):
         roots[i] = _find(parent, vertices[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flatten_range(parent, seen, span, reached, roots, labels):  # type: ignore[no-untyped-def]
     """parent[v] = label of every vertex of the range: `reached` where it was seen, labels[i] where its root is
     roots[i] (int64[k] ascending), else its root. span : int64[2], the range."""
@@ -84,7 +84,7 @@ def flatten_range(parent, seen, span, reached, roots, labels):  # type: ignore[n
                 parent[v] = labels[i]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally_range(labels, seen, span, sizes, away, counts):  # type: ignore[no-untyped-def]
     """Count the unseen vertices of the range by label: sizes[label - first] where the label is in the range, else
     counts[i] where it is away[i] (int64[k] ascending)."""
@@ -100,7 +100,7 @@ def tally_range(labels, seen, span, sizes, away, counts):  # type: ignore[no-unt
             counts[np.searchsorted(away, label)] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def describe_range(labels, roots, group, row, hub_offsets, span, last, hub, degree):  # type: ignore[no-untyped-def]
     """last[i], hub[i], degree[i] = largest vertex, smallest vertex of the largest degree, and that degree, of the
     component roots[i] (int64[k] ascending) in the range; -1 where it has none here."""
@@ -117,7 +117,7 @@ def describe_range(labels, roots, group, row, hub_offsets, span, last, hub, degr
                 hub[i] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest_ranks(labels, seen, span, ranks, names, best):  # type: ignore[no-untyped-def]
     """best[i, 0], best[i, 1] = the smallest natural rank, and its vertex, of the component names[i] (int64[k]
     ascending, all labels of unseen vertices) in the range; -1 where it has none here. ranks : of the range, or length 0

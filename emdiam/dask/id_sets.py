@@ -8,8 +8,8 @@ empty message.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..traverse.atomics import count_ones, count_trailing_zeros
 
 _DELTAS, _BITMAP = 1, 2
@@ -68,7 +68,7 @@ def _tagged(kind: int, data: np.ndarray) -> np.ndarray:
     return out
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def deltas_size(ids, first):  # type: ignore[no-untyped-def]
     """Bytes of the deltas of `ids`."""
     size = 0
@@ -83,7 +83,7 @@ def deltas_size(ids, first):  # type: ignore[no-untyped-def]
     return size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_deltas(ids, first, out):  # type: ignore[no-untyped-def]
     """Write the deltas of `ids` to out[1:]."""
     at = 1
@@ -99,7 +99,7 @@ def write_deltas(ids, first, out):  # type: ignore[no-untyped-def]
         at += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_deltas(message):  # type: ignore[no-untyped-def]
     """How many ids a message of deltas holds."""
     count = 0
@@ -108,7 +108,7 @@ def count_deltas(message):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_deltas(message, first, out):  # type: ignore[no-untyped-def]
     """The ids of a message of deltas, int64[count_deltas]."""
     at = 0
@@ -126,7 +126,7 @@ def read_deltas(message, first, out):  # type: ignore[no-untyped-def]
             shift = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark(ids, first, words):  # type: ignore[no-untyped-def]
     """Set the bits of `ids` in words that stand for first.. ."""
     for i in range(len(ids)):
@@ -134,7 +134,7 @@ def mark(ids, first, words):  # type: ignore[no-untyped-def]
         words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def words_size(words):  # type: ignore[no-untyped-def]
     """(set bits, bytes of their deltas)."""
     count = 0
@@ -155,7 +155,7 @@ def words_size(words):  # type: ignore[no-untyped-def]
     return count, size
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_words(words, first, count):  # type: ignore[no-untyped-def]
     """The set bits' vertices, ascending, int64[count]."""
     out = np.empty(count, np.int64)

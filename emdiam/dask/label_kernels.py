@@ -5,8 +5,8 @@ labels : uint64[n], right in the range."""
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add, atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from ..traverse.dense import _range_mask
@@ -17,7 +17,7 @@ SLOTS = 1 << 10
 _STEP = np.uint64(1) << np.uint64(OWNER_BITS)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_range(chunks, position, turn, ids, shift, first_vertex, group, row, hub, labels, words, span, slots,
                found):  # type: ignore[no-untyped-def]
     """Offer the labels of taken rows of one block (the next of `turn`), and of waiting ones that lie in it, along their
@@ -87,7 +87,7 @@ def grow_range(chunks, position, turn, ids, shift, first_vertex, group, row, hub
     span[3] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_offers(ids, offers, labels, waiting):  # type: ignore[no-untyped-def]
     """Lower labels[ids[i]] to offers[i] (int64[k], uint64[k]) where that is smaller; what falls waits."""
     for i in range(len(ids)):
@@ -97,7 +97,7 @@ def take_offers(ids, offers, labels, waiting):  # type: ignore[no-untyped-def]
             waiting[w >> 6] |= np.uint64(1) << np.uint64(w & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_unreached(labels, bitmap):  # type: ignore[no-untyped-def]
     """Clear the bits of unreached vertices in `bitmap`, all of whose bits are set; labels of one range."""
     for v in range(len(labels)):
@@ -105,7 +105,7 @@ def mark_unreached(labels, bitmap):  # type: ignore[no-untyped-def]
             bitmap[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_distances(labels, counts):  # type: ignore[no-untyped-def]
     """counts[d] = vertices at distance d, int64[longest + 2]; the last entry counts the unreached."""
     last = len(counts) - 1
@@ -114,7 +114,7 @@ def count_distances(labels, counts):  # type: ignore[no-untyped-def]
         counts[d] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_range(labels, starts, places):  # type: ignore[no-untyped-def]
     """places[v] = the next place of its distance, of `starts` (int64[longest + 2], counted on; the last entry is of
     the unreached)."""

@@ -11,8 +11,8 @@ offsets : the three arrays of Offsets. w words make a mask. Source: Then et al.,
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
 from ..traverse.dense import _range_mask
@@ -35,7 +35,7 @@ OUT = 4
 _HASH = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_of(keys, vertex):  # type: ignore[no-untyped-def]
     """Where `vertex` is, or belongs, in keys (int64[power of two], -1 where free)."""
     last = len(keys) - 1
@@ -45,7 +45,7 @@ def place_of(keys, vertex):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push_masks(ids, slot_of, shift, offsets, vertices, masks, words, marks, span, keys, found, aside,
                state):  # type: ignore[no-untyped-def]
     """OR the masks of a frontier into plane NEXT of neighbours in span[0]..span[1]-1, one thread; those of other
@@ -119,7 +119,7 @@ def push_masks(ids, slot_of, shift, offsets, vertices, masks, words, marks, span
     return MISSING if kept else DONE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def]
     """OR masks that came from another rank into plane NEXT. vertices : int64[k]; masks : unsigned[k, w]."""
     for i in range(len(vertices)):
@@ -134,7 +134,7 @@ def join_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def]
             marks[FRESH, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pull_masks(chunks, position, turn, grain, ids, shift, first_vertex, offsets, words, marks, index,
                masks):  # type: ignore[no-untyped-def]
     """Every vertex of the blocks that some source has not seen ORs the masks of its neighbours in a (part of a)
@@ -209,7 +209,7 @@ def pull_masks(chunks, position, turn, grain, ids, shift, first_vertex, offsets,
                     atomic_or(marks[FRESH], word, fresh)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, about, out):  # type: ignore[no-untyped-def]
     """Threads share this pass over the FRESH vertices below word stop_word: what is in plane NEXT is seen now.
 
@@ -258,7 +258,7 @@ def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, 
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_masks(turn, grain, stop_word, words, marks, places, masks):  # type: ignore[no-untyped-def]
     """Threads share this pass: the FRESH vertices become the ACTIVE ones, and plane NEXT of them goes to `masks`.
 

@@ -23,8 +23,9 @@ from ..stream.crew import Crew
 from ..stream.pager import Pager
 from ..stream.plan import READERS
 from ..traverse.columns import Column
+from ..traverse.compiled import ensure_compiled
 from ..traverse.core import Core
-from ..traverse.warm import ensure_compiled, load_kernels
+from ..traverse.warm import load_kernels
 from ..units import default_memory_bytes, peak_rss_bytes
 from .frontier import Frontier
 from .mail import Mail, PeerLost
@@ -58,7 +59,7 @@ class Part:
             if self.store.digest != spec.digest:
                 raise StoreError("the store that the worker sees is another one", path=spec.store,
                                  remedy="give a path that is the same graph on every machine")
-            ensure_compiled(self.store.id_dtype)
+            ensure_compiled(self.store.id_dtype, family=spec.family, workers=True)
             load_kernels(self.store.id_dtype, spec.family)
             load_exchange(self.store.id_dtype)
             self.first, self.stop = spec.own(rank)

@@ -7,15 +7,15 @@ to the pass of its own group, so that every arc is looked at once.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ..graph.generate.hashing import draw
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add
 from ..traverse.labels import OWNER_BITS
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def steep_arcs(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, values, ghost,
                low):  # type: ignore[no-untyped-def]
     """Arcs into the group whose ends differ by more than 1 in `values`; as traverse.paths.count_steep_arcs."""
@@ -40,7 +40,7 @@ def steep_arcs(chunks, position, turn, grain, ids, shift, first_vertex, group, r
                         steep += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, hub, labels, ghost, shifts, found,
                   taken):  # type: ignore[no-untyped-def]
     """Pack the arcs of one block (the next of `turn`) into the group, between different clusters, into `found`.
@@ -76,7 +76,7 @@ def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, 
     taken[0] = count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def nearer_neighbours(chunks, position, turn, ids, shift, first_vertex, group, row, hub, values, ghost, ranks, best,
                       span):  # type: ignore[no-untyped-def]
     """best[0][v - span[0]] = the neighbour in the group of smallest rank that is one nearer, where there is one better.
@@ -114,7 +114,7 @@ def nearer_neighbours(chunks, position, turn, ids, shift, first_vertex, group, r
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sampled(span, key, threshold, everyone, isolated, ranks, out):  # type: ignore[no-untyped-def]
     """Write the vertices of span[0]..span[1]-1 with an edge whose hash lies below the threshold (all, if everyone) to
     `out`, as many as it has room for; returns how many there are. As traverse.clusters.sampled."""

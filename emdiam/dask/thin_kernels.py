@@ -9,8 +9,8 @@ w mod 2^k holds the rest of w and the distance, of the vertex sent last; a forgo
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 
 # Slots of `state`.
@@ -37,7 +37,7 @@ DONE, MISSING, LIMIT, THICK, FULL = 0, 1, 2, 3, 4
 _NEVER = 0x7FFFFFFFFFFFFFFF
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def thin_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, letters, state,
                 limits):  # type: ignore[no-untyped-def]
     """Run levels in increasing order of distance; returns why it stopped.
@@ -130,7 +130,7 @@ def thin_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, let
             return THICK
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _begin_level(dist, queues, seeds, state):  # type: ignore[no-untyped-def]
     """Go to the next distance that has vertices; False if there is none."""
     if state[COUNT] == 0:
@@ -145,7 +145,7 @@ def _begin_level(dist, queues, seeds, state):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _admit(dist, queues, seeds, state):  # type: ignore[no-untyped-def]
     """Add the seeds that are due, and still have their distance, to the current queue."""
     value = state[VALUE]
@@ -161,7 +161,7 @@ def _admit(dist, queues, seeds, state):  # type: ignore[no-untyped-def]
                 _look_at(state, value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _open_level(state, first, stop):  # type: ignore[no-untyped-def]
     """Begin a level: on its queue, or by looking."""
     value = state[VALUE]
@@ -172,7 +172,7 @@ def _open_level(state, first, stop):  # type: ignore[no-untyped-def]
     state[WITHIN] = 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _end_level(state):  # type: ignore[no-untyped-def]
     """The next queue becomes the current one; arcs of its rows."""
     arcs = state[NEXT_ARCS]
@@ -187,7 +187,7 @@ def _end_level(state):  # type: ignore[no-untyped-def]
     return arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _look_at(state, value):  # type: ignore[no-untyped-def]
     """The vertices of this distance are not all in a queue."""
     if state[LOOK_TO] < 0:
@@ -196,7 +196,7 @@ def _look_at(state, value):  # type: ignore[no-untyped-def]
     state[LOOK_TO] = max(state[LOOK_TO], value)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_news(sent, mask, w, value):  # type: ignore[no-untyped-def]
     """Whether w was not sent with as small a distance, as far as is remembered; now it was."""
     known = sent[w & mask]
@@ -207,7 +207,7 @@ def _is_news(sent, mask, w, value):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_letters(letters, dist, visited, offsets, unreached, seeds, state):  # type: ignore[no-untyped-def]
     """Write the distances of letters that are smaller than what is known, and keep these as seeds; how many."""
     group, row, hub = offsets
@@ -225,7 +225,7 @@ def take_letters(letters, dist, visited, offsets, unreached, seeds, state):  # t
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cut_off(dist, visited, offsets, span, longest, unreached):  # type: ignore[no-untyped-def]
     """In the vertices of span, forget distances above `longest`. Returns (vertices left with one, arcs of their
     rows, largest distance or -1)."""
@@ -244,7 +244,7 @@ def cut_off(dist, visited, offsets, span, longest, unreached):  # type: ignore[n
     return reached, arcs, largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def write_letters(ids, values, first, out):  # type: ignore[no-untyped-def]
     """Code letters, ids ascending, behind first, into uint8[20 k]; returns the bytes.
 
@@ -261,7 +261,7 @@ def write_letters(ids, values, first, out):  # type: ignore[no-untyped-def]
     return at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def read_letters(message, first, ids, values):  # type: ignore[no-untyped-def]
     """The letters of write_letters into int64[k], k at least the length of the message; returns how many."""
     at = count = 0
@@ -277,7 +277,7 @@ def read_letters(message, first, ids, values):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _write_number(out, at, number):  # type: ignore[no-untyped-def]
     while number >= 128:
         out[at] = np.uint8(number & 127 | 128)
@@ -287,7 +287,7 @@ def _write_number(out, at, number):  # type: ignore[no-untyped-def]
     return at + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _read_number(message, at):  # type: ignore[no-untyped-def]
     number, shift = np.int64(0), 0
     while message[at] >= 128:

@@ -6,10 +6,11 @@ unsigned[own]."""
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_children(parents, first, children):  # type: ignore[no-untyped-def]
     """children[p - first] += 1 for the parents p of first, first + 1, ... that are of the range and not themselves."""
     for i in range(len(parents)):
@@ -18,7 +19,7 @@ def count_children(parents, first, children):  # type: ignore[no-untyped-def]
             children[p] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_upwards(ready, parents, children, heights, first, out):  # type: ignore[no-untyped-def]
     """From each vertex of `ready`, whose children are all folded, fold upwards as far as that holds in the range.
 
@@ -44,7 +45,7 @@ def fold_upwards(ready, parents, children, heights, first, out):  # type: ignore
     return count, longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_branches(branches, parents, children, heights, first, ready):  # type: ignore[no-untyped-def]
     """Fold branches (parent, reach), int64[k, 2], into their parents; those that have all their children then, into
     `ready`. Returns (how many of these, longest path met)."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow_within(walks, pending, ids, slot_of, shift, group, row, hub, blocks, first, stop):  # type: ignore[no-untyped-def]
     """Walk every chain i with pending[i] on, as long as it stands in first..stop-1; as traverse.chains.follow.
 
@@ -42,7 +42,7 @@ def follow_within(walks, pending, ids, slot_of, shift, group, row, hub, blocks, 
     return asked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk_within(values, ids, slot_of, shift, group, row, hub, ranks, path, state, first, stop):  # type: ignore[no-untyped-def]
     """From vertex state[0], always to the neighbour of smallest rank one nearer, while the rows hold vertices of
     first..stop-1 alone; as traverse.paths.walk_down.

@@ -18,6 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
+
 LEAF_POINTS = 8
 _STACK = 4096
 # Looks at a pair (or at a point, when boxes are cut) before a kernel returns: some 0.1 s.
@@ -122,7 +124,7 @@ def disjoint_pairs(
     return boxes.order[pairs[:count]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def match_open(points, begin, end, child, most, threshold, order, pairs, used, at, count, work_limit, state):  # type: ignore[no-untyped-def]
     """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
     and the rows in them `used` (uint8[m]); returns both as they are then. state : see _partner."""
@@ -142,7 +144,7 @@ def match_open(points, begin, end, child, most, threshold, order, pairs, used, a
     return at, count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # type: ignore[no-untyped-def]
     """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest
     dimension, which never leaves a side empty. state : int64[2], boxes that are done with and boxes
@@ -195,7 +197,7 @@ def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # 
     return node < n_nodes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def box_maxima(points, begin, end, child, most):  # type: ignore[no-untyped-def]
     """most[node, i] = largest value of the box's points in dimension i."""
     k = points.shape[1]
@@ -226,7 +228,7 @@ def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ignore[no-untyped-def]
     """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks
     before it pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not
@@ -311,7 +313,7 @@ def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-un
     return depth + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, state):  # type: ignore[no-untyped-def]
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
     the row to go on with. state : see _partner."""
@@ -329,7 +331,7 @@ def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, 
     return r
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _partner(points, begin, end, child, most, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
     """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
     int64[2], the dimension to look at first, and looks so far."""

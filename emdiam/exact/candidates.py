@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..traverse.columns import Column
 from ..traverse.stored_column import StoredColumn
 from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
@@ -127,7 +127,7 @@ class Candidates:
                 return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def near_all(points, k, limit, safe):  # type: ignore[no-untyped-def]
     """safe[r] = 1 if points[r, i] + max of column i <= limit for some i; returns how many."""
     most = np.zeros(k, np.int64)
@@ -144,7 +144,7 @@ def near_all(points, k, limit, safe):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_outside(points, k, limit, outside):  # type: ignore[no-untyped-def]
     """outside[i] = points at more than limit / 2 from pivot i."""
     for r in range(len(points)):

@@ -16,6 +16,7 @@ from typing import Protocol
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..traverse.columns import Column
 from .boxes import build_boxes, open_points
 from .candidates import near_all
@@ -128,7 +129,7 @@ def _slot(distances, v, q, keys, counts):  # type: ignore[no-untyped-def]
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_boxes(upper, distances, limit, q, keys, most, counts, taken):  # type: ignore[no-untyped-def]
     """Add the columns v with limit < upper[v] < unreached; returns how many new boxes. taken : boxes
     so far; it stops when more than half of the table is."""
@@ -151,7 +152,7 @@ def fill_boxes(upper, distances, limit, q, keys, most, counts, taken):  # type: 
     return new
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flag_members(upper, distances, limit, q, keys, counts, is_open, flags):  # type: ignore[no-untyped-def]
     """flags[v] = 1 for unsettled columns v whose box is open."""
     none = np.int64(np.iinfo(upper.dtype).max)

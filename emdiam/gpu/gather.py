@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_starts
 from ..traverse.atomics import atomic_add
 from ..traverse.core import Core
@@ -48,7 +48,7 @@ def _blocks_of(first: np.ndarray, last: np.ndarray, shift: int) -> np.ndarray:
     return np.unique(np.concatenate(found))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def copy_rows(turn, grain, ids, slot_of, shift, first, last, low, high, places, out):  # type: ignore[no-untyped-def]
     """Threads share the rows. Copies what of each lies in arcs [low, high), whose blocks have slots."""
     while True:

@@ -24,6 +24,7 @@ import numpy as np
 from numba import njit
 
 from ..errors import StoreError
+from ..jit import kernel
 from ..progress import Listener
 from .arc_runs import ArcRun, scan_arcs
 from .info import offset_pieces
@@ -171,14 +172,14 @@ def _hash_of(v, first_id, hashes):  # type: ignore[no-untyped-def]
     return _mix(np.uint64(v) + first_id)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mix_all(values):  # type: ignore[no-untyped-def]
     """values[i] = h of the integer id values[i], in place; uint64[k]."""
     for i in range(len(values)):
         values[i] = _mix(values[i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_vertices(n, first_id, hashes, sums):  # type: ignore[no-untyped-def]
     """Add the two mixes of every vertex to sums (uint64[2])."""
     for v in range(n):
@@ -187,7 +188,7 @@ def sum_vertices(n, first_id, hashes, sums):  # type: ignore[no-untyped-def]
         sums[1] += _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-untyped-def]
     """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
     for i in range(len(rows)):
@@ -210,7 +211,7 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-unty
                 sums[4] += np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hash_text(text, base, ends, out, state):  # type: ignore[no-untyped-def]
     """Hash strings that end at ends[i] (absolute) as far as `text`, the bytes from `base` on, goes.
 

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import njit
 from numba.core import types
 from numba.extending import intrinsic
 from numcodecs import blosc
+
+from ..jit import kernel
 
 
 @functools.cache
@@ -94,7 +95,7 @@ def _load(builder: Any, address: Any, kind: Any) -> Any:
     return value
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def checksum_at(address, size):  # type: ignore[no-untyped-def]
     """crc32c of `size` bytes at `address`."""
     crc = np.int64(0xFFFFFFFF)
@@ -108,7 +109,7 @@ def checksum_at(address, size):  # type: ignore[no-untyped-def]
     return crc ^ np.int64(0xFFFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def decode_run_at(decoder, sources, sizes, targets, target_size):  # type: ignore[no-untyped-def]
     """Check and decode the chunks at sources[i], sizes[i] bytes with their checksum at the end, to
     targets[i], `target_size` bytes each; int64[k]. Returns the first i that is damaged, or -1."""

@@ -158,9 +158,10 @@ def _check_memory(store: Store, order: StoreOrder | EngineOrder, options: Conver
     given = memory
     load_libraries()
     if isinstance(order, EngineOrder):
-        from ..traverse.warm import ensure_compiled, load_kernels
+        from ..traverse.compiled import ensure_compiled
+        from ..traverse.warm import load_kernels
 
-        ensure_compiled(store.id_dtype)
+        ensure_compiled(store.id_dtype, family=order.kernels)
         load_kernels(store.id_dtype, order.kernels)
         given = memory - _reserve(store, order)
         try:

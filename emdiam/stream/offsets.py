@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
+
 GROUP_BITS = 6
 GROUP = 1 << GROUP_BITS
 
@@ -46,7 +48,7 @@ def row_start(group, row, hub, v):  # type: ignore[no-untyped-def]
     return hub[((-1 - base) << 6) + (v & 63)]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_starts(group, row, hub, vertices, out):  # type: ignore[no-untyped-def]
     """out[i] = offset of the first arc of vertices[i]; int64[k] each."""
     for i in range(len(vertices)):

@@ -7,13 +7,13 @@ Source: F-Diam, section 4.3 and Algorithm 4.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from .core import Core
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def follow(here, previous, length, pending, ids, slot_of, shift, group, row, hub, blocks):  # type: ignore[no-untyped-def]
     """Walk every chain i with pending[i] on, as far as resident blocks allow.
 

@@ -15,10 +15,10 @@ import threading
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
 from ..errors import InputError
 from ..graph.generate.hashing import draw
+from ..jit import kernel
 from ..stream.pager import Tick
 from .columns import Column
 from .components import _find, unite
@@ -233,7 +233,7 @@ def sample_vertices(core: Core, key: int, expected: int, ranks: np.ndarray) -> n
     return taken if len(ranks) == 0 else taken[np.argsort(ranks[taken])]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sampled(n, key, threshold, everyone, isolated, ranks, out):  # type: ignore[no-untyped-def]
     """Write the vertices whose hash lies below the threshold (all, if everyone) to `out`, as many as
     it has room for; returns how many there are."""
@@ -249,7 +249,7 @@ def sampled(n, key, threshold, everyone, isolated, ranks, out):  # type: ignore[
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tally_labels(labels, radii, sizes):  # type: ignore[no-untyped-def]
     """Largest distance and number of vertices of every group."""
     for v in range(len(labels)):
@@ -259,7 +259,7 @@ def tally_labels(labels, radii, sizes):  # type: ignore[no-untyped-def]
             radii[group] = max(radii[group], np.int64(labels[v] >> np.uint64(OWNER_BITS)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def farthest_in_groups(labels, ranks, radii, found):  # type: ignore[no-untyped-def]
     """found[g] = vertex of smallest rank with distance radii[g] in group g."""
     for v in range(len(labels)):
@@ -271,7 +271,7 @@ def farthest_in_groups(labels, ranks, radii, found):  # type: ignore[no-untyped-
                     found[group] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_in_groups(labels, ranks, found):  # type: ignore[no-untyped-def]
     """found[g] = vertex of smallest rank in group g."""
     for v in range(len(labels)):
@@ -281,7 +281,7 @@ def first_in_groups(labels, ranks, found):  # type: ignore[no-untyped-def]
                 found[group] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def restart_labels(labels, base, parts):  # type: ignore[no-untyped-def]
     """Every reached label becomes (base[group] + distance, parts[group])."""
     for v in range(len(labels)):
@@ -291,7 +291,7 @@ def restart_labels(labels, base, parts):  # type: ignore[no-untyped-def]
             labels[v] = (min(distance, np.uint64(0xFFFFFFFE)) << np.uint64(OWNER_BITS)) | parts[group]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def longest_label(labels):  # type: ignore[no-untyped-def]
     """Largest distance of a reached vertex, 0 if there is none."""
     longest = np.uint64(0)
@@ -301,7 +301,7 @@ def longest_label(labels):  # type: ignore[no-untyped-def]
     return longest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_by_distance(labels, starts, places):  # type: ignore[no-untyped-def]
     """places[v] = rank of v by (distance, v), unreached ones last. starts : int64[longest + 2], zeros."""
     last = len(starts) - 1
@@ -316,7 +316,7 @@ def place_by_distance(labels, starts, places):  # type: ignore[no-untyped-def]
         starts[d] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replace_labels(labels, distances, places):  # type: ignore[no-untyped-def]
     """labels[v] = (distances[places[v]], group of v) where v is reached."""
     for v in range(len(labels)):
@@ -324,14 +324,14 @@ def replace_labels(labels, distances, places):  # type: ignore[no-untyped-def]
             labels[v] = (np.uint64(distances[places[v]]) << np.uint64(OWNER_BITS)) | (labels[v] & _OWNER)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def halve(labels, narrow):  # type: ignore[no-untyped-def]
     """narrow[v] = distance of v; narrow is the same memory as uint32[2 n]."""
     for v in range(len(labels)):
         narrow[v] = np.uint32(labels[v] >> np.uint64(OWNER_BITS))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_reached(labels, bitmap):  # type: ignore[no-untyped-def]
     """bitmap = the reached vertices."""
     bitmap[:] = np.uint64(0)
@@ -340,7 +340,7 @@ def mark_reached(labels, bitmap):  # type: ignore[no-untyped-def]
             bitmap[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_smallest(parent, visited, ranks):  # type: ignore[no-untyped-def]
     """The vertex of smallest rank of each tree over unvisited vertices, int64[k] by root
     (the root is the smallest vertex of its tree)."""

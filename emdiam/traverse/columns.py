@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..errors import InputError
+from ..jit import kernel
 
 _PIECE = 1 << 17
 _PREDICATES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
@@ -222,7 +222,7 @@ class Column:
         return self._values
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_labelled(values, wanted, labels, label, start, stop):  # type: ignore[no-untyped-def]
     """Smallest i in [start, stop) with values[i] in wanted and labels[i] == label, or -1.
 
@@ -235,7 +235,7 @@ def first_labelled(values, wanted, labels, label, start, stop):  # type: ignore[
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def recode(values, old, new, bitmap):  # type: ignore[no-untyped-def]
     """values[i] = new where values[i] in old (and bit i of bitmap, if it has bits); the count."""
     changed = 0

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
@@ -128,7 +129,7 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite(chunks, position, turn, ids, shift, first_vertex, n_arcs, group, row, hub, visited,
           parent):  # type: ignore[no-untyped-def]
     """Unite the ends of all arcs of unvisited rows in these blocks; the smaller root wins.
@@ -166,7 +167,7 @@ def unite(chunks, position, turn, ids, shift, first_vertex, n_arcs, group, row, 
     return arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flatten(parent, visited, reached, sizes):  # type: ignore[no-untyped-def]
     """parent = label of every vertex; sizes[label] = vertices of the unvisited components."""
     for v in range(len(parent)):
@@ -180,7 +181,7 @@ def flatten(parent, visited, reached, sizes):  # type: ignore[no-untyped-def]
             sizes[root] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def describe(labels, roots, group, row, hub_offsets, last, hub):  # type: ignore[no-untyped-def]
     """last[i], hub[i] = largest vertex, and smallest vertex of the largest degree, of roots[i].
 

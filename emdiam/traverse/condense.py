@@ -13,8 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
@@ -66,7 +66,7 @@ def _push(
     core.counters.add(passes=1, edges_scanned=arcs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, hub, labels, shifts, found,
                   taken):  # type: ignore[no-untyped-def]
     """Pack the arcs of one block (the next of `turn`) between different clusters into `found`.
@@ -100,7 +100,7 @@ def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, 
     return high - low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def renumbered_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, hub, places, shifts, found,
                     taken):  # type: ignore[no-untyped-def]
     """Pack the arcs of one block (the next of `turn`), renumbered, into `found`; as crossing_arcs."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_degree(group, row, hub, degree, start, n_vertices, out):  # type: ignore[no-untyped-def]
     """Vertices >= start of this degree into out, as many as fit; returns (count, where to go on)."""
     count = 0
@@ -24,7 +24,7 @@ def list_degree(group, row, hub, degree, start, n_vertices, out):  # type: ignor
     return count, n_vertices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def max_degree_vertex(group, row, hub, n_vertices):  # type: ignore[no-untyped-def]
     """Smallest vertex of the largest degree, and that degree."""
     best = np.int64(-1)

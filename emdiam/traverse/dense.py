@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 
@@ -34,7 +35,7 @@ def _range_mask(word, first, last):  # type: ignore[no-untyped-def]
     return mask
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def top_down(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub,
              frontier, visited):  # type: ignore[no-untyped-def]
     """Mark the neighbours of frontier rows in `visited` (atomically). Returns arcs scanned."""
@@ -66,7 +67,7 @@ def top_down(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, gr
                             atomic_or(visited, w >> 6, bit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bottom_up(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub,
               frontier, visited):  # type: ignore[no-untyped-def]
     """Mark unvisited vertices that have a frontier neighbour in `visited`. Returns arcs scanned."""
@@ -103,7 +104,7 @@ def bottom_up(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, g
                     atomic_or(visited, word, found)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def commit_level(turn, grain, visited, before, frontier, dist, level, targets, group, row, hub,
                  out):  # type: ignore[no-untyped-def]
     """Next frontier = visited - before; write its distances; before = visited.
@@ -143,7 +144,7 @@ def commit_level(turn, grain, visited, before, frontier, dist, level, targets, g
     return smallest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mark_blocks(first_vertex, shift, group, row, hub, bitmap, invert, needed):  # type: ignore[no-untyped-def]
     """needed[c] = 1 if block c has an arc of a set bit's row (of a clear one's if invert).
 

@@ -21,6 +21,7 @@ import numpy as np
 from numba import njit
 
 from ..errors import InputError
+from ..jit import kernel
 from ..stream.pager import Tick
 from .rooted import in_slices
 from .spanning import SpanningForest
@@ -80,7 +81,7 @@ def _by_rank(ranks: np.ndarray) -> np.ndarray:
     return by_rank
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tell_children(parents, children, start, stop):  # type: ignore[no-untyped-def]
     """children[parent of v] += 1 for v in [start, stop)."""
     for v in range(start, stop):
@@ -89,7 +90,7 @@ def tell_children(parents, children, start, stop):  # type: ignore[no-untyped-de
             children[p] = np.int64(children[p]) + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_sizes(parents, children, sizes, start, stop):  # type: ignore[no-untyped-def]
     """From every vertex in [start, stop) whose children are all folded, add sizes upwards.
 
@@ -104,7 +105,7 @@ def fold_sizes(parents, children, sizes, start, stop):  # type: ignore[no-untype
             v = p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):  # type: ignore[no-untyped-def]
     """offsets[v] = position of v less that of its parent, for the vertices of ranks [start, stop).
 
@@ -120,7 +121,7 @@ def offsets_in_parents(parents, sizes, by_rank, passed, offsets, start, stop):  
             passed[p] = before + 2 * np.int64(sizes[v])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb_positions(parents, positions, known, start, stop):  # type: ignore[no-untyped-def]
     """Turn offsets into positions for the vertices in [start, stop) and all above them.
 
@@ -145,7 +146,7 @@ def climb_positions(parents, positions, known, start, stop):  # type: ignore[no-
             v = np.int64(parents[v])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose(parents, sizes, positions, spacing, ranks, chosen, start, stop):  # type: ignore[no-untyped-def]
     """Set the bits, by rank, of vertices with a position that is a multiple of `spacing`, as far as the
     vertices in [start, stop) tell: v at its own, its parent after v. Trees without an edge are left out."""

@@ -23,8 +23,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_and, atomic_min, atomic_raise, count_trailing_zeros
@@ -106,7 +106,7 @@ class LabelRun:
         read("waiting", self._core.work.before)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lowest_waiting(waiting, labels):  # type: ignore[no-untyped-def]
     """Smallest distance of a waiting vertex, or FOREVER."""
     best = FOREVER
@@ -119,7 +119,7 @@ def lowest_waiting(waiting, labels):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
     """Move the waiting vertices with a distance below `limit` to `taken` (overwritten)."""
     for word in range(len(waiting)):
@@ -135,7 +135,7 @@ def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
         waiting[word] = kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_labels(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, labels, taken,
                 waiting, limit):  # type: ignore[no-untyped-def]
     """Offer the labels of taken rows, and of waiting ones that lie in one block, along their arcs.

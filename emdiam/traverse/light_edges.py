@@ -20,10 +20,10 @@ import threading
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..errors import EmdiamError
 from ..graph.generate.hashing import draw
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
@@ -120,21 +120,21 @@ def stream_of(key: int) -> np.uint64:
     return np.uint64(draw(np.uint64(key), _TOP))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def edge_hash(stream, first, second):  # type: ignore[no-untyped-def]
     """uint64 of an edge between the ranks first < second (uint64)."""
     high = ((first >> _S32) << _S32) | (second >> _S32)
     return draw(draw(stream, high), (first << _S32) | (second & _LOW))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pair_hash(stream, ranks, u, v):  # type: ignore[no-untyped-def]
     a = np.uint64(ranks[u]) if len(ranks) else np.uint64(u)
     b = np.uint64(ranks[v]) if len(ranks) else np.uint64(v)
     return edge_hash(stream, min(a, b), max(a, b))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _before(ranks, u, v, x, y):  # type: ignore[no-untyped-def]
     """Whether {u, v} comes before {x, y} where their hashes are equal."""
     a, b = np.uint64(u), np.uint64(v)
@@ -147,7 +147,7 @@ def _before(ranks, u, v, x, y):  # type: ignore[no-untyped-def]
     return max(a, b) < max(c, d)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, roots, ranks, limits, found,
             state):  # type: ignore[no-untyped-def]
     """Edges between different trees with a hash within the limits, each once, to found (id[k, 2]).
@@ -207,7 +207,7 @@ def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, r
         state[0] = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_lighter(pairs, count, ranks, limits):  # type: ignore[no-untyped-def]
     """Move those of pairs[:count] with a hash of at most the limit to the front; how many they are."""
     kept = 0
@@ -219,7 +219,7 @@ def keep_lighter(pairs, count, ranks, limits):  # type: ignore[no-untyped-def]
     return kept
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _bucket(pairs, i, ranks, limits, n_buckets):  # type: ignore[no-untyped-def]
     """Bucket of pairs[i]: a monotone function of its hash, even over [floor, limit]."""
     weight = _pair_hash(limits[_STREAM], ranks, np.int64(pairs[i, 0]), np.int64(pairs[i, 1]))
@@ -227,7 +227,7 @@ def _bucket(pairs, i, ranks, limits, n_buckets):  # type: ignore[no-untyped-def]
     return min(np.int64(share * n_buckets), n_buckets - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def distribute(pairs, count, ranks, limits, starts):  # type: ignore[no-untyped-def]
     """Order pairs[:count] by bucket, in place; bucket b is pairs[starts[b]:starts[b + 1]].
 
@@ -252,7 +252,7 @@ def distribute(pairs, count, ranks, limits, starts):  # type: ignore[no-untyped-
             pairs[j, 1] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_buckets(pairs, starts, ranks, limits, roots, degree, near):  # type: ignore[no-untyped-def]
     """Join the ends of the edges in these buckets, the lightest first; how many joined two trees."""
     largest = np.int64(0)
@@ -288,7 +288,7 @@ def join_buckets(pairs, starts, ranks, limits, roots, degree, near):  # type: ig
     return joined
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _settle_ties(order, weight, place, pairs, ranks):  # type: ignore[no-untyped-def]
     """Put runs of equal hashes in the order of their ranks (insertion sort: such runs are short)."""
     for j in range(1, len(order)):

@@ -18,8 +18,8 @@ Asanovic, Patterson 2012, for the two directions.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
 from .dense import _range_mask
@@ -31,7 +31,7 @@ MARKS = 4
 LEVEL, FLIP, ITEM_BYTES, REMAINING = 0, 1, 2, 3
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub, words, marks,
          state):  # type: ignore[no-untyped-def]
     """Top-down: OR the words of frontier rows into the next plane of their neighbours, and mark
@@ -77,7 +77,7 @@ def push(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group,
                                 atomic_or(fresh, u >> 6, bit)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pull(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub, words, marks,
          state):  # type: ignore[no-untyped-def]
     """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, stops
@@ -144,7 +144,7 @@ def pull(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group,
     return arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
     """Finish the rows that span blocks after a pull, one thread: new = next - seen."""
     w = words.shape[2]
@@ -161,7 +161,7 @@ def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
             marks[FRESH, v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, row, hub, out):  # type: ignore[no-untyped-def]
     """Threads share this pass over the FRESH vertices.
 
@@ -218,7 +218,7 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, ro
     return vertices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-untyped-def]
     """Threads share this: zero the words of a plane at the vertices of `bitmap` (and of `within`,
     if it has bits)."""
@@ -239,7 +239,7 @@ def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-un
                     words[plane, v, j] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_arcs(turn, grain, bitmap, group, row, hub, out):  # type: ignore[no-untyped-def]
     """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
     n_words = len(bitmap)

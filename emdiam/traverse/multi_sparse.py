@@ -8,8 +8,8 @@ push: ORing twice changes nothing. See multi_dense.py for words, marks and sinks
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from .atomics import count_ones, count_trailing_zeros, store_unsigned
 from .multi_dense import FLIP, FULL, ITEM_BYTES, LEVEL, REMAINING
@@ -21,7 +21,7 @@ STATE = 13
 DONE, MISSING, DENSE, SLICE, MET = 0, 1, 2, 3, 4
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sparse_multi(ids, slot_of, shift, group, row, hub, words, marks, queues, missed_v, missed_p, state,
                  sinks, targets):  # type: ignore[no-untyped-def]
     """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
@@ -101,7 +101,7 @@ def sparse_multi(ids, slot_of, shift, group, row, hub, words, marks, queues, mis
             return SLICE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def finish_level(here, there, words, marks, state, sinks, targets):  # type: ignore[no-untyped-def]
     """The next queue becomes the current one; its distances are written."""
     n = words.shape[1] - 1
@@ -142,7 +142,7 @@ def finish_level(here, there, words, marks, state, sinks, targets):  # type: ign
         state[LEVEL] = level
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def reach(words, plane, level, sinks):  # type: ignore[no-untyped-def]
     """Sources that row n of the plane names have reached `level`; clears that row."""
     n = words.shape[1] - 1

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
@@ -20,7 +20,7 @@ from .core import Core
 _PIECE = 1 << 16
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk_down(dist, ids, slot_of, shift, group, row, hub, ranks, path, state):  # type: ignore[no-untyped-def]
     """From vertex state[0], always to the neighbour of smallest rank one nearer, until distance 0.
 
@@ -76,7 +76,7 @@ def path_pieces(
             core.pager.load(np.array([block]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_edges(tails, heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[no-untyped-def]
     """Binary search for heads[i] in [low[i], high[i]) of the row of tails[i].
 
@@ -103,7 +103,7 @@ def find_edges(tails, heads, low, high, ids, slot_of, shift, blocks):  # type: i
     return asked
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_bounds(group, row, hub, vertices, low, high):  # type: ignore[no-untyped-def]
     """low, high = first arc and end of the rows of `vertices`, int64[k] each."""
     for i in range(len(vertices)):
@@ -145,7 +145,7 @@ def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
         core.pager.load(np.unique(blocks[:asked]))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_steep_arcs(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub,
                      label):  # type: ignore[no-untyped-def]
     """Arcs whose ends differ by more than 1 in `label` (both unreached is level). A block kernel."""

@@ -10,8 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add
 from .columns import Column, smallest_dtype
@@ -76,7 +76,7 @@ class PivotBounds:
         return list_between(self.upper.raw(), limit, self.upper.unreached)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub, out):  # type: ignore[no-untyped-def]
     """Threads share this pass. about : int64[4] = source, its eccentricity, limit, largest.
 
@@ -143,7 +143,7 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
         out[mine, 6] = far[periphery]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_between(values, low, high):  # type: ignore[no-untyped-def]
     """Indices with low < value < high, ascending, int64[k]."""
     count = 0

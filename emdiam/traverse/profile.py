@@ -9,12 +9,13 @@ Work: an addition a level. Bytes: 8 KiB.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..jit import kernel
 
 BINS = 1 << 10
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_level(state, first, level, vertices):  # type: ignore[no-untyped-def]
     """Add the vertices of a level. state : int64[first + 1 + BINS], the logarithm of the levels in
     a bin at `first`, the bins behind it."""
@@ -26,7 +27,7 @@ def count_level(state, first, level, vertices):  # type: ignore[no-untyped-def]
     state[first + 1 + (level >> state[first])] += vertices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_labels(labels, unreached, longest, state, first):  # type: ignore[no-untyped-def]
     """The profile of finished distances (unsigned[n]) up to `longest`, in place of what was there."""
     state[first : first + 1 + BINS] = 0

@@ -22,8 +22,8 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_min, atomic_raise, count_trailing_zeros
@@ -139,7 +139,7 @@ class Trees:
         return int(first_so_high(self._labels, self._ranks, tree, labels.raw(), height))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def offer_heights(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, heights, fell, lowered,
                   falls):  # type: ignore[no-untyped-def]
     """lowered[w] = min(lowered[w], heights[v] + 1) along the arcs of the rows v in `fell`; their w in
@@ -172,7 +172,7 @@ def offer_heights(chunks, position, turn, grain, ids, shift, first_vertex, group
                             atomic_raise(falls, w >> 6, np.uint64(1) << np.uint64(w & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_heights(falls, heights, lowered):  # type: ignore[no-untyped-def]
     """heights = lowered at the set bits of falls; (how many these are, the largest height of all)."""
     fallen = 0
@@ -189,14 +189,14 @@ def settle_heights(falls, heights, lowered):  # type: ignore[no-untyped-def]
     return fallen, highest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def truncate(heights, limit):  # type: ignore[no-untyped-def]
     """heights = min(heights, limit)."""
     for v in range(len(heights)):
         heights[v] = min(np.int64(heights[v]), np.int64(limit))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):  # type: ignore[no-untyped-def]
     """sizes[t] = vertices of tree t; hubs[t] = the one of the highest degree, ties to the smallest rank.
 
@@ -212,7 +212,7 @@ def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):  # type: ig
                 hubs[tree] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_largest(parents, labels, ranks, sizes):  # type: ignore[no-untyped-def]
     """The tree with most vertices, ties to the smallest rank of a root; -1 if there is none."""
     best = np.int64(-1)
@@ -230,7 +230,7 @@ def find_largest(parents, labels, ranks, sizes):  # type: ignore[no-untyped-def]
     return best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def tallest_two(labels, heights, first, second):  # type: ignore[no-untyped-def]
     """first[t] >= second[t] = the two largest heights in tree t, of two vertices; zero before."""
     for v in range(len(labels)):
@@ -243,7 +243,7 @@ def tallest_two(labels, heights, first, second):  # type: ignore[no-untyped-def]
                 second[tree] = heights[v]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sum_up(first, second, sizes, known, largest):  # type: ignore[no-untyped-def]
     """The fields of TreeBounds, int64[6]."""
     found = np.zeros(6, np.int64)
@@ -262,7 +262,7 @@ def sum_up(first, second, sizes, known, largest):  # type: ignore[no-untyped-def
     return found
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_so_high(labels, ranks, tree, heights, height):  # type: ignore[no-untyped-def]
     """The vertex of smallest rank with labels[v] == tree and heights[v] >= height, or -1."""
     best = np.int64(-1)

@@ -12,8 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.pager import Tick
 
 _SLICE = 1 << 22
@@ -53,7 +53,7 @@ def _measure(parents: np.ndarray, heights: np.ndarray, start: int, stop: int) ->
         raise OverflowError("a height does not fit 32 bits")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def peel(roots, degree, near, start, stop):  # type: ignore[no-untyped-def]
     """From every leaf in [start, stop), take leaves away upwards; near[v] of one taken is its parent."""
     for leaf in range(start, stop):
@@ -66,7 +66,7 @@ def peel(roots, degree, near, start, stop):  # type: ignore[no-untyped-def]
             v = p
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def own_parents(roots, near):  # type: ignore[no-untyped-def]
     """near[v] = v for the roots."""
     for v in range(len(near)):
@@ -74,7 +74,7 @@ def own_parents(roots, near):  # type: ignore[no-untyped-def]
             near[v] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb_heights(parents, heights, start, stop):  # type: ignore[no-untyped-def]
     """Heights of the vertices in [start, stop) and of all above them; False if one does not fit."""
     for bottom in range(start, stop):
@@ -98,7 +98,7 @@ def climb_heights(parents, heights, start, stop):  # type: ignore[no-untyped-def
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_roots(parents, isolated, labels):  # type: ignore[no-untyped-def]
     """labels[root] = 0, 1, ... for the roots of trees with an edge, by number; all other labels are
     the largest of the dtype. Returns how many there are."""
@@ -111,7 +111,7 @@ def number_roots(parents, isolated, labels):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def climb_labels(parents, labels, start, stop):  # type: ignore[no-untyped-def]
     """Labels of the vertices in [start, stop), and of all above them, from those of the roots."""
     unknown = np.int64(np.iinfo(labels.dtype).max)
@@ -126,7 +126,7 @@ def climb_labels(parents, labels, start, stop):  # type: ignore[no-untyped-def]
             v = np.int64(parents[v])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hang_from(parents, vertices):  # type: ignore[no-untyped-def]
     """Make each of `vertices` the root of its tree: the way from it to the root is turned round."""
     for i in range(len(vertices)):

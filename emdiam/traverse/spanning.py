@@ -21,8 +21,8 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.pager import Tick
 from .components import _find
 from .core import Core
@@ -137,14 +137,14 @@ def _giant(roots: np.ndarray) -> np.uint64:
     return np.uint64(found[most]) if 4 * count[most] >= len(sample) else NO_GIANT
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flatten_roots(roots):  # type: ignore[no-untyped-def]
     """roots[v] = the root of v itself."""
     for v in range(len(roots)):
         roots[v] = _find(roots, v)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def outside_tree(roots, giant, isolated, bitmap):  # type: ignore[no-untyped-def]
     """bitmap = the vertices with an edge whose root is not `giant`."""
     for word in range(len(bitmap)):

@@ -12,8 +12,8 @@ brought the blocks, in the same level, so a level reads a block once. Rows may s
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from .profile import BINS, count_level
 
@@ -36,7 +36,7 @@ STATE = PROFILE + 1 + BINS
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, queues, missed_v,
                missed_p, state, limits):  # type: ignore[no-untyped-def]
     """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
@@ -139,7 +139,7 @@ def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, que
             return DENSE
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sparse_spread(ids, slot_of, shift, group, row, hub, bound, queues, missed_v, missed_p, state,
                   limits):  # type: ignore[no-untyped-def]
     """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).

@@ -13,8 +13,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
@@ -195,7 +195,7 @@ class SpreadRun:
             self._front = None
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def bounded_bits(bound, value, bitmap):  # type: ignore[no-untyped-def]
     """Bit v of bitmap = bound[v] <= value; bits beyond the last vertex are set."""
     n = len(bound)
@@ -208,7 +208,7 @@ def bounded_bits(bound, value, bitmap):  # type: ignore[no-untyped-def]
         bitmap[word] = bits
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def lower_new(visited, before, frontier, bound, value):  # type: ignore[no-untyped-def]
     """frontier = visited - before; bound = value there. Returns how many vertices."""
     count = 0
@@ -223,7 +223,7 @@ def lower_new(visited, before, frontier, bound, value):  # type: ignore[no-untyp
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def equal_bits(bound, value, bitmap):  # type: ignore[no-untyped-def]
     """Bit v of bitmap = bound[v] == value; returns how many are set."""
     n = len(bound)

@@ -19,6 +19,7 @@ import time
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
@@ -112,7 +113,7 @@ def _wait(v, start, end, label, active, keys, shift):  # type: ignore[no-untyped
         keys[block] = min(keys[block], label)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_keys(active, dist, shift, group, row, hub, keys):  # type: ignore[no-untyped-def]
     """keys[c] = smallest label of a waiting vertex with an arc in block c."""
     for word in range(len(active)):
@@ -125,7 +126,7 @@ def waiting_keys(active, dist, shift, group, row, hub, keys):  # type: ignore[no
             _wait(v, start, end, np.int64(dist[v]), active, keys, shift)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow(ids, slot_of, shift, group, row, hub, first_vertex, dist, active, keys, blocks, queues, seeds,
          bounds):  # type: ignore[no-untyped-def]
     """Expand what waits in `blocks` (resident) below bounds[0], level by level, as far as rows are
@@ -204,7 +205,7 @@ def grow(ids, slot_of, shift, group, row, hub, first_vertex, dist, active, keys,
     return arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_arcs(active, group, row, hub):  # type: ignore[no-untyped-def]
     """(vertices, arcs of their rows) of a bitmap."""
     count = 0
@@ -219,7 +220,7 @@ def waiting_arcs(active, group, row, hub):  # type: ignore[no-untyped-def]
     return count, arcs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def labelled(dist, visited):  # type: ignore[no-untyped-def]
     """Add the vertices with a label to the bitmap `visited`; (how many, largest label, smallest vertex
     that has it)."""

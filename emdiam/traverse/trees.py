@@ -19,6 +19,7 @@ import time
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
@@ -77,7 +78,7 @@ def _precedes(ranks, w, other):  # type: ignore[no-untyped-def]
     return ranks[w] < ranks[other] if len(ranks) else w < other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_parents(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, dist, ranks, parent,
                    cut):  # type: ignore[no-untyped-def]
     """Write the parents of whole rows, and into `cut` what a row that is cut has in this block.
@@ -118,7 +119,7 @@ def choose_parents(chunks, position, turn, grain, ids, shift, first_vertex, grou
                     cut[chunks[k], side + 1] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def join_cut_rows(cut, ranks, parent):  # type: ignore[no-untyped-def]
     """parent[v] = the best of what the blocks of a row hold, for the rows that are cut."""
     for k in range(len(cut)):
@@ -131,7 +132,7 @@ def join_cut_rows(cut, ranks, parent):  # type: ignore[no-untyped-def]
                     parent[v] = best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_children(parent, dist, children, start, stop):  # type: ignore[no-untyped-def]
     """children[parent[v]] += 1 for v in [start, stop). Returns -1, or a reached vertex that is neither
     the source nor has a parent."""
@@ -145,7 +146,7 @@ def count_children(parent, dist, children, start, stop):  # type: ignore[no-unty
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_branches(parent, children, height, start, stop):  # type: ignore[no-untyped-def]
     """From every vertex in [start, stop) whose children are all folded, fold upwards as far as that
     holds; a folded vertex becomes its own parent. Returns the longest path seen, in edges."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from .atomics import count_trailing_zeros
 from .sparse import STATE
 
@@ -48,7 +48,7 @@ class Workspace:
         self.state = np.zeros(STATE, np.int64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def set_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
     """Set the bits of vertices[:count]."""
     for i in range(count):
@@ -56,7 +56,7 @@ def set_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
         bitmap[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
     """Clear the bits of vertices[:count]."""
     for i in range(count):
@@ -64,7 +64,7 @@ def clear_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
         bitmap[v >> 6] &= ~(np.uint64(1) << np.uint64(v & 63))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_bits(bitmap, vertices):  # type: ignore[no-untyped-def]
     """Write the set bits' vertices, ascending, to `vertices` (long enough); returns how many."""
     count = 0

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..graph.arc_runs import ArcRun
+from ..jit import kernel
 from .report import Refused
 
 
@@ -76,7 +77,7 @@ def _root(parent, v):  # type: ignore[no-untyped-def]
         v = np.int64(top)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite(rows, starts, ids, parent):  # type: ignore[no-untyped-def]
     """Unite row rows[i] with ids[starts[i]:starts[i+1]], the smaller root on top."""
     for i in range(len(rows)):
@@ -93,7 +94,7 @@ def unite(rows, starts, ids, parent):  # type: ignore[no-untyped-def]
                 mine = other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def flatten(parent, sizes):  # type: ignore[no-untyped-def]
     """Point every vertex to its root and count each root's vertices; returns how many roots."""
     roots = 0
@@ -106,7 +107,7 @@ def flatten(parent, sizes):  # type: ignore[no-untyped-def]
     return roots
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def renumber(parent, number):  # type: ignore[no-untyped-def]
     """parent[v] = number[parent[v]], in place."""
     for v in range(len(parent)):

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..errors import EmdiamError
 from ..graph.arc_runs import ArcRun, Tick, scan_arcs
 from ..graph.store import Store
+from ..jit import kernel
 
 MOST_COLUMNS = 64
 # So many are proposed by a BFS each; one multi-source BFS for them would not be quicker.
@@ -148,7 +148,7 @@ def label_dtype(largest: int) -> np.dtype[Any]:
     raise OverflowError(f"labels up to {largest} do not fit 32 bits")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def check_ends(labels, member, begin, vertices, reach, fault):  # type: ignore[no-untyped-def]
     """Every vertex of a column's component has a label, and that of `vertices` alone is 0. reach[j]
     becomes the largest. False, and fault = (vertex, column), if not."""
@@ -167,7 +167,7 @@ def check_ends(labels, member, begin, vertices, reach, fault):  # type: ignore[n
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, fault, masks):  # type: ignore[no-untyped-def]
     """Every row of a run has a parent in every column of its component, and no steep arc in the level
     one; fault = (vertex, column) if not. Columns for which the part of a cut row has no parent
@@ -211,7 +211,7 @@ def check_rows(rows, starts, ids, head, tail, labels, member, begin, level, faul
             return
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_balls(labels, member, begin, settles, reach, limits, settled):  # type: ignore[no-untyped-def]
     """settled[v] = 1 where labels[v, j] + reach[j] <= limits[component] for a settling column j."""
     for v in range(len(member)):

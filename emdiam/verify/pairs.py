@@ -15,9 +15,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ..errors import BudgetError
+from ..jit import kernel
 from ..units import format_size
 
 _PIECE = 1 << 12
@@ -102,7 +102,7 @@ def _fits(size: int, room: int) -> None:
                           f"{format_size(max(0, room))} of --memory are left", remedy="give more --memory")
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def split_classes(points, order, begin, end, child, width, state, most_points):  # type: ignore[no-untyped-def]
     """Cut boxes in the middle of their largest extent until all points of a box are equal. Box 0 holds
     all points. state : int64[2], boxes that are done with, boxes that there are. True if it stopped
@@ -155,7 +155,7 @@ def split_classes(points, order, begin, end, child, width, state, most_points): 
     return node < n_nodes
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_maxima(points, order, begin, child, most):  # type: ignore[no-untyped-def]
     """most[node, i] = the largest value of the box in column i. Halves come after their box."""
     k = points.shape[1]
@@ -168,7 +168,7 @@ def fold_maxima(points, order, begin, child, most):  # type: ignore[no-untyped-d
                 most[node, i] = max(most[child[node], i], most[child[node] + 1, i])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def open_pairs(first, second, begin, end, child, width, most, limit, out_first, out_second, fault):  # type: ignore[no-untyped-def]
     """Of the pairs of boxes (first[q], second[q]) drop the certified ones and write those that
     replace the others to out; returns how many. fault : a pair of classes that nothing certifies."""

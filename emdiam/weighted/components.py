@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from .labels import Tick
 from .packed import WeightedArcs, each_block, head_of, tail_of
 
@@ -34,7 +35,7 @@ def _root(parent, v):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-def]
     """Join the ends of every edge; the smaller root stays one. Of both directions one is looked at."""
     for arc in block:
@@ -49,7 +50,7 @@ def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-
                 parent[a] = b
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def point_to_roots(parent):  # type: ignore[no-untyped-def]
     """parent[v] = root of v. A parent is smaller than its child, so one ascending pass does."""
     for v in range(len(parent)):

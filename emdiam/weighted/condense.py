@@ -9,8 +9,8 @@ Veith (2012), section 2, with weights (their section 5 names it as future work).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from .collect import ArcCollector
 from .labels import NO_OWNER, Tick
 from .packed import Packing, WeightedArcs, each_block, head_of, pack_arc, tail_of, weight_of
@@ -56,7 +56,7 @@ def condense(
     return collector.finish(most_ram_bytes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def between_clusters(block, bits, owner, distance, found):  # type: ignore[no-untyped-def]
     """Pack the arcs of `block` that leave a cluster into `found`; returns how many.
 

@@ -7,12 +7,13 @@ column serves all of them. Distances are unsigned, `none` where no source reache
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ..jit import kernel
 
 NEVER = np.int64(1) << 62
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def farthest_of(dist, none, heights, component, sources, reach, far, value):  # type: ignore[no-untyped-def]
     """For each component c with a source: reach[c] = max of d + h over its vertices, value[c] the same
     without the source itself, and far[c] the smallest vertex that has it (-1 if there is no other)."""
@@ -30,7 +31,7 @@ def farthest_of(dist, none, heights, component, sources, reach, far, value):  # 
                 far[c] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fold_column(dist, none, heights, component, sources, reach, upper, lower):  # type: ignore[no-untyped-def]
     """Lower upper[v] to h(v) + d(v) + reach, 0 for a source (its farthest vertex is known); raise
     lower[v], at least the largest d + h from v, to the two differences, NEVER for a source."""
@@ -45,7 +46,7 @@ def fold_column(dist, none, heights, component, sources, reach, upper, lower):  
                 lower[v] = NEVER
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_open(upper, limit, component, n_open):  # type: ignore[no-untyped-def]
     """n_open[c] = vertices of component c with upper > limit."""
     n_open[:] = 0
@@ -54,7 +55,7 @@ def count_open(upper, limit, component, n_open):  # type: ignore[no-untyped-def]
             n_open[component[v]] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def most_central(lower, component, centre):  # type: ignore[no-untyped-def]
     """centre[c] = smallest vertex of component c with the smallest `lower` below NEVER, or -1."""
     centre[:] = -1
@@ -64,7 +65,7 @@ def most_central(lower, component, centre):  # type: ignore[no-untyped-def]
             centre[c] = v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def halfway(one, other, none, heights, component, ends, lower, middle):  # type: ignore[no-untyped-def]
     """middle[c] = vertex, no source yet, on a shortest path between ends[c, 0] and ends[c, 1] that has
     both ends, heights included, as equally far as can be; ties by `lower`, then smallest; or -1.

@@ -17,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..traverse.atomics import count_trailing_zeros
 from .labels import PathCounters, Tick, farthest_label
 from .packed import RamArcs, head_of, weight_of
@@ -69,7 +70,7 @@ def spread_of(largest_weight: int, shift: int) -> int:
     return (largest_weight >> shift) + 2
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def enqueue_seeds(seeds, links, heads, full):  # type: ignore[no-untyped-def]
     """Put every seed (once) into bucket 0."""
     for seed in seeds:
@@ -128,7 +129,7 @@ def _next_full(full, bucket):  # type: ignore[no-untyped-def]
     return (word << 6) + count_trailing_zeros(full[word])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drain(offsets, arcs, bits, labels, limit, links, heads, full, state, most):  # type: ignore[no-untyped-def]
     """Scan rows in order of buckets until `most` arcs were scanned (True) or nothing waits (False).
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from ..jit import kernel
 from ..stream.counters import Tally
 from .packed import WeightedArcs, each_block, head_of, tail_of
 
@@ -83,7 +83,7 @@ def reaches_on(arcs: WeightedArcs, labels: np.ndarray) -> bool:
     return any(leads_out(block, *bits, labels, unreached(labels.dtype)) for block in each_block(arcs))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def leads_out(block, id_bits, weight_bits, labels, none):  # type: ignore[no-untyped-def]
     """True if an arc of `block` goes from a label that is not `none` to one that is."""
     for arc in block:

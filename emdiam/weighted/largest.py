@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from .packed import WeightedArcs, each_block, tail_of, weight_of
 
 
@@ -18,7 +18,7 @@ def largest_weights(arcs: WeightedArcs, parts: np.ndarray, n_parts: int) -> np.n
     return largest
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def raise_largest(block, id_bits, weight_bits, parts, largest):  # type: ignore[no-untyped-def]
     """largest[part] = max(largest[part], weight) over the arcs of `block`."""
     for arc in block:

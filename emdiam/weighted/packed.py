@@ -20,6 +20,7 @@ import numpy.typing as npt
 from numba import njit
 
 from ..errors import InputError
+from ..jit import kernel
 
 Keys = npt.NDArray[np.uint64]
 
@@ -197,7 +198,7 @@ def each_block(arcs: WeightedArcs) -> Iterator[Keys]:
             yield current
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pack_edges(tails, heads, weights, limits, id_bits, weight_bits, keys):  # type: ignore[no-untyped-def]
     """Write both directions of every edge that is no loop; returns how many words, or -1 - i if edge i
     is outside `limits` (int64[2]: vertices, largest weight)."""
@@ -239,7 +240,7 @@ def weight_of(arc, weight_bits):  # type: ignore[no-untyped-def]
     return np.int64(arc) & ((np.int64(1) << weight_bits) - 1)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_lightest(keys, weight_bits):  # type: ignore[no-untyped-def]
     """Move the lightest of parallel arcs in sorted `keys` to the front; returns how many are left."""
     shift = np.uint64(weight_bits)
@@ -251,7 +252,7 @@ def keep_lightest(keys, weight_bits):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def row_offsets(keys, shift, offsets):  # type: ignore[no-untyped-def]
     """offsets[v] = first arc of a vertex >= v; int64[n_vertices + 1]."""
     v = 0

@@ -6,12 +6,13 @@ be sorted. Bytes: 8 an arc for the new graph, 16 a vertex.
 
 from __future__ import annotations
 
+import functools
 import itertools
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
-from numba import njit
 
+from ..jit import kernel
 from .packed import RamArcs, head_of, pack_arc, weight_of
 
 
@@ -23,16 +24,16 @@ def renumber(arcs: RamArcs, positions: np.ndarray, threads: int = 1) -> RamArcs:
     keys = np.empty(arcs.n_arcs, np.uint64)
     borders = np.searchsorted(arcs.offsets, np.linspace(0, arcs.n_arcs, 4 * threads + 1)).tolist()
     borders[0], borders[-1] = 0, arcs.n_vertices
-    bits = (arcs.packing.id_bits, arcs.packing.weight_bits)
+    move = functools.partial(move_rows, arcs.keys, arcs.offsets, arcs.packing.id_bits, arcs.packing.weight_bits,
+                             positions, starts, keys)
     with ThreadPoolExecutor(threads, thread_name_prefix="renumber") as pool:
-        parts = [pool.submit(move_rows, arcs.keys, arcs.offsets, *bits, positions, starts, keys, *part)
-                 for part in itertools.pairwise(borders)]
+        parts = [pool.submit(move, *part) for part in itertools.pairwise(borders)]
         for part in parts:
             part.result()
     return RamArcs(keys, arcs.packing, arcs.block_arcs)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def move_rows(
     keys, offsets, id_bits, weight_bits, positions, starts, moved, first, stop
 ):  # type: ignore[no-untyped-def]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from ..jit import kernel
 from ..traverse.atomics import count_trailing_zeros
 from .labels import unreached
 from .packed import WeightedArcs, head_of, weight_of
@@ -68,7 +69,7 @@ class Waiting:
         return made
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wait_all(seeds, labels, active, keys, groups):  # type: ignore[no-untyped-def]
     """All `seeds` wait."""
     for v in seeds:
@@ -107,7 +108,7 @@ def _lowest(word, bits, labels):  # type: ignore[no-untyped-def]
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):  # type: ignore[no-untyped-def]
     """The smallest label that waits in a block; ONES if none does."""
     low = ONES
@@ -132,14 +133,14 @@ def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):  # 
     return low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, found):  # type: ignore[no-untyped-def]
     """found[i] = smallest label that waits in block i (uint64[n_blocks])."""
     for block in range(len(found)):
         found[block] = waiting_in(block, covers, heads, labels, active, keys, groups, relaxed)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, keys, groups, relaxed, limits,
                   state):  # type: ignore[no-untyped-def]
     """Relax what waits below limits[0] in the blocks `resident`, again and again, until nothing does
@@ -178,7 +179,7 @@ def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, 
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups, relaxed, limits,
                 state):  # type: ignore[no-untyped-def]
     """Relax the rows, and the piece of a row, that wait in a block below limits[3]; see settle_blocks.
@@ -216,7 +217,7 @@ def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups,
         groups[group] = low
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def first_arc(arcs, position, v, shape):  # type: ignore[no-untyped-def]
     """The first arc from `position` on of a vertex >= v, found in steps that double."""
     least = np.uint64(v) << np.uint64(shape[2] + shape[3])
@@ -234,7 +235,7 @@ def first_arc(arcs, position, v, shape):  # type: ignore[no-untyped-def]
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def scan_row(arcs, position, v, label, shape, labels, active, keys, groups, limits, state):  # type: ignore[no-untyped-def]
     """Relax the arcs of v from `position` on with its `label`; returns where they end."""
     start = position
@@ -259,7 +260,7 @@ def scan_row(arcs, position, v, label, shape, labels, active, keys, groups, limi
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def mean_weight(arcs, weight_bits):  # type: ignore[no-untyped-def]
     """Mean weight of packed arcs (some), rounded up."""
     total = np.int64(0)

@@ -15,8 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ...jit import kernel
 from .base import MAX_ID
 
 # Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
@@ -48,43 +48,43 @@ _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_line_end(c):
     return c == _LF or c == _CR
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _is_blank(c):
     return c == _SPACE or c == _TAB
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ends_field(c):
     return c == _SPACE or c == _LF or c == _TAB or c == _COMMA or c == _CR
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _skip_blanks(buf, pos):
     while _is_blank(buf[pos]):
         pos += 1
     return pos
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _skip_line(buf, pos):
     while not _is_line_end(buf[pos]):
         pos += 1
     return pos
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _skip_field(buf, pos):
     while not _ends_field(buf[pos]):
         pos += 1
     return pos
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _skip_separator(buf, pos):
     """Blanks with at most one comma among them: two commas would enclose an empty field."""
     pos = _skip_blanks(buf, pos)
@@ -93,7 +93,7 @@ def _skip_separator(buf, pos):
     return pos
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _no_number(c, following):
     """Why no id starts with byte `c`."""
     if _is_line_end(c):
@@ -105,7 +105,7 @@ def _no_number(c, following):
     return NOT_INTEGER
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _number(buf, pos):
     """(fault, value, pos behind it) of the decimal number that must start at `pos`."""
     begin, value, fault = pos, np.int64(0), OK
@@ -123,7 +123,7 @@ def _number(buf, pos):
     return fault, value, pos
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _has_fields(buf, pos, missing):
     """Whether at least `missing` more fields follow on this line."""
     while missing > 0:
@@ -135,7 +135,7 @@ def _has_fields(buf, pos, missing):
     return True
 
 
-@njit(cache=True, nogil=True, inline="always")
+@kernel(inline="always")
 def _find_line(buf, pos, end, line, comments):
     """(pos, line) of the first byte at or after `pos` that starts a line with data, or `end`."""
     while pos < end:
@@ -154,7 +154,7 @@ def _find_line(buf, pos, end, line, comments):
     return pos, line
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parse_pairs(buf, state, options, comments, src, dst):
     """Lines "a b ..." of `buf` -> src, dst.
 
@@ -194,7 +194,7 @@ def parse_pairs(buf, state, options, comments, src, dst):
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_fields(buf, state, comments, spans):
     """Places of the first two fields of every line of `buf`, for ids that are strings.
 
@@ -222,7 +222,7 @@ def find_fields(buf, state, comments, spans):
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def gather_fields(buf, spans, field, offsets, data):
     """Copies field 0 or 1 of every span together: `offsets` int32[k + 1], `data` uint8[...]."""
     at = 0
@@ -234,7 +234,7 @@ def gather_fields(buf, spans, field, offsets, data):
         offsets[i + 1] = at
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def parse_rows(buf, state, layout, src, dst):
     """Rows of a METIS graph in `buf` -> src = row, dst = neighbour, both 1-based.
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from ...jit import kernel
 from ..source import EdgeBatch
 
 _BUCKET_BITS = 16
@@ -26,7 +26,7 @@ _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _SECOND_KEY = np.uint64(0xD1B54A32D192ED03)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _mix(x):
     """The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits."""
     x = (x ^ (x >> _SHIFTS[0])) * _MIX_1
@@ -34,12 +34,12 @@ def _mix(x):
     return x ^ (x >> _SHIFTS[2])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pair_hash(low, high):
     return _mix(low + _GOLDEN * _mix(high + _GOLDEN))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _add_pairs(src, dst, sums):
     """sums : uint64[4] = two hash sums, listings u -> v with u < v, listings with u > v."""
     first, second, up, down = sums[0], sums[1], np.uint64(0), np.uint64(0)
@@ -60,7 +60,7 @@ def _add_pairs(src, dst, sums):
     sums[3] += down
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _hash_pairs(src, dst, out):
     for i in range(src.shape[0]):
         a, b = np.uint64(src[i]), np.uint64(dst[i])

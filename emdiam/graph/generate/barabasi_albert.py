@@ -13,8 +13,8 @@ beyond the batch. Barabasi, Albert 1999. Diameter: no formula.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...jit import kernel
 from .hashing import below, draw
 from .source import Facts, GeneratedSource, Ids, Request, required_vertices
 
@@ -34,7 +34,7 @@ class BarabasiAlbert(GeneratedSource):
         return src, dst, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _attachments(key, m, first, src, dst):
     """Edges number first..: edge e < m is (0, e + 1), edge e >= m belongs to vertex m + e // m.
 

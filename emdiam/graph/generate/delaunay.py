@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .hashing import draw, unit
 from .hilbert import hilbert_position
 from .source import Facts, GeneratedSource, Ids, Request, required_vertices
@@ -56,7 +56,7 @@ class Delaunay(GeneratedSource):
         return src[:count], dst[:count], stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _random_points(key, points, positions):
     """Fill points float64[n, 2] and their positions int64[n] along the Hilbert curve."""
     scale = np.float64(1 << CURVE_ORDER)
@@ -66,7 +66,7 @@ def _random_points(key, points, positions):
         positions[i] = hilbert_position(CURVE_ORDER, np.int64(x * scale), np.int64(y * scale))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _triangle_edges(corners, beyond, first, stop, src, dst):
     """Edges of the triangles [first, stop) that no earlier triangle has; how many.
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from ...jit import kernel
 from .source import Facts, GeneratedSource, Ids, Request, required_vertices
 
 
@@ -60,7 +60,7 @@ def clique_pair(n: int, slot: int) -> tuple[int, int]:
     return n - 2 - k, n - 1 - (left - k * (k + 1) // 2)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _clique_edges(n, row, column, src, dst):
     for i in range(len(src)):
         src[i], dst[i] = row, column

@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .permutation import permutation_bits, permute, round_keys
 from .source import MAX_SLOTS, Facts, GeneratedSource, Ids, Request, required_vertices
 
@@ -36,7 +36,7 @@ class ErdosRenyi(GeneratedSource):
         return src, dst, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _pair_edges(keys, bits, n_pairs, first, src, dst):
     """Pairs number permute(first), permute(first + 1), ...: pair v (v - 1) / 2 + u is (u, v), u < v."""
     for i in range(len(src)):

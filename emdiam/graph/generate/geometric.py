@@ -18,9 +18,9 @@ import math
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .hashing import draw, unit
 from .hilbert import hilbert_cell, hilbert_position
 from .source import Facts, GeneratedSource, Ids, Request, required_vertices
@@ -66,7 +66,7 @@ class Geometric(GeneratedSource):
         return src[:count], dst[:count], next_slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _count_cells(key, order, n, counts):
     """Add to counts int64[4^order] the number of points in every cell."""
     shift = np.uint64(64 - 2 * order)
@@ -74,7 +74,7 @@ def _count_cells(key, order, n, counts):
         counts[np.int64(draw(key, np.uint64(i)) >> shift) if order > 0 else 0] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _place_points(key, order, cell, first_id, points):
     """Fill points float64[k, 2] with the places of the vertices first_id.. of `cell`."""
     x, y = hilbert_cell(order, cell)
@@ -85,7 +85,7 @@ def _place_points(key, order, cell, first_id, points):
         points[i, 1] = (y + unit(draw(key, _TWO * number + _ONE))) * side
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _gather(grid, near, cell):
     """Load into near = (points, ids) the points of `cell`, then of the four cells after it; how many."""
     key, order, _, first_ids = grid
@@ -103,7 +103,7 @@ def _gather(grid, near, cell):
     return total
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _near_pairs(grid, near, cell, first, stop, pair):
     """Write the edges of the vertices first.. while any vertex's would fit; (next vertex, written).
 

@@ -7,7 +7,8 @@ starts at the key: draw(key, 0), draw(key, 1), ... is exactly a splitmix64 strea
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ...jit import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _MIX_1 = np.uint64(0xBF58476D1CE4E5B9)
@@ -18,7 +19,7 @@ _S11 = np.uint64(11)
 _INVERSE_2_53 = 2.0**-53
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw(key, counter):
     """uint64 from a key and a counter (both uint64): number `counter` of the stream `key`."""
     x = key + (counter + np.uint64(1)) * _GOLDEN
@@ -27,7 +28,7 @@ def draw(key, counter):
     return x ^ (x >> _S31)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def below(number, bound):
     """uint64 in [0, bound) from a uniform uint64: the high word of number * bound.
 
@@ -40,7 +41,7 @@ def below(number, bound):
     return a * c + (ad >> _S32) + (bc >> _S32) + (middle >> _S32)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unit(number):
     """float64 in [0, 1) from a uniform uint64 (its upper 53 bits)."""
     return np.float64(number >> _S11) * _INVERSE_2_53

@@ -7,10 +7,11 @@ side. Each level looks at one bit of x and y and turns the square so that the re
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ...jit import kernel
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hilbert_position(order, x, y):
     """Position (int64 in [0, 4^order)) of the cell (x, y), 0 <= x, y < 2^order, order <= 31."""
     position = np.int64(0)
@@ -26,7 +27,7 @@ def hilbert_position(order, x, y):
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def hilbert_cell(order, position):
     """Cell (x, y) at `position` along the curve of the given order: inverse of hilbert_position."""
     x, y = np.int64(0), np.int64(0)

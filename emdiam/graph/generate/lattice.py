@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .source import Facts, GeneratedSource, Ids, Request
 
 MAX_DIMENSIONS = 62
@@ -38,7 +38,7 @@ class Lattice(GeneratedSource):
         return src[:count], dst[:count], next_slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _lattice_edges(sides, wrap, first, stop, src, dst):
     """Write the edges of vertices first.. while a whole vertex fits; (next vertex, edges written)."""
     dimensions = len(sides)

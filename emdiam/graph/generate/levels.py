@@ -24,9 +24,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .hashing import below, draw
 from .numbering import Numbering
 from .permutation import permutation_bits, permute, round_keys
@@ -92,7 +92,7 @@ class Levels(GeneratedSource):
         return src, dst, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _level_before(shape, v):
     """First id and size of the level before that of the vertex v >= 1."""
     wide_ids = shape.n_wide * (shape.width + 1)
@@ -108,13 +108,13 @@ def _level_before(shape, v):
     return 1 + before * shape.width + shape.n_wide, shape.width
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _link(link_key, v, size):
     """Which of the `size` vertices of the level before is linked to v: 0 .. size - 1."""
     return np.int64(below(draw(link_key, np.uint64(v)), np.uint64(size)))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _links(shape, link_key, first, src, dst):
     """The links of the vertices first, first + 1, ... >= 1 to the level before theirs."""
     for i in range(len(src)):
@@ -123,7 +123,7 @@ def _links(shape, link_key, first, src, dst):
         src[i], dst[i] = start + _link(link_key, v, size), v
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _further_edges(shape, link_key, permutation, first, src, dst):
     """Pairs number permute(first), permute(first + 1), ... of those that are no links.
 

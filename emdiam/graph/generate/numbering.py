@@ -8,8 +8,8 @@ Feistel network: no table, no memory beyond its keys.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ...jit import kernel
 from .permutation import permutation_bits, permute, round_keys
 from .source import Ids, Request
 
@@ -38,7 +38,7 @@ class Numbering:
         return int(ids[0])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _permute_ids(keys, bits, n, ids):
     for i in range(len(ids)):
         ids[i] = np.int64(permute(keys, bits, n, np.uint64(ids[i])))

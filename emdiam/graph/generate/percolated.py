@@ -12,8 +12,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from ...jit import kernel
 from .hashing import draw
 from .lattice import Lattice, request_sides, sides_text
 from .source import Facts, Ids, Request
@@ -36,12 +36,12 @@ class Percolated(Lattice):
         return src[:count], dst[:count], next_slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _kept(number, threshold):
     return (number >> _S11) < threshold
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _thin(key, threshold, by_site, src, dst):
     """Move the kept edges to the front; their number."""
     count = 0

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from ...jit import kernel
 from .hashing import draw
 from .source import Request
 
@@ -32,7 +32,7 @@ def round_keys(request: Request, stream: str, bits: int) -> npt.NDArray[np.uint6
     return np.array([request.key(f"{stream}/{r}") for r in range(rounds)], dtype=np.uint64)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def permute(keys, bits, n, value):
     """Image of `value` (uint64 < n) under the permutation `keys` uint64[rounds] of [0, n)."""
     low_bits = np.uint64(bits // 2)
@@ -48,7 +48,7 @@ def permute(keys, bits, n, value):
             return image
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unpermute(keys, bits, n, image):
     """The value (uint64 < n) whose image under `permute` with the same arguments is `image`."""
     low_bits = np.uint64(bits // 2)

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from ...jit import kernel
 from .permutation import permute, unpermute
 
 _ONE = np.uint64(1)
@@ -26,7 +26,7 @@ class Factors(NamedTuple):
     n_cycles: int
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def factor_edges(keys, bits, n, n_cycles, first, pair):
     """Fill pair = (src, dst), int64, with the edges of the slots first, first + 1, ..."""
     src, dst = pair
@@ -45,7 +45,7 @@ def factor_edges(keys, bits, n, n_cycles, first, pair):
         src[k], dst[k] = np.int64(head), np.int64(last)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def slot_of(keys, bits, n, n_cycles, j, u, v):
     """Slot of the edge {u, v} in factor j, or -1 if it is not there."""
     a = np.int64(unpermute(keys[j], bits, np.uint64(n), np.uint64(u)))
@@ -58,7 +58,7 @@ def slot_of(keys, bits, n, n_cycles, j, u, v):
     return j * n + b if b - a == n - 1 else -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def repeated_slots(keys, bits, n, n_cycles, first, stop):
     """int64: slots in [first, stop) whose edge is already in an earlier factor."""
     src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)

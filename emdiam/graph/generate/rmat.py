@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .alias import alias_table
 from .hashing import draw
 from .lattice import power_of_two
@@ -67,7 +67,7 @@ def quadrant_paths(quadrants: tuple[float, ...], levels: int) -> npt.NDArray[np.
     return paths.reshape(-1) / paths.sum()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _rmat_edges(key, first_table, first_levels, table, first_draw, draws, pair):
     """Fill pair = (src, dst) with pairs whose draws are numbered from first_draw, `draws` each."""
     src, dst = pair
@@ -94,7 +94,7 @@ def _rmat_edges(key, first_table, first_levels, table, first_draw, draws, pair):
         counter += np.uint64(draws)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _permute_ids(keys, bits, ids):
     n = np.uint64(1) << np.uint64(bits)
     for i in range(len(ids)):

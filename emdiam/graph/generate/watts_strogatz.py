@@ -10,9 +10,9 @@ Watts, Strogatz 1998. Diameter: ceil(floor(n / 2) / (k / 2)) when p = 0, else no
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .hashing import below, draw
 from .source import Facts, GeneratedSource, Ids, Request, required_vertices
 
@@ -36,7 +36,7 @@ class WattsStrogatz(GeneratedSource):
         return src, dst, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _ring_edges(ring, coin_key, end_key, first, src, dst):
     """Edges number first..; ring = (n, k / 2, rewiring threshold out of 2^53)."""
     n, half, threshold = ring

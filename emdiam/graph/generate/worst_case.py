@@ -16,9 +16,9 @@ for k3 = 1 the longer of k1 and, where there are two leaves, 2.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ...errors import InputError
+from ...jit import kernel
 from .numbering import Numbering
 from .source import Facts, GeneratedSource, Ids, Request
 
@@ -42,7 +42,7 @@ class WorstCase(GeneratedSource):
         return src, dst, stop
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def _parents(list_length, leaves, first, src, dst):
     """Edges number first..: (parent of v, v) for v = first + 1, ..., in natural ids."""
     unit = list_length + leaves

@@ -1,0 +1,68 @@
+"""`@kernel`: compiled by numba, without the GIL, and kept in numba's cache safely.
+
+Numba's own cache is not made for several processes at once: two that save different signatures of one
+function may give both the same file name, and then one signature loads the code of the other; and a process
+that is killed between writing the index and the code leaves an index that may name older code. So the cache
+of a kernel is read and written under a lock, and the code is written before the index names it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import itertools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from numba import njit
+
+
+def kernel(function: Any = None, **options: Any) -> Any:
+    """Compile a function at its first call for each signature, or load it; releases the GIL.
+
+    options : further ones of numba.njit, where it is used with brackets.
+    """
+    if function is None:
+        return lambda given: kernel(given, **options)
+    compiled = njit(cache=True, nogil=True, **options)(function)
+    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
+    if file is not None:  # None where caching, or numba itself, is turned off
+        compiled._cache._cache_file = _LockedFile(file)
+    return compiled
+
+
+class _LockedFile:
+    """In place of numba's IndexDataCacheFile, on the same files."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def flush(self) -> None:
+        """Forget all signatures."""
+        with self._locked(fcntl.LOCK_EX):
+            self._file.flush()
+
+    def load(self, key: Any) -> Any:
+        """The code of a signature, None if there is none."""
+        if not Path(self._file._index_path).exists():
+            return None
+        with self._locked(fcntl.LOCK_SH):
+            return self._file.load(key)
+
+    def save(self, key: Any, code: Any) -> None:
+        """Keep the code of a signature."""
+        file = self._file
+        with self._locked(fcntl.LOCK_EX):
+            names = file._load_index()
+            taken = set(names.values())
+            free = (name for name in map(file._data_name, itertools.count(1)) if name not in taken)
+            name = names.get(key) or next(free)
+            file._save_data(name, code)
+            file._save_index({**names, key: name})
+
+    @contextmanager
+    def _locked(self, how: int) -> Iterator[None]:
+        with open(Path(self._file._cache_path) / "emdiam-cache.lock", "a") as lock:
+            fcntl.flock(lock, how)
+            yield
