@@ -23,7 +23,11 @@ from .traverse.spanning import SpanningForest
 
 
 class Engine(Protocol):
-    """A graph opened for traversal."""
+    """A graph opened for traversal.
+
+    pool_bytes : for columns and batches beside what a method is planned to hold. room_bytes : for what a method
+    holds itself, in this process, candidates or condensed arcs; part of the pool where columns are here too.
+    """
 
     n_vertices: int
     n_arcs: int
@@ -33,6 +37,9 @@ class Engine(Protocol):
     pool_bytes: int
     threads: int
     in_ram: bool
+
+    @property
+    def room_bytes(self) -> int: ...
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,

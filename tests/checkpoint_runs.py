@@ -11,6 +11,7 @@ from emdiam.checkpoint.engine import JournalEngine
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.half import Halves
 from emdiam.checkpoint.journal import Journal
+from emdiam.checkpoint.run import run_facts
 from emdiam.exact import methods as exact_methods
 
 # name -> method, options, chosen so that every verb is used by some.
@@ -92,8 +93,7 @@ class Kept:
             self.journal = CountingJournal(folder, stop, before)
             self.halves = CountingHalves(folder)
             self.halves.stop = half
-            facts = {"pool_bytes": self._bare.pool_bytes, "in_ram": self._bare.in_ram,
-                     "batch_bits": self._bare.batch_bits}
+            facts = run_facts(self._bare)
             every = self._every if half is not None else 1e9
             self.engine = JournalEngine(self._bare, self.journal, self.halves, every, facts)
             try:

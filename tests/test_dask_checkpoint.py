@@ -12,6 +12,7 @@ import pytest
 from emdiam.checkpoint.engine import JournalEngine
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.half import Halves
+from emdiam.checkpoint.run import run_facts
 from emdiam.errors import StoppedEarly
 from emdiam.graph.store import open_store
 from emdiam.session import open_engine
@@ -55,7 +56,7 @@ def kept(bare: Any, folder: Path, stop: int | None = None) -> Iterator[Any]:
     opened = Folder(folder)
     try:
         journal = CountingJournal(opened, stop, before=False)
-        facts = {"pool_bytes": bare.pool_bytes, "in_ram": bare.in_ram, "batch_bits": bare.batch_bits}
+        facts = run_facts(bare)
         try:
             yield kind(bare, journal, Halves(opened), 1e9, facts)
         finally:

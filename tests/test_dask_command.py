@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -39,6 +40,26 @@ def test_approximations_keep_to_the_plan_of_the_client(store: Path, emdiam: Run,
     result = json.loads(done.stdout)
     assert result["lower"] <= 68 <= result["upper"]
     assert result["peak_rss_bytes"] <= result["planned_rss_bytes"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("arguments", [("exact", "--method", "pivots"), ("exact", "--method", "fdiam"),
+                                       ("approx", "--masters", "20%"), ("approx", "--method", "fringe")])
+def test_the_least_memory_of_the_client_is_enough(tmp_path: Path, emdiam: Run, arguments: tuple[str, ...]) -> None:
+    """What it is refused with, it then keeps to; its tables are candidates of a grid, arcs of a random graph."""
+    kind: dict[str, Any] = {"model": "grid", "parameters": {"sides": "200x300"}}
+    if arguments[0] == "approx":
+        kind = {"model": "erdos-renyi", "vertices": 1 << 16, "parameters": {"average_degree": 16}}
+    generate(kind.pop("model"), tmp_path / "g.zarr", **kind)
+    command = [arguments[0], str(tmp_path / "g.zarr"), *arguments[1:], "--workers", "2", "--json", "--quiet"]
+    refused = emdiam(*command, "--memory", "50MiB")
+    assert refused.returncode == 2 and "too small for the client" in refused.stderr
+    done = emdiam(*command, "--memory", refused.stderr.split()[-1])
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["peak_rss_bytes"] <= result["planned_rss_bytes"] <= result["memory_limit_bytes"]
+    if arguments[0] == "exact":
+        assert result["diameter"] == 498
 
 
 @pytest.mark.parametrize(("options", "said"), [

@@ -6,8 +6,7 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 
 import networkx as nx
@@ -15,35 +14,12 @@ import pytest
 
 from tests import naive, namespaces
 from tests.stores import write_store
+from tests.workers import running
 
-pytest.importorskip("distributed", reason="dask.distributed is not installed")
 _REASON = namespaces.why_not()
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(_REASON is not None, reason=str(_REASON))]
 
 PORT = 8786
-
-
-@contextmanager
-def running(command: list[str], ready: str) -> Iterator[subprocess.Popen[str]]:
-    """A process that has said `ready` on standard error."""
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    try:
-        assert process.stderr is not None
-        said = []
-        for line in process.stderr:
-            said.append(line)
-            if ready in line:
-                break
-        else:
-            raise AssertionError("".join(said))
-        yield process
-    finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def test_workers_on_hosts_of_their_own(tmp_path: Path) -> None:

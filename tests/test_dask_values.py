@@ -58,7 +58,7 @@ def check(path: Path, graph: naive.Graph, kind: str, seed: int, room: int | None
     workers, dense_arcs = KINDS[kind]
     wide, rng = apart(graph), random.Random(seed)
     with engine_on_workers(write_store(path, wide), workers, processes=False, dense_arcs=dense_arcs) as engine:
-        engine.room_bytes = room
+        engine.batch_room_bytes = room
         sources = [APART * rng.randrange(len(graph)) for _ in range(rng.choice((1, 5, 70)))]
         check_batch(engine, wide, sources, {APART * rng.randrange(len(graph)) for _ in range(2)})
         for _ in range(2):

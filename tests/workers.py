@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import subprocess
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -66,3 +67,26 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
                     engine.close()
         finally:
             group.close()
+
+
+@contextmanager
+def running(command: list[str], ready: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that has said `ready` on standard error, and the line in which it did."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if ready in line:
+                break
+        else:
+            raise AssertionError("".join(said))
+        yield process, said[-1]
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -56,7 +56,7 @@ def searches_for(n_arcs: int) -> int:
 def room_in(engine: Engine, scratch: Scratch) -> Room:
     """What is planned at least, and a share of what is left. Arcs of two levels lie side by side while
     the graph is condensed again or put in local order."""
-    share = engine.pool_bytes // 3
+    share = engine.room_bytes // 3
     return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.threads),
                 lambda: engine.tick("shortest paths"))
 

@@ -38,6 +38,7 @@ from ..weighted.heights import least_bytes
 from .cluster_masters import most_by_itself
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
+from .habits import condensed_pool
 from .masters import resolve_masters
 from .result import Approximation
 from .run import ApproxOptions
@@ -84,6 +85,15 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
 
         sizes["euler tour"] = spanning_bytes_of_tour(n, ids)
     return sizes
+
+
+def tables_bytes(store: Store, options: ClusterOptions) -> tuple[int, int]:
+    """What the method holds beside vertex state, where that is elsewhere: at least, and what it could make use of
+    beyond that for condensed arcs."""
+    count = _expected(options, store.n_vertices)
+    arcs = 2 * LEAST_ARC_BYTES
+    least = CLUSTER_BYTES * count + max(LEAST_SORT_BYTES + arcs, least_bytes(count) + PIVOT_BYTES + arcs)
+    return least, condensed_pool(store)
 
 
 def _expected(options: ClusterOptions, n: int) -> int:

@@ -41,6 +41,11 @@ def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, A
     return {"version": __version__, "store_digest": store.digest, "method": method, **told}
 
 
+def run_facts(engine: CpuEngine | DaskEngine) -> dict[str, Any]:
+    """What methods see of the plan of a run, by which they choose."""
+    return {name: getattr(engine, name) for name in ("pool_bytes", "room_bytes", "in_ram", "batch_bits")}
+
+
 def default_folder(store: Store, identity: Mapping[str, Any], scratch: str | Path | None) -> Path:
     """Where a checkpoint is that has no folder of its own."""
     name = Path(str(store.path)).name or "store"
@@ -82,9 +87,10 @@ class Checkpoint:
         """The engine for the method. progress : told of what there was. Raises BudgetError where there is
         less memory than the run had that left the checkpoint."""
         if not self._facts:
-            self._facts = {"pool_bytes": engine.pool_bytes, "in_ram": engine.in_ram, "batch_bits": engine.batch_bits}
+            self._facts = run_facts(engine)
             self._folder.write_manifest(self._identity, self._facts)
-        missing = int(self._facts["pool_bytes"]) - engine.pool_bytes - POOL_JITTER
+        missing = max(int(self._facts[name]) - has for name, has in run_facts(engine).items()
+                      if name in ("pool_bytes", "room_bytes")) - POOL_JITTER
         if missing > 0:
             raise BudgetError(f"the run that left this checkpoint had {format_size(missing)} more memory beside the"
                               " vertex state", path=self.path, remedy="give --memory as it was, or more")

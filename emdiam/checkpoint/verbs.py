@@ -54,13 +54,18 @@ class JournalVerbs(_Engine):
         """halves : where traversals under way are kept. every : seconds after which they are. facts : what
         methods see of the plan (run_facts), that of the run which began the journal."""
         self.pool_bytes, self.in_ram = int(facts["pool_bytes"]), bool(facts["in_ram"])
-        self.batch_bits = int(facts["batch_bits"])
+        self.batch_bits, self._table_room = int(facts["batch_bits"]), int(facts["room_bytes"])
         self._book, self._halves, self._every = journal, halves, every
         self._begun = self.stats()
         self._kept_at = journal.now()
         self._run: object | None = None
         self._call: list[Any] = []
         self.resumed_inside = False
+
+    @property
+    def room_bytes(self) -> int:
+        """See Engine; of the run which began the journal."""
+        return self._table_room
 
     @property
     def _under(self) -> Any:

@@ -57,7 +57,7 @@ class BaseEngine(Telling):
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, store.indices.n_chunks)
         self.batch_bits = _MOST_BITS
-        self.pool_bytes = pool_of_all(group)
+        self.pool_bytes, self._table_room = pool_of_all(group), plan.pool_bytes
         self.threads = group.size * group.spec.threads
         self.in_ram = all(found["in_ram"] for found in group.plans)
         self._mine = SharedCounters()
@@ -66,6 +66,11 @@ class BaseEngine(Telling):
         self._local_engine: CpuEngine | None = None
         self.recovery = Recovery(group, self.columns, self._tell_loss)
         group.heartbeat = self._heartbeat
+
+    @property
+    def room_bytes(self) -> int:
+        """See Engine; of the client."""
+        return self._table_room
 
     def _tell_loss(self, loss: Loss) -> None:
         self._progress(Event("recover", facts={"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}))

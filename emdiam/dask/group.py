@@ -9,13 +9,15 @@ import itertools
 import time
 import uuid
 from asyncio import CancelledError
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError as FutureCancelled
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Protocol
 
 import numpy as np
 from distributed import Client, Future, wait
+from distributed.comm import CommClosedError
 
 from ..errors import InputError, StateLost
 from ..stream.counters import Counters
@@ -27,6 +29,7 @@ from .watch import Watch
 _LOOK_SECONDS = 0.5
 _REST_SECONDS = 30.0
 _CANCELLED = (CancelledError, FutureCancelled)
+_UNREACHABLE = (StateLost, TimeoutError, CommClosedError, *_CANCELLED)
 
 
 class WorkersLost(RuntimeError):
@@ -76,8 +79,9 @@ class Group:
         """Open all ranks as `spec` says, in a room of its own. Raises what they raise, and WorkersLost."""
         self._enter_room(spec)
         try:
-            futures = [self._task("open", rank, open_part, self.spec, rank) for rank in range(self.size)]
-            opened = self._results(futures)
+            with self.reaching():
+                opened = self._results(
+                    [self._task("open", rank, open_part, self.spec, rank) for rank in range(self.size)])
             self.reports = [found["report"] for found in opened]
             self.plans = [found["plan"] for found in opened]
             self.everyone(connect_part, label="connect", together=True)
@@ -90,10 +94,11 @@ class Group:
         all ranks). Raises as open."""
         rooms = list(self.rooms)
         self._enter_room(replace(self.spec, addresses=tuple(addresses)))
-        futures = [
-            self._task("open", rank, open_part, self.spec, rank) if rank in lost
-            else self._task("rejoin", rank, rejoin_part, rooms, rank, self.spec) for rank in range(self.size)]
-        for rank, found in enumerate(self._results(futures)):
+        with self.reaching():
+            reopened = self._results([
+                self._task("open", rank, open_part, self.spec, rank) if rank in lost
+                else self._task("rejoin", rank, rejoin_part, rooms, rank, self.spec) for rank in range(self.size)])
+        for rank, found in enumerate(reopened):
             if rank in lost:
                 self.gone_reports.append(self.reports[rank])
             self.reports[rank], self.plans[rank] = found["report"], found["plan"]
@@ -145,14 +150,15 @@ class Group:
     ) -> dict[int, Any]:
         """As `some`, by rank. Raises WorkersLost, with what the others returned if they are not together."""
         name = label or verb.__name__.replace("_", "-")
-        futures = [self._task(name, rank, on_part, self.spec.room, rank, verb, mine, together)
-                   for rank, mine in args.items()]
-        try:
-            found = dict(zip(args, self._results(futures, tick), strict=True))
-        except WorkersLost as loss:
-            if not together:
-                loss.found = {rank: value for rank, (value, _) in self._finished(futures).items()}
-            raise
+        with self.reaching():
+            futures = [self._task(name, rank, on_part, self.spec.room, rank, verb, mine, together)
+                       for rank, mine in args.items()]
+            try:
+                found = dict(zip(args, self._results(futures, tick), strict=True))
+            except WorkersLost as loss:
+                if not together:
+                    loss.found = {rank: value for rank, (value, _) in self._finished(futures).items()}
+                raise
         for rank, (_, report) in found.items():
             self.reports[rank] = report
         return {rank: value for rank, (value, _) in found.items()}
@@ -175,6 +181,16 @@ class Group:
         except (OSError, ValueError, RuntimeError) as error:
             raise StateLost(f"{why} ({error})") from None
 
+    @contextmanager
+    def reaching(self) -> Iterator[None]:
+        """Inside, what is said to the scheduler. Raises StateLost if it is gone, WorkersLost if only a connection
+        broke."""
+        try:
+            yield
+        except CommClosedError as error:
+            self._look()
+            raise WorkersLost([], f"a connection broke ({error})") from None
+
     def close(self) -> None:
         """Close the ranks that are still there."""
         try:
@@ -182,7 +198,7 @@ class Group:
             futures = [self._task("close", rank, close_part, room, rank) for room in self.rooms
                        for rank, address in enumerate(self.spec.addresses) if address in alive]
             wait(futures, timeout=_REST_SECONDS)
-        except (StateLost, TimeoutError, *_CANCELLED):
+        except _UNREACHABLE:
             return  # what does not answer cannot be told; its process ends it
 
     # -- tasks ----------------------------------------------------------------------------------
@@ -263,7 +279,7 @@ class Group:
                 wait(here, timeout=_REST_SECONDS if here else 0)
             except TimeoutError:
                 self.client.cancel(here)
-        except (StateLost, *_CANCELLED):
+        except _UNREACHABLE:
             return  # there is nobody to wait for
 
     def _rank_of(self, future: Future) -> int:

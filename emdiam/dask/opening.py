@@ -18,7 +18,8 @@ from ..progress import Listener
 from ..session import family, method_phases, pool_wanted
 from ..stream.plan import MemoryPlan
 from ..traverse.cpu_engine import CpuEngine
-from ..units import current_rss_bytes, default_memory_bytes
+from ..units import default_memory_bytes
+from .client_plan import plan_client
 from .engine import DaskEngine
 from .group import Group, chosen_workers
 from .ranges import balanced_ranges
@@ -26,8 +27,6 @@ from .setting import OnCluster
 from .spec import PartSpec
 
 _CONNECT_SECONDS = 30.0
-# What the client holds beside its base: pieces of columns, answers, and messages of Dask.
-_CLIENT_BYTES = 64 << 20
 
 
 @contextmanager
@@ -43,6 +42,7 @@ def open_dask_engine(
     begin = time.perf_counter()
     method = options.get("method", "pivots")
     with ExitStack() as stack:
+        plan = plan_client(store, method, options.get("switches"), _client_memory(cluster, options.get("memory_bytes")))
         client = stack.enter_context(_client(cluster, threads))
         addresses = chosen_workers(client, cluster.workers)
         given = client.nthreads()
@@ -50,12 +50,12 @@ def open_dask_engine(
             store=worker_path(store), digest=store.digest, room="", ranges=balanced_ranges(store, len(addresses)),
             addresses=addresses, phases=method_phases(method, options.get("switches"))(store),
             pool_wanted=pool_wanted(store, method),
-            memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses)),
+            memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses), plan),
             threads=cluster.worker_threads or min(given[address] for address in addresses), family=family(method),
             dense_arcs=options.get("dense_arcs", -1))
         group = Group(client, spec)
         stack.callback(group.close)
-        engine = DaskEngine(store, group, _client_plan(store, options.get("memory_bytes")), local, progress)
+        engine = DaskEngine(store, group, plan, local, progress)
         stack.callback(engine.close)
         engine.load_seconds = time.perf_counter() - begin
         yield engine
@@ -66,9 +66,17 @@ def worker_path(store: Store) -> str:
     return store.path if "://" in store.path else str(Path(store.path).absolute())
 
 
-def _share(cluster: OnCluster, workers: int) -> int | None:
-    """Memory of one of the workers on this machine; None for those of a scheduler, which look at their own."""
-    return None if cluster.scheduler is not None else (default_memory_bytes() - _CLIENT_BYTES) // workers
+def _client_memory(cluster: OnCluster, memory_bytes: int | None) -> int:
+    """Memory of the client: as was said, or what is left here; beside workers on this machine, a share as theirs."""
+    if memory_bytes is not None:
+        return memory_bytes
+    return default_memory_bytes() // (1 if cluster.scheduler is not None else (cluster.workers or 1) + 1)
+
+
+def _share(cluster: OnCluster, workers: int, plan: MemoryPlan) -> int | None:
+    """Memory of one of the workers on this machine, beside the client with its `plan`; None for those of a scheduler,
+    which look at their own."""
+    return None if cluster.scheduler is not None else (default_memory_bytes() - plan.planned_rss_bytes) // workers
 
 
 @contextmanager
@@ -82,11 +90,27 @@ def _client(cluster: OnCluster, threads: int) -> Iterator[Client]:
             here = stack.enter_context(_quiet_cluster(workers, each))
             yield stack.enter_context(Client(here))
             return
+        stack.enter_context(_quiet_logs())
         try:
-            yield stack.enter_context(Client(cluster.scheduler, timeout=_CONNECT_SECONDS))
+            client = stack.enter_context(Client(cluster.scheduler, timeout=_CONNECT_SECONDS))
         except OSError as error:
             raise InputError(f"no scheduler answers ({error})", text=cluster.scheduler,
                              remedy="start one with: dask scheduler") from None
+        yield client
+
+
+@contextmanager
+def _quiet_logs() -> Iterator[None]:
+    """Without the log of Dask's own, since what ends a run is said by the error that ends it."""
+    names = ["distributed", *(name for name in logging.root.manager.loggerDict if name.startswith("distributed."))]
+    before = {name: logging.getLogger(name).level for name in names}
+    try:
+        for name in names:
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        yield
+    finally:
+        for name, level in before.items():
+            logging.getLogger(name).setLevel(level)
 
 
 def _quiet_cluster(workers: int, threads: int) -> LocalCluster:
@@ -97,12 +121,3 @@ def _quiet_cluster(workers: int, threads: int) -> LocalCluster:
         return LocalCluster(n_workers=workers, threads_per_worker=threads, memory_limit=0, dashboard_address=None,
                             silence_logs=logging.CRITICAL)
 
-
-def _client_plan(store: Store, memory_bytes: int | None) -> MemoryPlan:
-    """What the client holds: no vertex state and no blocks."""
-    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
-    base = current_rss_bytes()
-    return MemoryPlan(
-        memory_limit_bytes=memory, base_bytes=base, phases=(), buffer_bytes=_CLIENT_BYTES, arena_bytes=0,
-        planned_rss_bytes=base + _CLIENT_BYTES, minimum_bytes=base + _CLIENT_BYTES, n_blocks=store.indices.n_chunks,
-        arena_blocks=0, pool_bytes=0, run_blocks=0, in_ram=False)

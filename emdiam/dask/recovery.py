@@ -237,8 +237,9 @@ class Recovery:
                 break
             time.sleep(_POLL_SECONDS)
         alive = group.alive()
-        return {rank for rank, future in asked.items() if group.spec.addresses[rank] not in alive
-                or future.status != "finished" or not future.result()[0]}
+        with group.reaching():
+            return {rank for rank, future in asked.items() if group.spec.addresses[rank] not in alive
+                    or future.status != "finished" or not future.result()[0]}
 
     def _together(self, verb: Verb, *args: Any, label: str) -> None:
         group = self._group

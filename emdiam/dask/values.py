@@ -22,10 +22,10 @@ _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
 class ValueVerbs(BaseEngine):
     """Engine verbs over workers; see emdiam.engine.Engine.
 
-    room_bytes : what a batch of sources may take on a worker for masks that go to others, and again for those that
-    come; None: by what the pool leaves, 64 KiB at least."""
+    batch_room_bytes : what a batch of sources may take on a worker for masks that go to others, and again for those
+    that come; None: by what the pool leaves, 64 KiB at least."""
 
-    room_bytes: int | None = None
+    batch_room_bytes: int | None = None
 
     # -- many sources ---------------------------------------------------------------------------
     def eccentricities(
@@ -62,8 +62,8 @@ class ValueVerbs(BaseEngine):
 
     def _room(self, bits: int) -> int:
         """The room of a batch of so many bits; the same on all ranks."""
-        if self.room_bytes is not None:
-            return self.room_bytes
+        if self.batch_room_bytes is not None:
+            return self.batch_room_bytes
         left = min((pool - part_bytes(own, bits)) // 2 for own, pool in self._pools())
         most = max(own for own, _ in self._pools()) * row_bytes(bits) // 2
         return max(_LEAST_ROOM, min(_USUAL_ROOM, left), min(most, left // 2))

@@ -205,7 +205,7 @@ class _ComponentRun:
         if unsettled <= most:
             chosen = self.bounds.unsettled(self.limit)
         else:
-            found = coarse_candidates(self.bounds.upper, self.shelf.kept, self.limit, self.shelf.budget // 4, most)
+            found = coarse_candidates(self.bounds.upper, self.shelf.kept, self.limit, self.shelf.room // 4, most)
             if found is None:
                 return False
             chosen = found
@@ -357,6 +357,12 @@ def memory_phases(store: Store) -> tuple[Phase, ...]:
 def pool_wanted(store: Store) -> int:
     """Bytes beside the vertex state that make a difference."""
     return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
+
+
+def tables_bytes(store: Store) -> tuple[int, int]:
+    """What the method holds beside columns, where those are elsewhere: at least, and what it could make use of
+    beyond that for candidates."""
+    return PIECES_BYTES, pool_wanted(store)
 
 
 def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:

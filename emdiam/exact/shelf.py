@@ -42,7 +42,7 @@ def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
 
 
 class Shelf:
-    """The columns kept, in order; and the budget.
+    """The columns kept, in order; the budget, and the room of it for what is held beside columns.
 
     Parameters: the engine; the largest distance; bytes of the pool that may be used; where columns
     go that do not fit (None: the system's folder for temporary files).
@@ -53,7 +53,7 @@ class Shelf:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.column = engine.new_column(largest)
         self._item = self.column.dtype.itemsize
-        self.budget = budget
+        self.budget, self.room = budget, min(budget, engine.room_bytes)
         self.kept: list[Column | StoredColumn] = []
 
     def keep(self) -> None:
@@ -91,7 +91,7 @@ class Shelf:
     def most_candidates(self) -> int:
         """How many candidates with the distances kept so far may be held."""
         width = max(8, 2 * len(self.kept))
-        return self.budget // 2 // (_CANDIDATE_BYTES + 3 * width * self._item)
+        return self.room // 2 // (_CANDIDATE_BYTES + 3 * width * self._item)
 
     def batch_bits(self, n_candidates: int, k: int) -> int:
         """Sources of a batch beside so many candidates with k distances; 0: none."""

@@ -51,6 +51,11 @@ class CpuEngine(Telling):
         self.threads, self.in_ram = core.crew.threads, plan.in_ram
         self._ranks: np.ndarray | None = None
 
+    @property
+    def room_bytes(self) -> int:
+        """See Engine."""
+        return self.pool_bytes
+
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
