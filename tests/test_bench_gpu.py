@@ -68,9 +68,9 @@ def test_the_twins_are_the_naive_ones() -> None:
 def test_facts_say_what_is_missing() -> None:
     rows = {row["what"]: row for row in facts.run(toy(no_cuda="no CUDA here"))}
     assert rows["device"]["value"]["n_sms"] == 2
-    for what in ("copy on the device", "launch", "launch and wait", "read of device memory",
-                 "grid barrier of 2 blocks"):
+    for what in ("copy on the device", "launch", "launch and wait", "read of device memory"):
         assert rows[what]["value"] > 0, what
+    assert rows["grid barrier of 2 blocks"]["value"] >= 0  # the difference of two times
     for what in ("pinned host to device", "device to pinned host", "read of mapped host memory", "child launches"):
         assert rows[what]["skipped"] == "no CUDA here"
     assert not [row for row in rows.values() if "failure" in row]
