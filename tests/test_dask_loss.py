@@ -277,6 +277,22 @@ def test_killed_processes_between_and_inside_verbs(tmp_path: Path) -> None:
         assert values(column) == want and len(engine.recovery.losses) == 2
 
 
+@pytest.mark.slow
+def test_a_worker_that_is_lost_twice_comes_back_twice() -> None:
+    """The second time while Dask's own cluster looks after the first, 15 s later."""
+    from emdiam.dask.opening import connected
+    from emdiam.dask.setting import OnCluster
+
+    with connected(OnCluster(None, 1), 1) as cluster:
+        for wait in (14.6, 3.0):
+            (before,) = cluster.run(os.getpid).values()
+            os.kill(before, signal.SIGKILL)
+            time.sleep(wait)
+            cluster.wait_for_workers(1, timeout=30)
+            (after,) = cluster.run(os.getpid).values()
+            assert after != before
+
+
 def run_method(engine: Any, method: str, **switches: Any) -> dict[str, Any]:
     """The answer of an exact method."""
     from emdiam.exact import methods

@@ -10,6 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import dask
 from distributed import Client, LocalCluster
 
 from ..errors import InputError
@@ -27,6 +28,9 @@ from .setting import OnCluster
 from .spec import PartSpec
 
 _CONNECT_SECONDS = 30.0
+# A cluster on this machine looks, 15 s after a worker was lost, whether it is there again, and else never starts it
+# again; at that moment it may be starting after a second loss.
+PATIENCE = {"distributed.deploy.lost-worker-timeout": "30 days"}
 
 
 @contextmanager
@@ -43,7 +47,7 @@ def open_dask_engine(
     method = options.get("method", "pivots")
     with ExitStack() as stack:
         plan = plan_client(store, method, options.get("switches"), _client_memory(cluster, options.get("memory_bytes")))
-        client = stack.enter_context(_client(cluster, threads))
+        client = stack.enter_context(connected(cluster, threads))
         addresses = chosen_workers(client, cluster.workers)
         given = client.nthreads()
         spec = PartSpec(
@@ -80,13 +84,14 @@ def _share(cluster: OnCluster, workers: int, plan: MemoryPlan) -> int | None:
 
 
 @contextmanager
-def _client(cluster: OnCluster, threads: int) -> Iterator[Client]:
+def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
     """A client of the scheduler, or of one that is started here and ended with the run."""
     with ExitStack() as stack:
         if cluster.scheduler is None:
             workers = cluster.workers or 1
             each = cluster.worker_threads or max(1, threads // workers)
             # Memory is planned and measured here, and not by killing what has grown: hence no limit of Dask's own.
+            stack.enter_context(dask.config.set(PATIENCE))
             here = stack.enter_context(_quiet_cluster(workers, each))
             yield stack.enter_context(Client(here))
             return
