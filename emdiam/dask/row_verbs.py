@@ -43,6 +43,9 @@ def highest_degrees(part: Part, most: int) -> tuple[np.ndarray, np.ndarray]:
         if len(keys) == most:  # the last of the list is to be beaten: what follows has larger numbers
             ids = np.flatnonzero(degrees > keys[-1])
             ids, degrees = ids + start, degrees[ids]
+        elif most == 1:  # nothing to sort
+            top = np.array([degrees.argmax()])
+            ids, degrees = top + start, degrees[top]
         else:
             ids = np.arange(start, stop)
         best, keys = np.concatenate((best, ids)), np.concatenate((keys, degrees))
