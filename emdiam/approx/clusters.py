@@ -74,12 +74,10 @@ def clusters(engine: Engine, options: ClusterOptions | None = None) -> Approxima
 def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[str, int]:
     """Vertex state by phase, beside offsets and the state of traversals."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
-    count = _expected(options, n)
-    kept = 8 * n + CLUSTER_BYTES * count
-    arcs = 2 * LEAST_ARC_BYTES
-    sizes = {"grow": kept + ids * n, "condense": kept + LEAST_SORT_BYTES + arcs,
-             "paths": kept + least_bytes(count) + PIVOT_BYTES + arcs,
-             "lower": kept + n * 2 * ids + LEAST_SORT_BYTES + arcs}
+    count, labels = _expected(options, n), 8 * n
+    tables = _least_tables(count)
+    sizes = {"grow": labels + CLUSTER_BYTES * count + ids * n, "condense": labels + tables["condense"],
+             "paths": labels + tables["paths"], "lower": labels + n * 2 * ids + tables["condense"]}
     if options.euler:
         from .spanning import spanning_bytes_of_tour
 
@@ -90,10 +88,13 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
 def tables_bytes(store: Store, options: ClusterOptions) -> tuple[int, int]:
     """What the method holds beside vertex state, where that is elsewhere: at least, and what it could make use of
     beyond that for condensed arcs."""
-    count = _expected(options, store.n_vertices)
-    arcs = 2 * LEAST_ARC_BYTES
-    least = CLUSTER_BYTES * count + max(LEAST_SORT_BYTES + arcs, least_bytes(count) + PIVOT_BYTES + arcs)
-    return least, condensed_pool(store)
+    return max(_least_tables(_expected(options, store.n_vertices)).values()), condensed_pool(store)
+
+
+def _least_tables(count: int) -> dict[str, int]:
+    """What so many clusters and their arcs take at least, beside vertex state."""
+    kept = CLUSTER_BYTES * count + 2 * LEAST_ARC_BYTES
+    return {"condense": kept + LEAST_SORT_BYTES, "paths": kept + least_bytes(count) + PIVOT_BYTES}
 
 
 def _expected(options: ClusterOptions, n: int) -> int:

@@ -11,38 +11,33 @@ from typing import Any
 
 from ..errors import BudgetError
 from ..graph.store import Store
-from ..stream.plan import MemoryPlan, Phase
-from ..units import current_rss_bytes, default_memory_bytes, format_size
+from ..stream.plan import BASE_JITTER, MemoryPlan, Phase
+from ..units import current_rss_bytes, format_size
 
 # Messages, pieces of columns and of a path, and what workers tell.
 _MARGIN = 32 << 20
-# The base differs a little from process to process: the least that is named is accepted by the next.
-_JITTER = 4 << 20
 
 
-def plan_client(
-    store: Store, method: str, switches: Mapping[str, Any] | None, memory_bytes: int | None
-) -> MemoryPlan:
-    """Plan the client within `memory_bytes` (None: of the machine or its cgroup) of peak RSS of this process.
+def plan_client(store: Store, method: str, switches: Mapping[str, Any] | None, memory: int) -> MemoryPlan:
+    """Plan the client within `memory` bytes of peak RSS of this process.
 
     The base is measured now, after the kernels that the client uses were loaded. Raises BudgetError with the numbers,
     InputError for options that the method has not."""
-    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     tables, wanted = _tables_of(store, method, switches or {})
     _load_kernels(store, method)
     base = current_rss_bytes() + _MARGIN
     need = base + tables
     if memory < need:
-        least = need + _JITTER
+        least = need + BASE_JITTER
         raise BudgetError(
             f"--memory {format_size(memory)} is too small for the client: the least is {format_size(least)} = "
-            f"{format_size(base + _JITTER)} program + {format_size(tables)} tables of {method}",
+            f"{format_size(base + BASE_JITTER)} program + {format_size(tables)} tables of {method}",
             remedy=f"give at least --memory {-(-least // 2**20)}MiB")
     room = min(wanted, memory - need)
     held = Phase("client", tables / max(1, store.n_vertices), tables)
     return MemoryPlan(
         memory_limit_bytes=memory, base_bytes=base, phases=(held,),
-        buffer_bytes=0, arena_bytes=0, planned_rss_bytes=need + room, minimum_bytes=need + _JITTER,
+        buffer_bytes=0, arena_bytes=0, planned_rss_bytes=need + room, minimum_bytes=need + BASE_JITTER,
         n_blocks=store.indices.n_chunks, arena_blocks=0, pool_bytes=room, run_blocks=0, in_ram=False)
 
 
@@ -65,11 +60,11 @@ def _tables_of(store: Store, method: str, switches: Mapping[str, Any]) -> tuple[
 
 def _load_kernels(store: Store, method: str) -> None:
     """Load what the client itself uses; workers load their own."""
-    if method in ("pivots", "clusters"):
+    if method == "pivots":
         from ..traverse.warm import load_part
 
         load_part(store.id_dtype, "boxes")
-    if method == "clusters":
+    elif method == "clusters":  # whose shortest paths have boxes too
         from ..weighted.warm import exercise_weighted
 
         exercise_weighted()

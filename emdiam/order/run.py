@@ -32,13 +32,14 @@ from ..graph.resume import done_before, memory_to_plan
 from ..graph.store import Store, open_store
 from ..graph.writer import check_target
 from ..session import method_phases, open_engine, plan_run
+from ..stream.plan import BASE_JITTER
 from ..units import current_rss_bytes, format_size
 from .registry import EngineOrder, StoreOrder, order_named
 
 _MARGIN = 8 << 20
-# What the process may hold more when the numbers are found, and from one process to the next: what is
-# accepted now is not refused then, and the budget that a refusal names is accepted.
-_KEPT, _BASE_JITTER = 16 << 20, 4 << 20
+# What the process may hold more when the numbers are found, and (BASE_JITTER) from one process to the next: what
+# is accepted now is not refused then, and the budget that a refusal names is accepted.
+_KEPT = 16 << 20
 _PLENTY = 1 << 60
 # The engine plans for a method; this one keeps a column, labels and sizes, about as much as orders do.
 _METHOD = "ifub"
@@ -172,14 +173,14 @@ def _check_memory(store: Store, order: StoreOrder | EngineOrder, options: Conver
     else:
         need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
         if need > memory:
-            raise _too_small(memory, need + _BASE_JITTER)
+            raise _too_small(memory, need + BASE_JITTER)
     next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
     if options.plan is None:
         base = current_rss_bytes() + renumbering_bytes(store) + _KEPT
         try:
             reorder_plan(store, options, base)
         except BudgetError:
-            reorder_plan(store, options, base + _BASE_JITTER)
+            reorder_plan(store, options, base + BASE_JITTER)
             raise
     return given
 

@@ -22,7 +22,7 @@ RUN_BLOCKS = 8
 _MARGIN = 12 << 20
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
-_BASE_JITTER = 4 << 20
+BASE_JITTER = 4 << 20
 _ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
 
 
@@ -99,17 +99,17 @@ def make_plan(
         memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
         arena_bytes=blocks * block,
         planned_rss_bytes=base + state + tables + buffers + pool + blocks * block,
-        minimum_bytes=need + _BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
+        minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
         run_blocks=run, in_ram=blocks >= n_blocks,
     )
 
 
 def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
-    minimum = need + _BASE_JITTER
+    minimum = need + BASE_JITTER
     if memory_bytes < need:
         raise BudgetError(
             f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(minimum)} = "
-            f"{format_size(base + _BASE_JITTER)} program + {format_size(state)} vertex state + "
+            f"{format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state + "
             f"{format_size(need - base - state)} blocks",
             remedy=f"give at least --memory {-(-minimum // 2**20)}MiB",
         )
