@@ -1,9 +1,19 @@
-"""What makes files and names outlive a power failure."""
+"""Files that are written: whether they can be, asked before the work; whole or not there at all; and lasting
+through a power failure."""
 
 from __future__ import annotations
 
 import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
+
+from .errors import InputError
+
+_PARTIAL = ".partial"
 
 
 def sync_path(path: Path) -> None:
@@ -14,3 +24,100 @@ def sync_path(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[BinaryIO]:
+    """A file to write to that is at `path` when the block ends well, whole, even if the machine stops; until then
+    it is PATH.partial, which an error removes. A file of that name is replaced. A link, pipe or device (/dev/stdout)
+    is written to as it is. Raises OSError."""
+    target = Path(path)
+    if _as_it_is(target):
+        with open(target, "wb") as file:
+            yield file
+        return
+    partial = target.with_name(target.name + _PARTIAL)
+    try:
+        with open(partial, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, target)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
+    sync_path(target.parent)
+
+
+def write_whole(path: str | Path, data: str | bytes) -> None:
+    """Write a file as whole_file does. Raises OSError."""
+    with whole_file(path) as file:
+        file.write(data.encode() if isinstance(data, str) else data)
+
+
+def check_file(path: str | Path) -> None:
+    """Raise InputError unless whole_file could write `path` now; nothing is left of the attempt."""
+    target = Path(path)
+    try:
+        if target.is_dir():
+            raise InputError("this is a folder, not a file to write", path=target, remedy="name a file")
+        if _as_it_is(target):
+            if not os.access(target, os.W_OK):
+                raise InputError("this cannot be written to", path=target, remedy="name a file that you may write to")
+            return
+        check_name(target)
+    except OSError as error:
+        raise _refusal(error, target) from None
+
+
+def check_name(path: str | Path) -> None:
+    """Raise InputError unless something of this name, and of PATH.partial, could be made in its folder now, which
+    has to exist. Nothing is left of the attempt."""
+    target = Path(path)
+    parent = target.absolute().parent
+    try:
+        if not parent.is_dir():
+            what = "this is no folder" if parent.exists() else "this folder does not exist"
+            raise InputError(what, path=parent, remedy="make it first, or choose another one")
+        _kind(target.with_name(target.name + _PARTIAL))  # raises for a name that is too long
+        _try_in(parent)
+    except OSError as error:
+        raise _refusal(error, target) from None
+
+
+def check_folder(path: str | Path) -> None:
+    """Raise InputError unless files could be made in the folder `path` now, or the folder be made with all that is
+    missing above it. Nothing is left of the attempt."""
+    target = Path(path).absolute()
+    try:
+        there = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
+        if not there.is_dir():
+            raise InputError("this is no folder", path=there, remedy="choose another one")
+        _try_in(there)
+    except OSError as error:
+        raise _refusal(error, target) from None
+
+
+def _as_it_is(target: Path) -> bool:
+    """Whether it is there and no plain file."""
+    kind = _kind(target)
+    return kind is not None and kind != stat.S_IFREG
+
+
+def _kind(target: Path) -> int | None:
+    """What it is, as in stat.S_IFMT; None if it is not there. Raises OSError."""
+    try:
+        return stat.S_IFMT(os.lstat(target).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+
+
+def _try_in(folder: Path) -> None:
+    """Make a file in the folder; it has no name, or loses it at once. Raises OSError."""
+    with tempfile.TemporaryFile(dir=folder):
+        pass
+
+
+def _refusal(error: OSError, target: Path) -> InputError:
+    return InputError(f"this cannot be written ({error.strerror})", path=target,
+                      remedy="choose a place that you may write to")

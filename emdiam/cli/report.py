@@ -59,7 +59,7 @@ def command(**given: Any) -> int:
 
 def _written(path: Path, text: str) -> str:
     """Write the file, whole or not at all; its name. Raises InputError."""
-    from ..tradeoff.cells import write_whole
+    from ..durable import write_whole
 
     try:
         write_whole(path, text)

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
@@ -20,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from ..durable import write_whole
 from ..errors import InputError
 from ..graph.edge_digest import edge_digest
 from ..graph.store import Store
@@ -29,7 +29,6 @@ from .result import Result
 
 FORMAT = "emdiam certificate"
 VERSION = 1
-_PARTIAL = ".partial"
 _REMEDY = "make a new one, or get an intact copy"
 _SEAL = '"00000000000000000000000000000000"}\n'
 _KEYS = ("format", "version", "graph", "claims", "components", "digest")
@@ -112,16 +111,10 @@ def write_certificate(
         _content(json.loads(data))
     except (KeyError, TypeError) as error:
         raise ValueError(str(error)) from error
-    target = Path(path)
-    partial = target.with_name(target.name + _PARTIAL)
     try:
-        with open(partial, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, target)
+        write_whole(path, data)
     except OSError as error:
-        raise InputError(f"the certificate cannot be written ({error.strerror})", path=target) from None
+        raise InputError(f"the certificate cannot be written ({error.strerror})", path=path) from None
     return certificate
 
 

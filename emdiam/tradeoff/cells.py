@@ -8,13 +8,13 @@ not there. Cells of another store or with other options are refused: they do not
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
 from ..dask.setting import OnCluster
+from ..durable import write_whole
 from ..errors import InputError
 from .grid import Cell
 
@@ -80,16 +80,6 @@ def write_record(folder: Path, record: CellRecord) -> Path:
     path = folder / f"{record.cell.name}.json"
     write_whole(path, json.dumps(asdict(record), indent=1, allow_nan=False) + "\n")
     return path
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is whole or not there, even if the machine stops. Raises OSError."""
-    partial = path.with_name(path.name + ".partial")
-    with open(partial, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(partial, path)
 
 
 def read_records(folder: Path, store_digest: str, options: dict[str, Any]) -> dict[str, CellRecord]:

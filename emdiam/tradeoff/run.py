@@ -16,10 +16,11 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
+from ..durable import write_whole
 from ..errors import InputError, StoppedEarly
 from ..graph.store import open_store
 from ..progress import Event, Listener, silent
-from .cells import FOLDER, CellOptions, CellRecord, read_records, write_record, write_whole
+from .cells import FOLDER, CellOptions, CellRecord, read_records, write_record
 from .child import run_cell
 from .grid import Cell, make_grid, parse_grid
 from .summary import Tradeoff, bounds, fill
