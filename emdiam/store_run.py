@@ -87,7 +87,11 @@ def plan_on(store: str | Path, run: StoreRun, progress: Listener | None) -> Memo
         if on_device is not None:
             from .gpu.vram import plan_vram
 
-            plan_vram(mine, on_device, run.method)
+            try:
+                plan_vram(mine, on_device, run.method)
+            except DEVICE_FAULTS:
+                if not selected.or_cpu:
+                    raise
         return plan_run(mine, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
                         threads=run.threads, method=run.method, switches=run.switches)
 

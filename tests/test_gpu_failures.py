@@ -12,9 +12,11 @@ import pytest
 
 from emdiam.api_approx import ApproxRun, approx
 from emdiam.api_exact import ExactRun, exact
+from emdiam.cli.device import chosen_device
 from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
 from emdiam.gpu.cupy_device import CupyDevice, find_devices
-from emdiam.gpu.failures import Guard, is_cuda_error, sentence
+from emdiam.gpu.failures import Guard, at_the_end, is_cuda_error, sentence
+from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.select import Selection, select_device
 from emdiam.gpu.setting import OnDevice
 from tests.simt.devices import open_device
@@ -46,6 +48,13 @@ class CompileException(Exception):
     pass
 
 
+class DynamicLibNotFoundError(RuntimeError):
+    """As cuda.pathfinder has it."""
+
+
+NO_NVRTC = DynamicLibNotFoundError('Failure finding "libnvrtc.so": No such file: libnvrtc.so*\n  listdir("/x"):')
+
+
 @pytest.mark.parametrize(("error", "kind", "clause"), [
     (CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access was encountered"), DeviceError,
      "failed in the middle: a kernel touched memory that is not its own (cudaErrorIllegalAddress: an illegal"),
@@ -66,6 +75,7 @@ class CompileException(Exception):
     (CUDADriverError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: x"), DeviceUnfitError, "cannot run these kernels"),
     (CUDADriverError("CUDA_ERROR_INVALID_PTX: x"), DeviceUnfitError, "cannot run these kernels"),
     (NVRTCError("NVRTC_ERROR_INVALID_OPTION (5)"), DeviceUnfitError, "(NVRTC_ERROR_INVALID_OPTION (5))"),
+    (NO_NVRTC, DeviceUnfitError, "compiling one failed (Failure finding"),
     (CompileException("\nlevels.cu(3): error: no such thing\n1 error"), DeviceUnfitError, "(levels.cu(3): error: no"),
 ])
 def test_what_cuda_says_becomes_one_sentence(error: Exception, kind: type[Exception], clause: str) -> None:
@@ -99,21 +109,63 @@ def test_a_guard_changes_errors_of_cuda_alone() -> None:
         pytest.fail("the device is not there")
 
 
+def test_the_first_error_is_the_one_that_is_raised() -> None:
+    done: list[int] = []
+
+    def lost() -> None:
+        done.append(1)
+        raise DeviceError("the device is gone")
+
+    with pytest.raises(KeyError) as first, at_the_end(lost, lambda: done.append(2)):
+        raise KeyError("first")
+    assert first.value.__notes__ == ["after that: the device is gone"] and done == [1, 2]
+    with pytest.raises(DeviceError, match="is gone"), at_the_end(lost, lost):
+        pass
+    assert done == [1, 2, 1, 1]
+
+
 # ---- CuPy ----------------------------------------------------------------------------------------
+class FakeArray:
+    """A device array as CuPy has it, on the host."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self.values, self.dtype, self.size, self.nbytes = values, values.dtype, values.size, values.nbytes
+
+    def __getitem__(self, part: slice) -> FakeArray:
+        return FakeArray(self.values[part])
+
+    def set(self, host: np.ndarray) -> None:
+        self.values[:] = host
+
+    def fill(self, value: int) -> None:
+        self.values[:] = value
+
+
+def narrowed(grid: Any, block: Any, args: Any, **options: Any) -> None:
+    """What column_narrow does to values that fit."""
+    args[2].values[:] = args[0].values
+
+
+def fake_module(launch: Any = narrowed, function: Any = None) -> Any:
+    """RawModule, whose entries do `launch`, or are found by `function`."""
+    found = function or (lambda entry: SimpleNamespace(kernel=launch))
+    return lambda code, options: SimpleNamespace(get_function=found)
+
+
 def fake_cupy(count: int = 2, **calls: Any) -> ModuleType:
     """As much of cupy as a device asks for here, and what of it fails; `used` has the devices made current."""
     module: Any = ModuleType("cupy")
     module.__version__, module.used = "14.9", []
     facts = {"name": b"Card", "multiProcessorCount": 132, "maxThreadsPerBlock": 1024, "warpSize": 32}
-    module.empty = calls.get("empty", lambda n, dtype: SimpleNamespace(set=lambda host: None))
-    module.RawModule = calls.get("module", lambda code, options: SimpleNamespace(get_function=lambda entry: None))
-    module.asnumpy = calls.get("asnumpy", lambda array: np.zeros(1))
+    module.empty = calls.get("empty", lambda n, dtype: FakeArray(np.full(n, 77, dtype)))
+    module.RawModule = calls.get("module", fake_module())
+    module.asnumpy = calls.get("asnumpy", lambda array: array.values)
     module.get_default_memory_pool = lambda: SimpleNamespace(free_bytes=lambda: 5, get_limit=lambda: 0)
     module.cuda = SimpleNamespace(
-        Device=lambda number: SimpleNamespace(use=lambda: module.used.append(number)),
+        Device=lambda number: SimpleNamespace(use=lambda: module.used.append(number), id=number),
         runtime=SimpleNamespace(
-            getDeviceCount=lambda: count, CUDARuntimeError=CUDARuntimeError, memGetInfo=lambda: (10, 100),
-            getDeviceProperties=calls.get("properties", lambda number: facts)),
+            getDeviceCount=calls.get("counted", lambda: count), CUDARuntimeError=CUDARuntimeError,
+            memGetInfo=lambda: (10, 100), getDeviceProperties=calls.get("properties", lambda number: facts)),
         driver=SimpleNamespace(CUDADriverError=CUDADriverError),
         memory=SimpleNamespace(OutOfMemoryError=OutOfMemoryError))
     return module
@@ -161,6 +213,89 @@ def test_a_device_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
         select_device("gpu")
     selected = select_device("auto")
     assert selected.device is None and "another process has it" in selected.name
+
+
+def wrong(grid: Any, block: Any, args: Any, **options: Any) -> None:
+    args[2].values[:] = 5
+
+
+HEADERS = RuntimeError("Failed to find CUDA headers. Please install CUDA toolkit headers (e.g. [ctk])")
+FIRST_KERNEL = {
+    "no NVRTC": ({"module": fake_module(function=failing(NO_NVRTC))}, DeviceUnfitError, "Failure finding .libnvrtc"),
+    "no headers": ({"module": fake_module(function=failing(HEADERS))}, DeviceUnfitError, "Failed to find CUDA head"),
+    "no folder": ({"module": fake_module(function=failing(PermissionError(13, "denied", "/x/.cupy")))},
+                  DeviceUnfitError, r"compiling one failed .*denied: '/x/\.cupy'"),
+    "a part": ({"module": failing(ImportError("libnvJitLink.so.13: no such file"))}, DeviceUnfitError, "libnvJitLink"),
+    "refused": ({"module": fake_module(function=failing(CompileException("x.cu(3): error: no")))}, DeviceUnfitError,
+                "cannot run these kernels .x.cu.3.: error: no"),
+    "old driver": ({"module": fake_module(function=failing(CUDADriverError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: x")))},
+                   DeviceUnfitError, "a driver that the installed CuPy supports"),
+    "launch": ({"module": fake_module(failing(CUDADriverError("CUDA_ERROR_LAUNCH_FAILED: x")))}, DeviceError,
+               "a kernel failed"),
+    "wrong": ({"module": fake_module(wrong)}, DeviceError, "computes wrong"),
+    "no room": ({"empty": failing(OutOfMemoryError("x"))}, DeviceRoomError, "no room for 1024 bytes"),
+    "lost": ({"asnumpy": failing(CUDARuntimeError("cudaErrorDevicesUnavailable: x"))}, DeviceError, "another process"),
+    "unknown": ({"asnumpy": failing(AttributeError("no attribute x"))}, DeviceUnfitError, "no attribute x"),
+    "context": ({"properties": failing(CUDARuntimeError("cudaErrorMemoryAllocation: x"))}, DeviceRoomError, "no room"),
+    "driver": ({"counted": failing(CUDARuntimeError("cudaErrorInsufficientDriver: x"))}, InputError,
+               "driver is absent, or older than CuPy 14.9 needs .* install NVIDIA's driver for CUDA 13"),
+    "husk": ({"counted": failing(AttributeError("module 'cupy' has no attribute 'cuda'"))}, InputError, "finds none"),
+}
+
+
+@pytest.mark.parametrize("case", FIRST_KERNEL)
+def test_a_gpu_that_cannot_run_a_first_kernel(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], case: str,
+) -> None:
+    """One sentence where it is asked for; one line, and the CPU, where it is only welcome."""
+    calls, kind, message = FIRST_KERNEL[case]
+    monkeypatch.setitem(sys.modules, "cupy", fake_cupy(**calls))
+    with pytest.raises(kind, match=message) as told:
+        select_device("gpu")
+    assert str(told.value).endswith("compute on the CPU with --device cpu") and "\n" not in str(told.value)
+    selected = chosen_device("auto")
+    assert selected.device is None and selected.note == told.value.what  # type: ignore[attr-defined]
+    assert capsys.readouterr().err.splitlines() == [f"emdiam: computing on the CPU: {selected.note}"]
+
+
+@pytest.mark.parametrize("code", ["raise RuntimeError('built for another numpy')", "import cupy.nothing", ""])
+def test_a_package_that_is_no_cupy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: str) -> None:
+    (tmp_path / "cupy.py").write_text(code + "\n")
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match="no GPU can be used: .*(another numpy|is not a package|no attribute 'cuda')"):
+        select_device("gpu")
+    monkeypatch.delitem(sys.modules, "cupy", raising=False)
+    assert select_device("auto").device is None
+
+
+def registering(device: CupyDevice, pointer: int, register: Any = lambda *given: None) -> list[Any]:
+    """What the runtime is asked for, and the pointers of views, in their order; host memory is at `pointer` there."""
+    asked: list[Any] = []
+    cupy: Any = device._cupy
+    vars(cupy.cuda.runtime).update(
+        hostRegister=register, hostUnregister=lambda at: asked.append("let go"),
+        pointerGetAttributes=lambda at: SimpleNamespace(devicePointer=pointer))
+    cupy.cuda.UnownedMemory = lambda at, nbytes, owner, number: asked.append((at, nbytes, number))
+    cupy.cuda.MemoryPointer, cupy.ndarray = (lambda memory, offset: None), (lambda n, dtype, memptr: FakeArray(host))
+    host = np.zeros(8, np.uint32)
+    return asked
+
+
+def test_the_device_is_asked_where_it_sees_memory_of_the_host(monkeypatch: pytest.MonkeyPatch) -> None:
+    device, host = cupy_device(monkeypatch), np.zeros(8, np.uint32)
+    asked = registering(device, 4711)
+    assert device.register(host).size == 8 and asked == [(4711, 32, 1)]
+    asked = registering(device, 0)
+    with pytest.raises(DeviceUnfitError, match="the device Card cannot read memory of the host"):
+        device.register(host)
+    assert asked == ["let go"]
+    registering(device, 1, failing(CUDARuntimeError("cudaErrorMemoryAllocation: out of memory")))
+    with pytest.raises(DeviceRoomError, match="32 bytes of the host cannot be locked into memory"):
+        device.register(host)
+    registering(device, 1, failing(CUDARuntimeError("cudaErrorDevicesUnavailable: x")))
+    with pytest.raises(DeviceError, match="another process has it"):
+        device.register(host)
 
 
 def test_each_device_is_made_current(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,3 +378,21 @@ def test_a_second_device_that_fails(store: Path) -> None:
         others = (open_device("shim-1", failures=failures),)
         with pytest.raises(kind), engine_on(store, device=OnDevice(open_device("shim-0"), others=others)) as engine:
             engine.eccentricities(np.arange(126))
+
+
+def test_a_lost_device_does_not_hide_what_came_first(store: Path) -> None:
+    device: Any = open_device("shim-0")
+    with pytest.raises(ZeroDivisionError) as first, \
+            engine_on(store, device=OnDevice(device, model=TYPICAL, paged=True)):
+        assert device._registered
+        device.lost = True
+        raise ZeroDivisionError
+    assert "is gone" in first.value.__notes__[0] and not device._registered
+
+
+def test_pages_without_room_leave_nothing_locked(store: Path) -> None:
+    for place in range(1, 9):
+        device: Any = open_device("shim-0", failures=Failures(no_array=place))
+        with pytest.raises(DeviceRoomError), engine_on(store, device=OnDevice(device, model=TYPICAL, paged=True)):
+            pass
+        assert not device._registered

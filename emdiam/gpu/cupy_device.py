@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..errors import BudgetError, InputError
+from ..errors import DeviceRoomError, DeviceUnfitError, EmdiamError, InputError
 from .device import Device, DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
-from .failures import Guard, first_line, sentence
+from .failures import ON_CPU, Guard, cannot_compile, first_line, is_cuda_error, sentence
+from .first_kernel import check_device
 from .source import Define, define_options, kernel_source
 
-EXTRA = "install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or compute on the CPU with --device cpu"
+EXTRA = f"install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or {ON_CPU}"
+DRIVER = f"install NVIDIA's driver for CUDA 13 or newer, or {ON_CPU}"
 OPTIONS = ("-std=c++17",)
 # More dynamic shared memory than this a kernel has to be allowed first (CUDA C++ Programming Guide).
 USUAL_SHARED_BYTES = 48 << 10
@@ -26,9 +28,10 @@ _PORTABLE, _MAPPED = 1, 2
 
 
 def find_device(text: str = "gpu") -> Device:
-    """The GPU named "gpu" (the first) or "gpu:N" (number N, from 0).
+    """The GPU named "gpu" (the first) or "gpu:N" (number N, from 0), which has compiled and run a kernel.
 
-    Raises InputError, with what was found and the extra to install, if CuPy or the GPU is absent.
+    Raises InputError, with what was found and the extra to install, if CuPy or the GPU is absent, and the errors of
+    failures.py for a GPU that does not do what it is asked.
     """
     return find_devices(text)[0]
 
@@ -36,7 +39,7 @@ def find_device(text: str = "gpu") -> Device:
 def find_devices(text: str) -> tuple[Device, ...]:
     """The GPUs named "gpu" (the first), "gpu:N" (number N, from 0), or "gpu:N,M,...": at least one, in that order.
 
-    Raises InputError as find_device does, and for a GPU that is named twice; DeviceError for one that fails.
+    Raises as find_device does, and InputError for a GPU that is named twice.
     """
     match = re.fullmatch(r"gpu(?::(\d+(?:,\d+)*))?", text)
     if match is None:
@@ -48,29 +51,44 @@ def find_devices(text: str) -> tuple[Device, ...]:
     for number in numbers:
         if number >= count:
             raise InputError(f"there is no GPU {number}: this machine has {count}", remedy=EXTRA)
-    return tuple(CupyDevice(number) for number in numbers)
+    return tuple(_opened(number) for number in numbers)
+
+
+def _opened(number: int) -> CupyDevice:
+    """The GPU of that number, once it has compiled and run a kernel: most of what a machine can lack shows there,
+    and not in the middle of a run."""
+    try:
+        device = CupyDevice(number)
+        check_device(device)
+    except EmdiamError:
+        raise
+    except Exception as error:  # of CuPy, or of what it imports as it goes: by any of them this GPU cannot be used
+        raise cannot_compile(error, f"gpu:{number}") from error
+    return device
 
 
 def _import_cupy() -> Any:
     """The module cupy; InputError if it cannot be imported."""
     try:
         import cupy
-    except ImportError as error:
-        found = "is not installed" if error.name == "cupy" else f"cannot be imported ({first_line(error)})"
+    except Exception as error:  # a build for another numpy or Python fails by any class of error
+        absent = isinstance(error, ImportError) and error.name == "cupy"
+        found = "is not installed" if absent else f"cannot be imported ({first_line(error)})"
         raise InputError(f"no GPU can be used: the package cupy {found}", remedy=EXTRA) from error
     return cupy
 
 
 def _count_gpus(cupy: Any) -> int:
     """Number of GPUs, at least 1; InputError if CUDA cannot be used."""
+    name = f"CuPy {getattr(cupy, '__version__', 'of no version')}"
     try:
         count = int(cupy.cuda.runtime.getDeviceCount())
-    except cupy.cuda.runtime.CUDARuntimeError as error:
-        raise InputError(
-            f"no GPU can be used: CuPy {cupy.__version__} finds none ({first_line(error)})", remedy=EXTRA
-        ) from error
+    except Exception as error:  # beside those of CUDA: a folder that is named cupy has no such function
+        old = "cudaErrorInsufficientDriver" in str(error)
+        why = f"NVIDIA's driver is absent, or older than {name} needs" if old else f"{name} finds none"
+        raise InputError(f"no GPU can be used: {why} ({first_line(error)})", remedy=DRIVER if old else EXTRA) from error
     if count == 0:
-        raise InputError(f"no GPU can be used: CuPy {cupy.__version__} finds none", remedy=EXTRA)
+        raise InputError(f"no GPU can be used: {name} finds none", remedy=EXTRA)
     return count
 
 
@@ -173,6 +191,10 @@ class CupyDevice:
             if _NOT_FOUND not in str(error):
                 raise
             raise InputError(f"the kernel file has no entry {entry}", path=file) from error
+        except (RuntimeError, OSError, ImportError) as error:
+            if is_cuda_error(error):
+                raise  # the guard knows what it means
+            raise cannot_compile(error, self.name) from error
 
     def launch(
         self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
@@ -217,8 +239,16 @@ class CupyDevice:
             try:
                 runtime.hostRegister(host.ctypes.data, host.nbytes, _PORTABLE | _MAPPED)
             except runtime.CUDARuntimeError as error:
+                if "cudaErrorMemoryAllocation" not in str(error):
+                    raise
                 raise _refused(host.nbytes, error) from error
-            memory = self._cupy.cuda.UnownedMemory(host.ctypes.data, host.nbytes, host)
+            # Kernels may need another address than the host's (cudaDevAttrCanUseHostPointerForRegisteredMem), or have
+            # none.
+            pointer = runtime.pointerGetAttributes(host.ctypes.data).devicePointer
+            if not pointer:
+                runtime.hostUnregister(host.ctypes.data)
+                raise DeviceUnfitError(f"the device {self.name} cannot read memory of the host", remedy=ON_CPU)
+            memory = self._cupy.cuda.UnownedMemory(pointer, host.nbytes, host, self._device.id)
             view: DeviceArray = self._cupy.ndarray(
                 host.size, host.dtype, memptr=self._cupy.cuda.MemoryPointer(memory, 0))
         return view
@@ -279,7 +309,7 @@ class CupyDevice:
             return int(self._cupy.get_default_memory_pool().total_bytes())
 
 
-def _refused(nbytes: int, error: Exception) -> BudgetError:
+def _refused(nbytes: int, error: Exception) -> DeviceRoomError:
     """The system will not lock so much of the host's memory."""
-    return BudgetError(f"{nbytes} bytes of the host cannot be locked into memory ({first_line(error)})",
-                       remedy="give a smaller --memory")
+    return DeviceRoomError(f"{nbytes} bytes of the host cannot be locked into memory ({first_line(error)})",
+                           remedy=f"give a smaller --memory, or {ON_CPU}")

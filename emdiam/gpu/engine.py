@@ -28,6 +28,7 @@ from . import column_folds as _registered  # noqa: F401 - the folds of device co
 from . import column_ops as ops
 from .device import DeviceArray
 from .device_column import DeviceColumn, on_device
+from .failures import at_the_end
 from .labels import LabelGrower, growth_bytes
 from .opening import close_graph, open_graph
 from .paged import PagedGraph
@@ -66,9 +67,9 @@ class GpuEngine(CpuEngine):
             self._search = Search(self.graph, setting)
             self._replicas = Replicas([(device, self.graph), *(
                 (other, upload(other, self._core, self._heartbeat)) for other in setting.others)])
-        except BaseException:
-            close_graph(self.graph)
-            raise
+        except BaseException as error:
+            with at_the_end(partial(close_graph, self.graph)):
+                raise error
         self._spreader: Spreader | None = None
         self._reached: DeviceArray | None = None  # bitmap of the last BFS
 
@@ -210,12 +211,7 @@ def engine_on_device(engine: CpuEngine, setting: OnDevice, vram: VramPlan) -> It
     devices = (setting.device, *setting.others)
     for device in devices:
         device.limit_memory(vram.limit_bytes)
-    try:
+    with at_the_end(*(partial(device.limit_memory, None) for device in devices)):
         made = GpuEngine(engine, setting, vram)
-        try:
+        with at_the_end(made.close):
             yield made
-        finally:
-            made.close()
-    finally:
-        for device in devices:
-            device.limit_memory(None)

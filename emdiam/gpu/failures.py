@@ -2,22 +2,29 @@
 
 CuPy raises errors of a few classes, whose text begins with the name of what happened: cudaErrorIllegalAddress of
 the runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION of the compiler. Names are told
-apart here, never numbers, which differ between the three. After most of these failures a CUDA context is of no
-more use, so that nothing is tried again on the device.
+apart here, never numbers, which differ between the three. CuPy loads the compiler by cuda-pathfinder, which has an
+error of its own where there is none, and says by a plain RuntimeError that its headers are missing. After most of
+these failures a CUDA context is of no more use, so that nothing is tried again on the device.
 Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 
 from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError
 
+# What a device may fail by; the CPU may do the same run.
+DEVICE_FAULTS = (DeviceError, DeviceRoomError, DeviceUnfitError)
 ON_CPU = "compute on the CPU with --device cpu"
+EXTRA = "install the extra emdiam[cuda], which brings CuPy, the compiler NVRTC and its headers"
 # By name, so that they need not be imported.
-ERROR_CLASSES = frozenset(("CUDARuntimeError", "CUDADriverError", "OutOfMemoryError", "NVRTCError", "CompileException"))
+_NO_COMPILER = "DynamicLibNotFoundError"
+ERROR_CLASSES = frozenset(
+    ("CUDARuntimeError", "CUDADriverError", "OutOfMemoryError", "NVRTCError", "CompileException", _NO_COMPILER))
 _NAME = re.compile(r"\b(?:cudaError|CUDA_ERROR_|NVRTC_ERROR_)\w+")
 _NO_ROOM = frozenset(("outofmemory", "memoryallocation"))
 _UNFIT = frozenset((
@@ -69,11 +76,40 @@ def sentence(error: BaseException, device: str, room: str = "") -> EmdiamError:
     if kind in _NO_ROOM or "OutOfMemoryError" in classes:
         return DeviceRoomError(f"the device {device} has no room{f' for {room}' if room else f' ({said})'}",
                                remedy=f"use a smaller graph, or {ON_CPU}")
+    if _NO_COMPILER in classes:
+        return cannot_compile(error, device)
     if kind in _UNFIT or classes & {"NVRTCError", "CompileException"}:
         return DeviceUnfitError(f"the device {device} cannot run these kernels ({said})",
                                 remedy=f"use a GPU and a driver that the installed CuPy supports, or {ON_CPU}")
     clause = f": {_LOST[kind]}" if kind in _LOST else ""
     return DeviceError(f"the device {device} failed in the middle{clause} ({said})", remedy=f"run again, or {ON_CPU}")
+
+
+def cannot_compile(error: BaseException, device: str) -> DeviceUnfitError:
+    """The error that says that kernels cannot be compiled here: no compiler, no headers, no folder to keep them in."""
+    return DeviceUnfitError(f"the device {device} cannot run these kernels: compiling one failed ({first_line(error)})",
+                            remedy=f"{EXTRA}, or {ON_CPU}")
+
+
+@contextmanager
+def at_the_end(*steps: Callable[[], object]) -> Iterator[None]:
+    """`with at_the_end(close, ...):` runs every step after the block, whatever fails. The first error is raised;
+    one of a device that comes after it is a note of the first, since a device that is lost fails at every step."""
+    first: BaseException | None = None
+    try:
+        yield
+    except BaseException as error:
+        first = error
+    for step in steps:
+        try:
+            step()
+        except DEVICE_FAULTS as error:
+            if first is None:
+                first = error
+            else:
+                first.add_note(f"after that: {error}")
+    if first is not None:
+        raise first
 
 
 class Guard:

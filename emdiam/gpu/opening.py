@@ -11,6 +11,7 @@ from ..traverse.core import Core
 from .bfs_standard import DeviceGraph
 from .column_ops import gather
 from .device import Device
+from .failures import at_the_end
 from .gather import pack_rows
 from .paged import PagedGraph
 from .pages import Pages
@@ -40,9 +41,9 @@ def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Callable[[],
         ways = tuple(way for way in setting.ways if way != IN_PLACE or pages.in_order)
         model = setting.model or measure(device, core, pages)
         return PagedGraph(offsets, device.empty(0, core.pager.arena.ids.dtype), core, pages, model, ways)
-    except BaseException:
-        pages.close()
-        raise
+    except BaseException as error:
+        with at_the_end(pages.close):
+            raise error
 
 
 def close_graph(graph: DeviceGraph | None) -> None:

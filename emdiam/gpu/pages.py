@@ -17,6 +17,7 @@ import numpy as np
 from ..stream.counters import Tally
 from ..traverse.core import Core
 from .device import Device, DeviceArray
+from .failures import at_the_end
 
 RING = 3
 
@@ -50,8 +51,6 @@ class Pages:
         self.shift = table.shift + page_shift
         self.n_blocks, self.n_pages = table.n_blocks, -(-table.n_blocks >> page_shift)
         self.counts = PagingCounts()
-        self._locked = arena.ids
-        self._mapped = device.register(arena.ids)
         self.in_order = core.pager.everything_resident and bool((arena.slot_of == np.arange(table.n_blocks)).all())
         self.items, dtype = 1 << self.shift, arena.ids.dtype
         items = self.items
@@ -64,12 +63,15 @@ class Pages:
         self._copies = device.stream()
         self._on_its_way: list[Any] = []
         self._turn = 0
+        # Last, since `close` is only for pages that there are.
+        self._locked = arena.ids
+        self._mapped = device.register(arena.ids)
 
     def close(self) -> None:
-        """Let go of the arena, once all copies have ended."""
-        self.device.wait_here(self.device.record(self._copies))
-        self.device.synchronize()
-        self.device.release(self._locked)
+        """Let go of the arena, once all copies have ended; also where the device is lost."""
+        with at_the_end(lambda: self.device.release(self._locked)):
+            self.device.wait_here(self.device.record(self._copies))
+            self.device.synchronize()
 
     def blocks_of(self, page: int) -> slice:
         """The blocks of a page."""

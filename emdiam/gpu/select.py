@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
+from ..errors import DeviceError, InputError
 from .device import Device
+from .failures import DEVICE_FAULTS as DEVICE_FAULTS
 
 CPU, AUTO = "cpu", "auto"
-# What a device may fail by; the CPU may do the same run.
-DEVICE_FAULTS = (DeviceError, DeviceRoomError, DeviceUnfitError)
 
 
 @dataclass(frozen=True)

@@ -192,6 +192,7 @@ class ShimDevice:
         self._launches.settle()
 
     def record(self, stream: Any = None) -> Any:
+        self._check()
         order = self._launches if stream is None else stream
         return Mark(order, order.asked, time.perf_counter())
 
@@ -200,12 +201,14 @@ class ShimDevice:
         return float(end.seconds - start.seconds)
 
     def register(self, host: np.ndarray) -> DeviceArray:
+        self._check()
         assert host.ctypes.data not in self._registered, "registered already"
         self._registered[host.ctypes.data] = host.nbytes
         return ShimArray(host)
 
     def release(self, host: np.ndarray) -> None:
         del self._registered[host.ctypes.data]
+        self._check()
 
     def stream(self) -> Any:
         return Order(self._late_copies)
@@ -230,6 +233,7 @@ class ShimDevice:
             order.add(event.settle)
 
     def wait_here(self, event: Any) -> None:
+        self._check()
         event.settle()
 
     def memory(self) -> DeviceMemory:
@@ -238,6 +242,7 @@ class ShimDevice:
         return DeviceMemory(total - self.used, total)
 
     def limit_memory(self, nbytes: int | None) -> None:
+        self._check()
         self.limit = nbytes
 
     def peak_bytes(self) -> int:
