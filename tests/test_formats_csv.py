@@ -131,7 +131,7 @@ GOOD = b"".join(b"%d,%d\n" % (i, i) for i in range(2000))
         (b"-5,1", "negative"),
         (b"1,-2", "negative"),
         (b"9223372036854775808,1", "larger than 2^63 - 1"),
-        (b'"5,6', "1 fields"),
+        (b'"5,6', "never closed"),
         (b"+5,6", "not a whole"),
     ],
 )

@@ -60,7 +60,7 @@ def _record_fault(record: list[str], header: Header, strings: bool) -> tuple[str
                 "an id is not a whole number",
                 "mend the record, or keep such ids as names with --ids string",
             )
-        elif int(field) > MAX_ID:
+        elif len(field.lstrip("0")) > 19 or int(field.lstrip("0") or 0) > MAX_ID:
             return (
                 "an id is larger than 2^63 - 1",
                 "mend the record, or keep such ids as names with --ids string",

@@ -11,7 +11,8 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,10 +21,13 @@ import pyarrow.csv as pa_csv
 
 from ..source import EdgeBatch, SourceInfo
 from .base import FileSource, in_slices, text_head
-from .blocks import after_record, block_bytes_for, text_blocks
+from .blocks import after_line, block_bytes_for, count_lines, text_blocks
 from .columns import named_pair
 from .csv_faults import find_fault
-from .text_head import is_integer_line
+from .text_head import is_integer_line, lines_with_text
+
+if TYPE_CHECKING:
+    from .csv_quotes import Quotes
 
 _SEPARATORS = ",\t;| "
 _NUMBER = r"^[ \t]*[0-9]+[ \t]*$"
@@ -44,33 +48,41 @@ class Header:
     record: str
 
 
-def split_record(line: str, separator: str) -> list[str]:
-    """The fields of one record."""
-    return next(csv.reader([line], delimiter=separator), [])
+class HeaderError(Exception):
+    """The header, on line number `line`, cannot be parsed."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(why)
+        self.line = line
 
 
 def read_header(head: bytes, complete: bool) -> Header | None:
-    """The header and the record behind it, None if they are not wholly in `head`."""
-    offset, line = 0, 1
+    """The header and the record behind it, None if they are not wholly in `head`. Raises HeaderError."""
+    mark = b"\n" if b"\n" in head else b"\r"
     rows: list[tuple[str, int, int]] = []
-    while len(rows) < 2 and offset < len(head):
-        end = head.find(b"\n", offset)
+    for start, number in lines_with_text(head, mark):
+        end = head.find(mark, start)
         if end < 0 and not complete:
             return None
-        end = len(head) if end < 0 else end
-        text = head[offset:end].rstrip(b"\r").decode("utf-8", "replace")
-        if text.strip() and not (text.startswith("#") and not rows):
-            rows.append((text, offset, line))
-        offset, line = end + 1, line + 1
+        text = head[start : len(head) if end < 0 else end].rstrip(b"\r").decode("utf-8", "replace")
+        if not (text.startswith("#") and not rows):
+            rows.append((text, start, number))
+        if len(rows) == 2:
+            break
     if not rows or (len(rows) < 2 and not complete):
         return None
     (first, start, first_line), second = rows[0], rows[1][0] if len(rows) > 1 else ""
     separator = next((mark for mark in _SEPARATORS if mark in first), ",")
-    names = split_record(first, separator)
+    is_data = is_integer_line(first.replace(separator, ",").encode())
+    try:
+        # A record may go on in the next line, between quotes; a header does not.
+        names = next(csv.reader([first], delimiter=separator, strict=not is_data), [])
+    except csv.Error as error:
+        raise HeaderError(first_line, str(error)) from error
     src, dst = named_pair(names) or (0, 1)
-    if is_integer_line(first.replace(separator, ",").encode()):
+    if is_data:
         return Header(separator, len(names), src, dst, start, first_line, first)
-    behind = start + len(head[start:].partition(b"\n")[0]) + 1
+    behind = start + len(head[start:].partition(mark)[0]) + 1
     return Header(separator, len(names), src, dst, behind, first_line + 1, second)
 
 
@@ -81,7 +93,11 @@ class CsvSource(FileSource):
     takes_strings = True
 
     def _header(self) -> Header:
-        header = text_head(self.input, read_header)
+        try:
+            header = text_head(self.input, read_header)
+        except HeaderError as error:
+            raise self.error(f"the header cannot be parsed ({error})", line=error.line,
+                             remedy="mend this line") from error
         if header.n_columns < 2:
             raise self.error(
                 "the first line has one column where two are needed",
@@ -93,26 +109,32 @@ class CsvSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         header = self._header()
-        fields = split_record(header.record, header.separator)
-        ids = [
-            field.strip()
-            for field in (fields[i] if i < len(fields) else "" for i in (header.src, header.dst))
-        ]
-        integers = all(text.removeprefix("-").isdigit() for text in ids)
-        kind = self.ids if self.ids != "auto" else "int" if integers else "string"
+        kind = self.ids if self.ids != "auto" else "int" if _has_integers(header) else "string"
         return SourceInfo(directed=True, id_kind=kind, size_bytes=self.input.size_bytes, format=self.format)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""
         header, strings = self._header(), self.info().id_kind == "string"
         line = header.line
+
+        @cache  # the compiled kernel costs memory, which tables without quotes do not need
+        def quotes() -> Quotes:
+            from .csv_quotes import Quotes
+
+            return Quotes(self.name, header.separator, (header.src, header.dst))
+
+        def cut(buffer: bytearray, filled: int) -> int:
+            return (after_line if buffer.find(b'"', 0, filled) < 0 else quotes().cut)(buffer, filled)
+
         with self.input.text(header.offset) as stream:
-            for block in text_blocks(stream, block_bytes_for(batch_bytes), after_record):
+            for block in text_blocks(stream, block_bytes_for(batch_bytes), cut):
                 data = block.tobytes()
-                if data.strip():
+                if b'"' in data:
+                    quotes().check(block, line)
+                if data.strip(b"\r\n"):
                     src, dst = self._parse(data, header, strings, line)
                     yield from in_slices(src, dst, batch_bytes)
-                line += data.count(b"\n")
+                line += count_lines(block)
 
     def _parse(self, data: bytes, header: Header, strings: bool, line: int) -> tuple[Any, Any]:
         """The ids of the records in `data`, whose first line has the number `line`."""
@@ -134,6 +156,16 @@ class CsvSource(FileSource):
                 ) from error
             raise fault from error
         return ids[0], ids[1]
+
+
+def _has_integers(header: Header) -> bool:
+    """Whether the ids of the first record look like integers."""
+    try:
+        table = _read_table(header.record.encode() + b"\n", header, pa.string())
+    except pa.ArrowInvalid:  # a part of a record, or a faulty one, of which more is said when it is read
+        return False
+    ids = [table.column(name)[0].as_py().strip() for name in table.column_names]
+    return all(text.removeprefix("-").isdigit() for text in ids)
 
 
 def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...errors import InputError
+from .text_head import lines_with_text
 
 
 @dataclass(frozen=True)
@@ -21,17 +22,15 @@ class HeaderEnd:
 
 def find_line(head: bytes, complete: bool, wanted: Callable[[bytes], bool]) -> HeaderEnd | None:
     """The first line of `head` for which `wanted` holds, or None if it is not (wholly) there."""
-    offset = number = 0
-    start = head.partition(b"\n")[0].decode("utf-8", "replace").strip()
-    while offset < len(head):
-        end = head.find(b"\n", offset)
+    first = head.partition(b"\n")[0].decode("utf-8", "replace").strip()
+    for start, number in lines_with_text(head):
+        end = head.find(b"\n", start)
         if end < 0 and not complete:
             return None
-        line = head[offset:] if end < 0 else head[offset:end]
-        offset = len(head) if end < 0 else end + 1
-        number += 1
-        if wanted(line.strip()):
-            return HeaderEnd(line.decode("utf-8", "replace").strip(), number, offset, start)
+        line = (head[start:] if end < 0 else head[start:end]).strip()
+        if wanted(line):
+            offset = len(head) if end < 0 else end + 1
+            return HeaderEnd(line.decode("utf-8", "replace"), number, offset, first)
     return None
 
 
@@ -39,7 +38,9 @@ def header_counts(words: list[str], end: HeaderEnd, name: str) -> list[int]:
     """`words` as counts. Raises InputError with the line for anything but whole numbers >= 0 below 2^63."""
     counts = []
     for word in words:
-        if not (word.isascii() and word.isdigit()) or int(word) >= 2**63:
+        # Python refuses to read thousands of digits, so their number is looked at first.
+        digits = word.lstrip("0") if word.isascii() and word.isdigit() else ""
+        if not word.isascii() or not word.isdigit() or len(digits) > 19 or int(digits or 0) >= 2**63:
             raise InputError(
                 "the header's counts must be whole numbers",
                 path=name,
@@ -47,5 +48,5 @@ def header_counts(words: list[str], end: HeaderEnd, name: str) -> list[int]:
                 text=end.text,
                 remedy="mend the header",
             )
-        counts.append(int(word))
+        counts.append(int(digits or 0))
     return counts

@@ -23,6 +23,8 @@ from .headers import HeaderEnd, find_line, header_counts
 from .streams import ByteStream
 from .symmetric_check import checked_symmetric
 
+_MOST_WEIGHTS = 1 << 20
+
 
 def _find_header(head: bytes, complete: bool) -> HeaderEnd | None:
     return find_line(head, complete, lambda line: bool(line) and not line.startswith(b"%"))
@@ -57,6 +59,9 @@ class MetisSource(FileSource):
                 remedy="it must be 'n m', 'n m fmt' or 'n m fmt ncon' with fmt of digits 0 and 1",
             )
         n, m, *rest = header_counts(words[:2] + words[3:], end, self.name)
+        if rest and rest[0] > _MOST_WEIGHTS:
+            raise self.error(f"the header declares more than {_MOST_WEIGHTS} weights a vertex",
+                             line=end.number, text=end.text, remedy="mend the header")
         weights = (rest[0] if rest else 1) if flags[1] == "1" else 0
         return _Header(n, m, int(flags[0]) + weights, 1 + int(flags[2]), end)
 

@@ -6,6 +6,10 @@ stored entry is an edge whatever its value.
 
 from __future__ import annotations
 
+import lzma
+import math
+import struct
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,6 +26,10 @@ from .csr_stream import ArrayStream, csr_batches
 _REMEDY = "write it with scipy.sparse.save_npz from a csr, csc or coo matrix"
 _ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
 _SMALL = 16
+_MOST_ITEM_BYTES = 64
+# What zipfile, and NumPy's reader of headers, raise for archives and headers of any bytes.
+_DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError, EOFError, OSError,
+           ValueError, TypeError, LookupError, SyntaxError, RuntimeError, ArithmeticError)
 
 
 def _read_npy_header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
@@ -44,7 +52,7 @@ class NpzSource(FileSource):
             raise self.error("a compressed .npz cannot be read in place", remedy="decompress it first")
         try:
             return zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError) as error:
+        except _DAMAGE as error:
             raise self.error(f"not an .npz archive, or cut short ({error})", remedy=_REMEDY) from error
 
     def _small(self, archive: zipfile.ZipFile, name: str) -> Any:
@@ -52,30 +60,34 @@ class NpzSource(FileSource):
         member = self._member(archive, name)
         with member:
             shape, dtype = self._header(member, name)
-            if dtype.hasobject or int(np.prod(shape)) > _SMALL:
+            items = math.prod(shape)
+            if dtype.kind not in "iuSU" or not 1 <= items <= _SMALL or not 1 <= dtype.itemsize <= _MOST_ITEM_BYTES:
                 raise self.error(f"its member {name} is not as SciPy writes it", remedy=_REMEDY)
-            return np.frombuffer(self._read(member, name, int(np.prod(shape)) * dtype.itemsize), dtype)
+            data = self._read(member, name, items * dtype.itemsize)
+            if len(data) < items * dtype.itemsize:
+                raise self.error(f"its member {name} is cut short", remedy="fetch or write it again")
+            return np.frombuffer(data, dtype)
 
     def _member(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
         try:
             return archive.open(name + ".npy")
-        except KeyError:
+        except KeyError as error:
             raise self.error(
                 f"the archive has no member {name}: no SciPy sparse matrix", remedy=_REMEDY
-            ) from None
-        except (zipfile.BadZipFile, RuntimeError) as error:
+            ) from error
+        except _DAMAGE as error:
             raise self.error(f"its member {name} cannot be read ({error})", remedy=_REMEDY) from error
 
     def _header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
         try:
             return _read_npy_header(member)
-        except (ValueError, EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        except _DAMAGE as error:
             raise self.error(f"its member {name} is no NumPy array ({error})", remedy=_REMEDY) from error
 
     def _read(self, member: IO[bytes], name: str, size: int) -> bytes:
         try:
             data = member.read(size)
-        except (EOFError, OSError, zipfile.BadZipFile, zlib.error) as error:
+        except _DAMAGE as error:
             raise self.error(
                 f"its member {name} is damaged ({error})", remedy="fetch or write it again"
             ) from error
@@ -84,11 +96,15 @@ class NpzSource(FileSource):
 
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int]:
         """(csr, csc or coo; n)."""
-        kind = bytes(self._small(archive, "format").astype("S")[0]).decode("ascii", "replace")
+        # An old SciPy wrote text here, of four bytes a letter.
+        kind = self._small(archive, "format").tobytes().replace(b"\0", b"").decode("ascii", "replace")
         if kind not in _ARRAYS:
             raise self.error(f"a sparse matrix of kind {kind!r} is not supported", remedy=_REMEDY)
-        shape = [int(side) for side in self._small(archive, "shape")]
-        if len(shape) != 2 or shape[0] != shape[1] or shape[0] < 0:
+        sides = self._small(archive, "shape")
+        if sides.dtype.kind not in "iu":
+            raise self.error(f"the sides of its matrix are {sides.dtype}, not integers", remedy=_REMEDY)
+        shape = sides.tolist()
+        if len(shape) != 2 or shape[0] != shape[1] or not 0 <= shape[0] < 2**63:
             raise self.error(
                 f"a matrix of shape {tuple(shape)} is not square, so no adjacency matrix",
                 remedy="give a square matrix",
@@ -99,7 +115,7 @@ class NpzSource(FileSource):
         """The one-dimensional integer array `name`, ready to be read."""
         member = stack.enter_context(self._member(archive, name))
         shape, dtype = self._header(member, name)
-        if len(shape) != 1 or dtype.kind not in "iu":
+        if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in "iu":
             raise self.error(
                 f"its member {name} is {dtype}{list(shape)}, not a row of integers", remedy=_REMEDY
             )

@@ -22,6 +22,8 @@ from .columns import named_pair
 _BUFFER_BYTES = 1 << 20
 _MAX_ROWS = 1 << 19
 _STRING_SHARE = 4  # strings are taken to be this much larger than int64
+# What pyarrow raises for files of any bytes.
+_DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError)
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
 
 
@@ -58,10 +60,16 @@ class ParquetSource(FileSource):
                 "a compressed Parquet file cannot be read in place", remedy="decompress it first"
             )
         try:
-            return pq.ParquetFile(
+            file = pq.ParquetFile(
                 path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True
             )
-        except (pa.ArrowException, OSError) as error:
+            str([(field.name, field.type) for field in file.schema_arrow])  # all names are decoded
+            return file
+        except UnicodeDecodeError as error:
+            raise self.error(
+                "the name of a column is not UTF-8 text", text=repr(error.object), remedy="rename the column"
+            ) from error
+        except _DAMAGE as error:
             raise self.error(
                 f"not a Parquet file, or cut short ({_first_line(error)})", remedy="fetch or write it again"
             ) from error
@@ -93,7 +101,7 @@ class ParquetSource(FileSource):
         with self._open() as file:
             columns = self._columns(file.schema_arrow)
             rows = file.metadata.num_rows
-        if rows == 0:
+        if rows <= 0:
             raise self.error("the table has no rows", remedy="fetch or write it again")
         kind = columns.kind if self.ids == "auto" else self.ids
         return SourceInfo(
@@ -119,7 +127,7 @@ class ParquetSource(FileSource):
         while True:
             try:
                 batch = next(batches, None)
-            except (pa.ArrowException, OSError) as error:
+            except _DAMAGE as error:
                 raise self.error(
                     f"the data are damaged ({_first_line(error)})", remedy="fetch or write it again"
                 ) from error
@@ -131,7 +139,12 @@ class ParquetSource(FileSource):
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
         """One column of a batch as int64[k] or string array; `done` rows came before."""
         if strings:
-            column = column.cast(pa.string())
+            try:
+                column.validate(full=True)
+                column = column.cast(pa.string())
+            except (pa.ArrowException, ValueError, OSError) as error:
+                raise self.error(f"column {name} holds what is not UTF-8 text ({_first_line(error)})",
+                                 remedy="write it again") from error
         if column.null_count:
             row = done + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
             raise self.error(f"column {name} has no id in row {row + 1}", remedy="drop rows without an id")

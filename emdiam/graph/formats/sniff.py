@@ -6,10 +6,13 @@ import re
 
 from ...errors import InputError
 from .columns import named_pair
+from .text_head import lines_with_text, read_head
 
 HEAD_BYTES = 1 << 16
-_DIMACS = re.compile(rb"(?:\s*|c(?:[ \t][^\n]*)?\r?\n)*p[ \t]+\w+[ \t]+\d+[ \t]+\d+")
-_FIRST_DATA_LINE = re.compile(rb"(?:[ \t]*(?:[#%][^\r\n]*)?[\r\n]+)*([^\r\n]*)")
+# No pattern here may repeat what can be empty, or match the same blanks in two ways: on a file of blank lines
+# that takes for ever.
+_DIMACS = re.compile(rb"\s*p[ \t]+\w+[ \t]+\d+[ \t]+\d+")
+_DIMACS_COMMENT = re.compile(rb"\s*c(?:[ \t\r\n]|$)")
 _FOREIGN = (
     (re.compile(rb"\s*<"), "XML, such as GraphML or GEXF"),
     (re.compile(rb"\s*[{\[]"), "JSON"),
@@ -44,13 +47,21 @@ def sniff(head: bytes, name: str) -> str:
                 path=name,
                 remedy="write it as an edge list, or name the format with --format",
             )
-    if _DIMACS.match(head):
+    if _is_dimacs(head):
         return "dimacs"
     return "csv" if _has_header(head) else "edgelist"
 
 
+def _is_dimacs(head: bytes) -> bool:
+    """Whether the first line that is no comment is a problem line."""
+    for start, _ in lines_with_text(head):
+        if not _DIMACS_COMMENT.match(head, start):
+            return _DIMACS.match(head, start) is not None
+    return False
+
+
 def _has_header(head: bytes) -> bool:
-    match = _FIRST_DATA_LINE.match(head)
-    line = match[1].decode("utf-8", "replace") if match else ""
+    first = read_head(head, True)
+    line = first.lines[0].decode("utf-8", "replace") if first else ""
     names = [name.strip(' "') for name in re.split(r"[,\t;| ]", line)]
     return named_pair(names) is not None

@@ -161,7 +161,8 @@ class ByteStream:
     def __init__(self, raw: RawStream, compression: str | None) -> None:
         self.raw, self.compression = raw, compression
         self._source = _decompressor(raw, compression)
-        self._ahead = b""
+        # What was looked at and not yet read: the bytes from place _at on.
+        self._ahead, self._at = b"", 0
 
     def _from_source(self, size: int) -> bytes:
         try:
@@ -187,20 +188,27 @@ class ByteStream:
     def read(self, size: int) -> bytes:
         """At most `size` bytes; empty only at the end."""
         if self._ahead:
-            data, self._ahead = self._ahead[:size], self._ahead[size:]
+            data = self._ahead[self._at : self._at + size]
+            self._moved(len(data))
             return data
         return self._from_source(size)
 
+    def _moved(self, size: int) -> None:
+        """The next `size` of the bytes looked at are read now."""
+        self._at += size
+        if self._at == len(self._ahead):
+            self._ahead, self._at = b"", 0
+
     def peek(self, size: int) -> bytes:
         """The next `size` bytes without consuming them; fewer only at the end."""
-        pieces, have = [self._ahead], len(self._ahead)
+        pieces, have = [self._ahead[self._at :]], len(self._ahead) - self._at
         while have < size:
             more = self._from_source(size - have)
             if not more:
                 break
             pieces.append(more)
             have += len(more)
-        self._ahead = b"".join(pieces)
+        self._ahead, self._at = b"".join(pieces), 0
         return self._ahead[:size]
 
     def drop_bom(self) -> None:
@@ -223,8 +231,8 @@ class ByteStream:
         """Drops `size` bytes (None: all that are left); returns how many there were."""
         dropped = 0
         if size is not None and self.compression is None and self.raw.seekable():
-            dropped = min(size, len(self._ahead))
-            self._ahead = self._ahead[dropped:]
+            dropped = min(size, len(self._ahead) - self._at)
+            self._moved(dropped)
             return dropped + self.raw.skip(size - dropped)
         while size is None or dropped < size:
             data = self.read(_SKIP_BYTES if size is None else min(_SKIP_BYTES, size - dropped))

@@ -6,38 +6,58 @@ Kept apart from the readers, so that looking at an input loads no compiled kerne
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 _INTEGERS = re.compile(rb"[ \t]*-?\d+(?:[ \t]*,[ \t]*|[ \t]+)-?\d+(?:[ \t,]|$)")
+_BLANKS = re.compile(rb"[ \t\r\n]*")
+_MOST_COMMENTS = 1 << 10
 _LONG_LINE = 1 << 16  # a second line this long need not be waited for
 _ONE_INTEGER = re.compile(rb"[ \t]*-?\d+[ \t,]*$")
 
 
 @dataclass(frozen=True)
 class Head:
-    """comments : lines before the first data line. lines : the first data lines, at most two."""
+    """comments : lines before the first data line, at most 1,024. lines : the first data lines, at most two."""
 
     comments: tuple[bytes, ...]
     lines: tuple[bytes, ...]
+
+
+def lines_with_text(head: bytes, mark: bytes = b"\n") -> Iterator[tuple[int, int]]:
+    """(offset of its first byte, 1-based number) of every line of `head` that is not blank. Lines end in
+    `mark`; blank ones are passed over by the million, as none of them is looked at alone."""
+    at, number = 0, 1
+    while True:
+        blanks = _BLANKS.match(head, at)
+        text = blanks.end() if blanks else at
+        if text == len(head):
+            return
+        number += head.count(mark, at, text)
+        yield head.rfind(mark, at, text) + 1 or at, number
+        at, number = head.find(mark, text) + 1, number + 1
+        if not at:
+            return
 
 
 def read_head(head: bytes, complete: bool) -> Head | None:
     """Leading comments and the first two data lines of `head`, None if they are not all there."""
     comments: list[bytes] = []
     data: list[bytes] = []
-    lines = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
-    for line in lines if complete else lines[:-1]:
-        text = line.strip(b" \t")
-        if not text:
-            continue
-        if text[:1] in (b"#", b"%"):
-            if not data:
-                comments.append(text)
-        else:
-            data.append(text)
+    text, unfinished = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0
+    for start, _ in lines_with_text(text):
+        end = text.find(b"\n", start)
+        if end < 0 and not complete:
+            unfinished = len(text) - start
+            break
+        line = text[start : len(text) if end < 0 else end].strip(b" \t")
+        if line[:1] not in (b"#", b"%"):
+            data.append(line)
             if len(data) == 2:
                 break
-    enough = len(data) == 2 or (data and (complete or len(lines[-1]) > _LONG_LINE))
+        elif not data and len(comments) < _MOST_COMMENTS:
+            comments.append(line)
+    enough = len(data) == 2 or (data and (complete or unfinished > _LONG_LINE))
     return Head(tuple(comments), tuple(data)) if enough else None
 
 
