@@ -175,17 +175,46 @@ class NetworkxSource:
 
 
 def as_source(graph: Any) -> EdgeSource:
-    """The source for a graph in memory: a scipy.sparse matrix, a pair (src, dst) of arrays, or a
-    networkx graph. Raises InputError for anything else."""
+    """The source for a graph in memory: a scipy.sparse matrix, a tuple (src, dst) of arrays, a list of pairs or an
+    array of two columns, or a networkx graph. Raises InputError for anything else."""
     sparse, networkx = sys.modules.get("scipy.sparse"), sys.modules.get("networkx")
     # A graph of a package that nobody has imported cannot exist, so none is imported to look.
     if sparse is not None and sparse.issparse(graph):
         return MatrixSource(graph)
     if networkx is not None and isinstance(graph, networkx.Graph):
         return NetworkxSource(graph)
-    if isinstance(graph, tuple | list) and len(graph) == 2:
+    if isinstance(graph, tuple) and len(graph) == 2:
         return ArraySource(*graph)
+    # A list is one of pairs even where it has two of them; only a tuple tells sources from targets.
+    if isinstance(graph, list | np.ndarray):
+        return ArraySource(*_columns(graph))
     raise InputError(
         f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
-        remedy="give a store, its path, a scipy.sparse matrix, a pair (src, dst) of arrays or a networkx"
-               " graph")
+        remedy="give a store, its path, a scipy.sparse matrix, a tuple (src, dst) of arrays, a list of pairs"
+               " or a networkx graph")
+
+
+def _columns(edges: list[Any] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sources and targets of a list of pairs or an array [m, 2]. Raises InputError for another shape."""
+    if isinstance(edges, list):
+        _check_pairs(edges)
+    array = np.asarray(edges)
+    if not len(edges):
+        array = np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"edges are pairs of ids, but this array has the shape {array.shape}",
+                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)")
+    return array[:, 0], array[:, 1]
+
+
+def _check_pairs(edges: list[Any]) -> None:
+    """Raise InputError unless every entry has two ids, all of them strings or none: NumPy would turn a number among
+    strings into one."""
+    strings = bool(edges) and isinstance(edges[0], tuple | list) and any(isinstance(end, str) for end in edges[0])
+    for place, edge in enumerate(edges):
+        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
+            raise InputError(f"the entry at position {place} is no pair of ids", text=repr(edge),
+                             remedy="give a list of pairs, or a tuple (src, dst) of two arrays")
+        if any(isinstance(end, str) != strings for end in edge):
+            raise InputError(f"the pair at position {place} has an id of another kind", text=repr(edge),
+                             remedy="give integers in all pairs or strings in all")

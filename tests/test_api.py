@@ -122,10 +122,37 @@ def test_networkx_graphs_keep_their_order(kind: Any):
     assert source.info().directed == graph.is_directed()
 
 
-@pytest.mark.parametrize("thing", [42, None, {"a": "b"}, np.zeros((3, 3)), ([1], [2], [3])])
+@pytest.mark.parametrize("thing", [42, None, {"a": "b"}, {(1, 2)}, ([1], [2], [3])])
 def test_other_things_are_refused(thing: Any):
     with pytest.raises(InputError, match="not a kind of graph that emdiam knows; give a store"):
         as_source(thing)
+
+
+@pytest.mark.parametrize("edges", [
+    [], [(0, 1)], [(0, 1), (0, 2)], [[7, 8], [8, 9]], [(0, 1), (1, 2), (2, 0)], [np.array([4, 5]), (5, 6)],
+    [("a", "b"), ("a", "c")],
+])
+def test_a_list_or_array_of_pairs_is_edges(edges: list[Any]):
+    """Two of them too: only a tuple is (src, dst)."""
+    expected = [tuple(np.asarray(edge).tolist()) for edge in edges]
+    assert pairs(as_source(edges)) == expected
+    assert pairs(as_source(np.array(edges).reshape(-1, 2))) == expected
+    assert pairs(as_source(np.array(edges, order="F").reshape(-1, 2))) == expected
+    if len(edges) == 2:
+        assert pairs(as_source(tuple(edges))) == list(zip(*expected, strict=True))
+
+
+@pytest.mark.parametrize(("edges", "text"), [
+    ([1, 2], "entry at position 0 is no pair"), ([(1, 2), (3,)], "entry at position 1 is no pair"),
+    ([(1, 2), (3, "a")], "position 1 has an id of another kind"), ([("a", "b"), ("c", 1)], "position 1 has"),
+    ([(1, "b")], "position 0 has"), (["ab", "cd"], "position 0 is no pair"), ([(0, 1.5)], "holds float64"),
+    ([(0, 1), (2, -1)], "the id at position 1 is negative"), (np.zeros((3, 3), int), r"shape \(3, 3\)"),
+    (np.zeros(4, int), r"shape \(4,\)"), (np.zeros((2, 2)), "holds float64"), ([(0, 2**70)], "no string"),
+    (np.zeros((2, 2, 2), int), "shape"),
+])
+def test_what_is_no_list_of_pairs(edges: Any, text: str):
+    with pytest.raises(InputError, match=text):
+        pairs(as_source(edges))
 
 
 GRAPHS = {
