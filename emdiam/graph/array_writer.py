@@ -11,6 +11,7 @@ import hashlib
 import os
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -191,5 +192,6 @@ class ArrayWriter:
             future.cancel()
         self._pending.clear()
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
+                self._file.close()
             self._file = None

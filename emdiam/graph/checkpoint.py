@@ -21,7 +21,7 @@ from time import perf_counter
 from typing import Any
 
 from .._version import __version__
-from ..durable import sync_path
+from ..durable import check_name, sync_path
 from ..errors import InputError
 from .named_scratch import NamedScratch, is_scratch_name
 from .scratch import disk_full_is_said
@@ -45,11 +45,15 @@ class Checkpoint:
         self.folder, self._every, self.asked_to_resume = folder, every_seconds, resume
         self.state: State | None = None
         self.notes: list[str] = []
-        self._lock = _lock(folder)
+        self._lock: int | None = _lock(folder)
         # Number of a state kept -> sizes of the scratch files that it refers to.
         self._kept: dict[int, dict[str, int]] = {}
         self._last = perf_counter()
-        self.scratch = NamedScratch(folder, folder)
+        try:
+            self.scratch = NamedScratch(folder, folder)
+        except BaseException:
+            os.close(self._lock)
+            raise
 
     @classmethod
     def open(cls, folder: Path, key: Mapping[str, Any], *, every_seconds: float, resume: bool) -> Checkpoint:
@@ -179,38 +183,45 @@ class Checkpoint:
     def release(self) -> None:
         """Let go of the folder and leave all in it, but nothing where there is no state yet. May be
         called again."""
-        self.scratch.close()
-        if self._lock is not None:
-            if not self._numbers():
+        try:
+            self.scratch.close()
+            if self._lock is not None and not self._numbers():
                 self.scratch.sweep(set())
                 (self.folder / _NEW).unlink(missing_ok=True)
                 self.folder.rmdir()
-            os.close(self._lock)
-            self._lock = None
+        finally:
+            if self._lock is not None:
+                os.close(self._lock)
+                self._lock = None
 
 
-def _make(folder: Path) -> None:
-    """Make the folder unless it is there. Raises InputError if something else is, or cannot be made."""
+def make_folder(folder: Path) -> None:
+    """Make the folder unless it is there. Raises InputError if something else is, or it cannot be made."""
+    check_name(folder)
     try:
         folder.mkdir(exist_ok=True)
     except FileExistsError:
         raise InputError("this is no folder", path=folder, remedy="name another one with --checkpoint") from None
-    except FileNotFoundError:
-        raise InputError("the folder of the checkpoint does not exist", path=folder.absolute().parent,
-                         remedy="make it first") from None
+
+
+def _make(folder: Path) -> None:
+    """The same. Raises InputError also if something else lies in it."""
+    make_folder(folder)
     for path in folder.iterdir():
         if not (is_scratch_name(path.name) or _STATE.fullmatch(path.name) or path.name == _NEW):
             raise InputError("the folder for the checkpoint holds something else", path=path,
                              remedy="name an empty or a new folder with --checkpoint")
 
 
-def _lock(folder: Path) -> int | None:
+def _lock(folder: Path) -> int:
     """A lock on the folder: the descriptor that holds it. Raises InputError if somebody has it."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as error:
         os.close(handle)
+        if not isinstance(error, BlockingIOError):
+            raise
         raise InputError("another process is using this checkpoint now", path=folder,
                          remedy="wait for it or name another folder") from None
     return handle

@@ -40,8 +40,10 @@ def claim(partial: Path) -> int:
     handle = os.open(partial, os.O_RDONLY)
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    except OSError as error:
         os.close(handle)
+        if not isinstance(error, BlockingIOError):
+            raise
         raise InputError("another conversion is writing this store now", path=partial,
                          remedy="wait for it or choose another name") from None
     return handle

@@ -30,7 +30,7 @@ from .sortplan import SortPlan, plan_sort
 from .source import EdgeSource, SourceInfo
 from .writer import check_target
 
-__all__ = ["ConvertOptions", "ConvertReport", "convert", "planned_disk", "write_graph"]
+__all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "planned_disk", "write_graph"]
 
 _BYTES_PER_TEXT_EDGE = 12
 _SCRATCH_BYTES_PER_KEY = 2.5
@@ -50,11 +50,18 @@ def convert(
     from .formats import open_source
 
     options = options or ConvertOptions()
-    if options.checkpoint is None:
-        check_target(Path(target), options.force)
+    check_outputs(Path(target), options)
     # The default pool keeps freed memory, which counts as RSS.
     pa.set_memory_pool(pa.system_memory_pool())
     return write_graph(open_source(inputs, fmt=options.fmt, ids=options.ids), target, options=options)
+
+
+def check_outputs(target: Path, options: ConvertOptions) -> None:
+    """Raise InputError unless the store and scratch files could be made where they are to lie. With a
+    checkpoint, which may know of a target that is complete, that is looked at when it is opened."""
+    if options.checkpoint is None:
+        check_target(target, options.force)
+        Scratch(options.scratch, target).close()
 
 
 def write_graph(source: EdgeSource, target: Path, *, options: ConvertOptions | None = None) -> ConvertReport:

@@ -20,6 +20,7 @@ from typing import IO
 
 import numpy as np
 
+from ..durable import check_folder
 from ..errors import BudgetError, InputError
 from ..units import format_size
 
@@ -76,9 +77,7 @@ class Scratch:
         self.folder = Path(target).absolute().parent if folder is None else Path(folder)
         if not self.folder.is_dir():
             raise InputError("the scratch folder does not exist", path=self.folder, remedy="make it first")
-        if not os.access(self.folder, os.W_OK | os.X_OK):
-            raise InputError("the scratch folder cannot be written", path=self.folder,
-                             remedy="choose another with --scratch")
+        check_folder(self.folder)
         self.in_memory = file_system(self.folder) in MEMORY_FILE_SYSTEMS
         self._lock = Lock()
         self._files: set[ScratchFile] = set()

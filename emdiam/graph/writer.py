@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from ..durable import sync_path
+from ..durable import check_name, sync_path
 from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
 from .claim import claim, remove_stale
@@ -41,20 +41,18 @@ _ID_FILLS = {"vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_byt
 
 
 def check_target(target: Path, force: bool) -> None:
-    """Raise InputError if `target` exists and may not be replaced, or its folder is missing."""
+    """Raise InputError if `target` exists and may not be replaced, or nothing can be made in its folder."""
     target = Path(target)
     if target.name.endswith(PARTIAL_SUFFIX):
         raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
                          remedy="choose another name")
+    check_name(target)
     if target.exists() or target.is_symlink():
         if not force:
             raise InputError("the target exists", path=target, remedy="choose another name or use --force")
         if not (target / "zarr.json").is_file():
             raise InputError("the target exists and is not a zarr store, so it is not replaced",
                              path=target, remedy="choose another name")
-    if not target.absolute().parent.is_dir():
-        raise InputError("the folder of the target does not exist", path=target.absolute().parent,
-                         remedy="make it first")
 
 
 def writer_bytes(threads: int, chunk_ids: int) -> int:
@@ -104,17 +102,22 @@ class StoreWriter:
         self._claim: int | None = None
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
         if resumed is None:
-            self._begin()
+            remove_stale(self.partial)
+            self.partial.mkdir()
+            self._claim = claim(self.partial)
+            try:
+                self._begin()
+            except BaseException:
+                self.abort()
+                raise
         else:
             self._go_on(resumed)
 
     def _begin(self) -> None:
-        """Make NAME.partial with its first two arrays."""
+        """Make a group of the empty NAME.partial, with its first two arrays."""
         import zarr
 
-        remove_stale(self.partial)
-        zarr.open_group(str(self.partial), mode="w", zarr_format=3)
-        self._claim = claim(self.partial)
+        zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
         self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
         self._array("indices", self.id_dtype, sentinel(self.id_dtype))
         self._indptr.append(np.zeros(1, np.int64))
@@ -301,19 +304,25 @@ class StoreWriter:
 
     def leave(self) -> None:
         """Stop and leave NAME.partial as it is, for a writer that goes on from a `state`."""
-        for array in self._arrays.values():
-            array.abort()
-        self._pool.shutdown(wait=True, cancel_futures=True)
-        self._let_go()
+        try:
+            self._stop()
+        finally:
+            self._let_go()
 
     def abort(self) -> None:
         """Stop and remove NAME.partial. Safe to call at any time before finish has returned."""
+        try:
+            self._stop()
+            if self._claim is not None and self.partial.exists():
+                shutil.rmtree(self.partial)
+        finally:
+            self._let_go()
+
+    def _stop(self) -> None:
+        """Drop what is pending, and join the threads."""
         for array in self._arrays.values():
             array.abort()
         self._pool.shutdown(wait=True, cancel_futures=True)
-        if self._claim is not None and self.partial.exists():
-            shutil.rmtree(self.partial)
-        self._let_go()
 
 
 def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:

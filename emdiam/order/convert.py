@@ -15,9 +15,11 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..durable import check_name
 from ..errors import InputError
+from ..graph.checkpoint import make_folder
 from ..graph.claim import claim
-from ..graph.convert import ConvertOptions, ConvertReport, convert
+from ..graph.convert import ConvertOptions, ConvertReport, check_outputs, convert
 from ..graph.layout import PARTIAL_SUFFIX
 from ..graph.resume import CheckpointOptions
 from ..graph.writer import check_target
@@ -43,7 +45,7 @@ def convert_ordered(
     options, target = options or ConvertOptions(), Path(target)
     order_named(order)
     if options.checkpoint is None:
-        check_target(target, options.force)
+        check_outputs(target, options)
         options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
         with _store_beside(target) as natural:
             return _both(inputs, natural, target, order, (options, options))
@@ -56,13 +58,14 @@ def _resumable(
     """The same with a checkpoint for each step, which stay, and with them the naturally ordered store,
     until both steps are done."""
     folder = checkpoint.folder
+    check_name(folder)
     steps = [folder / name for name in _STEPS]
     if folder.is_dir() and not {path.name for path in folder.iterdir()} <= set(_STEPS):
         raise InputError("the folder for the checkpoint holds something else", path=folder,
                          remedy="name an empty or a new folder with --checkpoint")
     if not folder.is_dir():
         check_target(target, options.force)
-        folder.mkdir()
+        make_folder(folder)
     place = _beside(target)
     if not (checkpoint.resume and place.is_dir()):
         _remove_stale(place)
@@ -79,8 +82,10 @@ def _resumable(
             shutil.rmtree(gone)
             shutil.rmtree(place)
     finally:
-        _tidy(folder, steps, place)
-        os.close(handle)
+        try:
+            _tidy(folder, steps, place)
+        finally:
+            os.close(handle)
     return report
 
 
@@ -121,14 +126,17 @@ def _store_beside(target: Path) -> Iterator[Path]:
     Raises InputError if another conversion has it, or if something else is in the way.
     """
     folder = _beside(target)
+    check_name(folder)
     _remove_stale(folder)
     folder.mkdir()
     handle = claim(folder)
     try:
         yield folder / _STORE
     finally:
-        shutil.rmtree(folder)
-        os.close(handle)
+        try:
+            shutil.rmtree(folder)
+        finally:
+            os.close(handle)
 
 
 def _remove_stale(folder: Path) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import BudgetError, InputError
 from ..graph.check import check_ranks
 from ..graph.checkpoint import Checkpoint
-from ..graph.convert import ConvertOptions
+from ..graph.convert import ConvertOptions, check_outputs
 from ..graph.info import offset_pieces
 from ..graph.meter import Meter
 from ..graph.reorder import (
@@ -64,7 +64,7 @@ def reorder(
     if options.threads < 1:
         raise InputError("at least one thread is needed", text=str(options.threads))
     if options.checkpoint is None:
-        check_target(target, options.force)
+        check_outputs(target, options)
         with open_store(store) as opened:
             return _reorder(opened, target, Named(order, chosen, seed), options, None)
     with open_store(store) as opened:

@@ -84,9 +84,10 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
     alone needs more memory than the budget.
     """
     source = make_source(name, vertices=vertices, seed=seed, parameters=parameters)
-    from ..convert import ConvertOptions, write_graph
+    from ..convert import ConvertOptions, check_outputs, write_graph
 
     options = ConvertOptions() if options is None else options
+    check_outputs(Path(target), options)
     budget = default_memory_bytes() if options.memory_bytes is None else options.memory_bytes
     needed = source.memory_bytes + current_rss_bytes()
     if needed > budget:
