@@ -38,7 +38,7 @@ def test_a_proof(emdiam: Run, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     first, pairs, time, memory = done.stdout.splitlines()
     assert re.fullmatch(r"verified: diameter 21 \(lower and upper re-proved with \d+ traversals?, 2 scans\)", first)
-    assert re.fullmatch(r"pairs: [\d,]+ pairs? of boxes for [\d,]+ unsettled (vertex|vertices)", pairs)
+    assert re.fullmatch(r"pairs: [\d,]+ looks? for [\d,]+ unsettled (vertex|vertices)", pairs)
     assert time.startswith("time: ") and memory.startswith("memory: peak ")
 
 

@@ -16,7 +16,7 @@ def report_text(report: dict[str, Any]) -> str:
         lines.append(f"verified: diameter of the largest component {report['diameter_largest_component']}")
     seconds = report["seconds"]
     parts = [f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total"]
-    lines.append(f"pairs: {_count(report['pairs'], 'pair')} of boxes for"
+    lines.append(f"pairs: {_count(report['pairs'], 'look')} for"
                  f" {_count(report['unsettled'], 'unsettled vertex', 'unsettled vertices')}")
     lines.append(f"time: {seconds_text(seconds['total'])} ({', '.join(parts)})")
     lines.append(f"memory: peak {format_size(report['peak_rss_bytes'])},"

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..engine import Engine
 from ..errors import InputError
+from ..graph.meter import timed
 from ..traverse.columns import Column
 from .result import Traversals
 
@@ -77,14 +76,9 @@ class Stages:
     partial: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
-    @contextmanager
-    def timed(self, stage: str) -> Iterator[None]:
+    def timed(self, stage: str) -> AbstractContextManager[None]:
         """Add the wall time of the block to `stage`."""
-        begin = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[stage] = self.seconds.get(stage, 0.0) + time.perf_counter() - begin
+        return timed(self.seconds, stage)
 
     def traversals(self) -> Traversals:
         """The counts as the result tells them."""

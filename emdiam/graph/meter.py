@@ -1,12 +1,24 @@
-"""Progress of a conversion: phases, their seconds, and events at a bearable rate."""
+"""Progress of a conversion: phases, their seconds, and events at a bearable rate. Seconds of any block."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from time import perf_counter
 
 from ..progress import Event, Listener, silent
 
 _SECONDS_BETWEEN_EVENTS = 0.2
+
+
+@contextmanager
+def timed(seconds: dict[str, float], name: str) -> Iterator[None]:
+    """Add the wall seconds of the block to seconds[name], however it ends."""
+    begin = perf_counter()
+    try:
+        yield
+    finally:
+        seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
 
 
 class Meter:

@@ -1,13 +1,24 @@
-"""All pairs of a set of points proved near: a tree of boxes against itself, piece by piece.
+"""All pairs of a set of points proved near: products of sets of rows, cut by the bound itself.
 
-A point is a vertex's vector of k label columns, and d(x, y) <= min_i x_i + y_i. A box keeps the
-maximum of its points in every column; a pair of boxes a, b is certified if
-min_i (max_a,i + max_b,i) <= L, else the wider box is replaced by its two halves. Boxes are cut until
-all points of one are equal, so that a leaf is a class of equal points; it is paired with
-itself only if it has two. Every pair x != y lies in some pair of boxes at any time, and a pair of
-boxes is only ever dropped when certified: if none is left, all pairs are. Open pairs of boxes
-are kept in arrays of bounded length, the newest first.
-Bytes: k x itemsize and 8 a point; k x itemsize and 20 (40 from 2^30 points on) a box.
+A point is a vertex's row of k label columns: d(x, y) <= x_i + y_i for every column i. A *product*
+stands for all pairs of a set of rows with itself, or of one set with another that shares no row
+with it. Three steps, of which each replaces a product by smaller ones; L is the bound:
+
+1. S with itself. N are the rows of S with x_i <= L / 2, for one column i; any two of them have a sum
+   of at most L. Left are N with the rest R, and R with itself.
+2. A with B. For one column i and one value t, A' are the rows of A with x_i <= t, B' those of B with
+   y_i <= L - t; a row of A' and one of B' have a sum of at most L. Left are the rest of A with all of
+   B, and A' with the rest of B.
+3. Few pairs: each is looked at by itself.
+
+At any time each pair x != y of rows is certified or in a product that waits, so all are certified when
+none waits. Whatever i and t are, this holds; they are chosen for the most certified pairs between
+samples of the sets. Where no i and t certify a pair of sampled rows, these rows are not certified
+by any column, and are the answer. So each step certifies a pair at least, and the proof ends.
+
+A set is a range of one permutation of the rows. The sets of a product that waits are changed as wholes
+only, since what is cut in the meantime is a part of one of them or apart from it.
+Bytes: 4 a point (8 from 2^31 points on), and 32 a product that waits.
 """
 
 from __future__ import annotations
@@ -15,85 +26,55 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from ..errors import BudgetError
 from ..jit import kernel
 from ..units import format_size
 
-_PIECE = 1 << 12
-# Coordinates that a kernel looks at in one call.
+# Rows of each set that a cut is chosen by.
+_SAMPLE = 16
+# Pairs of a product are looked at one by one if there are so many a row at most.
+_FEW = 16
+# Rows and pairs that a kernel looks at in one call.
 _SLICE = 1 << 24
+_WAITING = 1 << 10
+# Why a kernel returned.
+_DONE, _UNPROVED, _MORE = 0, 1, 2
 
 
 @dataclass(frozen=True)
 class PairProof:
-    """unproved : rows of a pair that is not certified; None if all pairs are. looked_at : pairs of
-    boxes."""
+    """unproved : rows of a pair that is not certified; None if all pairs are. looked_at : products,
+    and pairs of rows by themselves."""
 
     unproved: tuple[int, int] | None
     looked_at: int
 
 
-@dataclass(frozen=True)
-class _Boxes:
-    """order : int[m], rows box by box. begin, end : int[nodes], a box's part of it. child : int[nodes],
-    the first of its halves (the other follows), 0 for a class. width : int64[nodes], its largest
-    extent. most : unsigned[nodes, k]."""
-
-    order: np.ndarray
-    begin: np.ndarray
-    end: np.ndarray
-    child: np.ndarray
-    width: np.ndarray
-    most: np.ndarray
-
-
 def prove_pairs(points: np.ndarray, limit: int, room: int = 1 << 62) -> PairProof:
     """Prove min_i points[x, i] + points[y, i] <= limit for all rows x != y of unsigned[m, k].
 
-    room : bytes that the boxes may take. Raises BudgetError if they do not fit.
+    room : bytes that the proof may take. Raises BudgetError if they are too few.
     """
-    if len(points) < 2:
-        return PairProof(None, 0)
-    if points.shape[1] == 0:
-        return PairProof((0, 1), 1)
-    boxes = _build(points, room)
-    root = np.zeros(1, np.int64)
-    stack, looked_at = [(root, root)], 0
-    fault = np.full(2, -1, np.int64)
-    out = np.empty((2, 3 * _PIECE), np.int64)
-    while stack:
-        first, second = stack.pop()
-        looked_at += len(first)
-        count = open_pairs(first, second, boxes.begin, boxes.end, boxes.child, boxes.width, boxes.most, limit,
-                           out[0], out[1], fault)
-        if fault[0] >= 0:
-            a, b = (int(boxes.begin[node]) for node in fault)
-            return PairProof((int(boxes.order[a]), int(boxes.order[b if a != b else a + 1])), looked_at)
-        for begin in range(0, count, _PIECE):
-            end = min(begin + _PIECE, count)
-            stack.append((out[0, begin:end].copy(), out[1, begin:end].copy()))
-    return PairProof(None, looked_at)
-
-
-def _build(points: np.ndarray, room: int) -> _Boxes:
     m, k = points.shape
-    number = np.dtype(np.int32 if m < 1 << 30 else np.int64)
-    _fits(m * number.itemsize, room)
+    if m < 2:
+        return PairProof(None, 0)
+    if k == 0:
+        return PairProof((0, 1), 1)
+    number = np.dtype(np.int32 if m < 1 << 31 else np.int64)
+    waiting = np.empty((_WAITING, 4), np.int64)
+    _fits(m * number.itemsize + waiting.nbytes, room)
     order = np.arange(m, dtype=number)
-    # Pages of these that no box reaches are never touched.
-    begin, end, child = (np.empty(2 * m, number) for _ in range(3))
-    width = np.empty(2 * m, np.int64)
-    state = np.array([0, 1], np.int64)
-    begin[0], end[0] = 0, m
-    while split_classes(points, order, begin, end, child, width, state, max(1, _SLICE // k)):
-        pass  # here Ctrl-C is heard
-    n_nodes = int(state[1])
-    per_node = 3 * number.itemsize + 8
-    _fits(m * number.itemsize + n_nodes * (per_node + k * points.itemsize), room)
-    most = np.zeros((n_nodes, k), points.dtype)
-    fold_maxima(points, order, begin[:n_nodes], child[:n_nodes], most)
-    return _Boxes(order, begin[:n_nodes], end[:n_nodes], child[:n_nodes], width[:n_nodes], most)
+    waiting[0] = 0, m, 0, m
+    # Products that wait, looks so far, and the rows of a pair that is not certified.
+    state = np.array([1, 0, -1, -1], np.int64)
+    while (why := cut_products(points, limit, order, waiting, state, _SLICE)) == _MORE:
+        if state[0] + 2 > len(waiting):  # else Ctrl-C is heard, no more
+            _fits(m * number.itemsize + 3 * waiting.nbytes, room)
+            waiting = np.concatenate([waiting, np.empty_like(waiting)])
+    unproved = (int(state[2]), int(state[3])) if why == _UNPROVED else None
+    return PairProof(unproved, int(state[1]))
 
 
 def _fits(size: int, room: int) -> None:
@@ -103,111 +84,153 @@ def _fits(size: int, room: int) -> None:
 
 
 @kernel
-def split_classes(points, order, begin, end, child, width, state, most_points):  # type: ignore[no-untyped-def]
-    """Cut boxes in the middle of their largest extent until all points of a box are equal. Box 0 holds
-    all points. state : int64[2], boxes that are done with, boxes that there are. True if it stopped
-    after `most_points` points."""
-    k = points.shape[1]
-    low = np.empty(k, np.int64)
-    high = np.empty(k, np.int64)
-    node = state[0]
-    n_nodes = state[1]
-    looked_at = 0
-    while node < n_nodes and looked_at < most_points:
-        first = np.int64(begin[node])
-        last = np.int64(end[node])
-        looked_at += last - first
-        for i in range(k):
-            low[i] = np.int64(points[order[first], i])
-            high[i] = low[i]
-        for r in range(first + 1, last):
-            for i in range(k):
-                value = np.int64(points[order[r], i])
-                low[i] = min(low[i], value)
-                high[i] = max(high[i], value)
-        widest = 0
-        for i in range(1, k):
-            if high[i] - low[i] > high[widest] - low[widest]:
-                widest = i
-        child[node] = 0
-        width[node] = high[widest] - low[widest]
-        if width[node] > 0:
-            cut = (low[widest] + high[widest]) // 2
-            left = first
-            right = last - 1
-            while left <= right:
-                if np.int64(points[order[left], widest]) <= cut:
-                    left += 1
-                else:
-                    other = order[left]
-                    order[left] = order[right]
-                    order[right] = other
-                    right -= 1
-            child[node] = n_nodes
-            begin[n_nodes] = first
-            end[n_nodes] = left
-            begin[n_nodes + 1] = left
-            end[n_nodes + 1] = last
-            n_nodes += 2
-        node += 1
-    state[0] = node
-    state[1] = n_nodes
-    return node < n_nodes
-
-
-@kernel
-def fold_maxima(points, order, begin, child, most):  # type: ignore[no-untyped-def]
-    """most[node, i] = the largest value of the box in column i. Halves come after their box."""
-    k = points.shape[1]
-    for node in range(len(child) - 1, -1, -1):
-        if child[node] == 0:
-            for i in range(k):
-                most[node, i] = points[order[begin[node]], i]
+def cut_products(points, limit, order, waiting, state, slice_rows):  # type: ignore[no-untyped-def]
+    """Cut products, the newest first, until none waits, a pair is not certified, `waiting` has no place
+    for two more, or so many rows were looked at. waiting : int64[*, 4], first row and end of either
+    set in `order`; state : see prove_pairs."""
+    first = np.empty(_SAMPLE, np.int64)
+    second = np.empty(_SAMPLE, np.int64)
+    values = np.empty((2, _SAMPLE), np.int64)
+    rows = 0
+    while state[0] > 0:
+        if state[0] + 2 > len(waiting) or rows >= slice_rows:
+            return _MORE
+        state[0] -= 1
+        a, a_end, b, b_end = waiting[state[0]]
+        if a_end - a == 0 or b_end - b == 0 or (a == b and a_end - a == 1):
+            continue
+        state[1] += 1
+        size_a = a_end - a
+        size_b = b_end - b
+        rows += size_a + size_b
+        if size_a * size_b <= _FEW * (size_a + size_b):
+            rows += size_a * size_b
+            if not compare(points, limit, order, a, a_end, b, b_end, state):
+                return _UNPROVED
+            continue
+        n_first = sample(order, a, a_end, first)
+        n_second = sample(order, b, b_end, second)
+        if a == b:
+            i = choose_ball(points, limit, first[:n_first])
+            t = limit // 2
         else:
-            for i in range(k):
-                most[node, i] = max(most[child[node], i], most[child[node] + 1, i])
+            i, t = choose_cut(points, limit, first[:n_first], second[:n_second], values)
+        if i < 0:
+            state[2] = first[0]
+            state[3] = second[1] if a == b else second[0]
+            return _UNPROVED
+        a_cut = part(points, order, a, a_end, i, t)
+        if a == b:
+            put(waiting, state, a_cut, a_end, a_cut, a_end)
+            put(waiting, state, a, a_cut, a_cut, a_end)
+        else:
+            b_cut = part(points, order, b, b_end, i, limit - t)
+            put(waiting, state, a_cut, a_end, b, b_end)
+            put(waiting, state, a, a_cut, b_cut, b_end)
+    return _DONE
+
+
+@njit(inline="always")
+def put(waiting, state, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
+    """One more product waits."""
+    waiting[state[0], 0] = a
+    waiting[state[0], 1] = a_end
+    waiting[state[0], 2] = b
+    waiting[state[0], 3] = b_end
+    state[0] += 1
+
+
+@njit(inline="always")
+def sample(order, begin, end, rows):  # type: ignore[no-untyped-def]
+    """Rows of order[begin:end] at equal steps, all different; returns how many."""
+    count = min(len(rows), end - begin)
+    for j in range(count):
+        rows[j] = order[begin + (end - begin) * j // count]
+    return count
 
 
 @kernel
-def open_pairs(first, second, begin, end, child, width, most, limit, out_first, out_second, fault):  # type: ignore[no-untyped-def]
-    """Of the pairs of boxes (first[q], second[q]) drop the certified ones and write those that
-    replace the others to out; returns how many. fault : a pair of classes that nothing certifies."""
-    k = most.shape[1]
-    count = 0
+def choose_ball(points, limit, rows):  # type: ignore[no-untyped-def]
+    """The column in which the most of `rows` are at most half the limit; -1 if none is in any."""
+    best = 0
+    column = -1
+    for i in range(points.shape[1]):
+        count = 0
+        for j in range(len(rows)):
+            count += 2 * np.int64(points[rows[j], i]) <= limit
+        if count > best:
+            best = count
+            column = i
+    return column
+
+
+@kernel
+def choose_cut(points, limit, first, second, values):  # type: ignore[no-untyped-def]
+    """The column and value that certify the most pairs of `first` with `second`; (-1, 0) if none
+    certifies one."""
+    best = 0
+    column = -1
+    threshold = 0
+    for i in range(points.shape[1]):
+        sort_values(points, i, first, values[0])
+        sort_values(points, i, second, values[1])
+        count = len(second)
+        for j in range(len(first)):
+            while count > 0 and values[0, j] + values[1, count - 1] > limit:
+                count -= 1
+            if (j + 1) * count > best:
+                best = (j + 1) * count
+                column = i
+                # The middle of the values that part the samples like this.
+                threshold = (values[0, j] + limit - values[1, count - 1]) // 2
+    return column, threshold
+
+
+@njit(inline="always")
+def sort_values(points, i, rows, values):  # type: ignore[no-untyped-def]
+    """values[:len(rows)] = column i of the rows, ascending."""
+    for j in range(len(rows)):
+        value = np.int64(points[rows[j], i])
+        at = j
+        while at > 0 and values[at - 1] > value:
+            values[at] = values[at - 1]
+            at -= 1
+        values[at] = value
+
+
+@kernel
+def part(points, order, begin, end, i, threshold):  # type: ignore[no-untyped-def]
+    """Put the rows of order[begin:end] with at most the threshold in column i first; returns where the
+    others begin."""
+    for at in range(begin, end):
+        row = order[at]
+        if np.int64(points[row, i]) <= threshold:
+            order[at] = order[begin]
+            order[begin] = row
+            begin += 1
+    return begin
+
+
+@kernel
+def compare(points, limit, order, a, a_end, b, b_end, state):  # type: ignore[no-untyped-def]
+    """Look at each pair of a product by itself; False, with its rows in `state`, if one is not
+    certified."""
     hint = 0
-    for q in range(len(first)):
-        a = first[q]
-        b = second[q]
-        if np.int64(most[a, hint]) + np.int64(most[b, hint]) <= limit:
-            continue
-        near = False
-        for i in range(k):
-            if np.int64(most[a, i]) + np.int64(most[b, i]) <= limit:
-                hint = i
-                near = True
-                break
-        if near:
-            continue
-        if a == b and child[a] != 0:
-            half = np.int64(child[a])
-            out_first[count] = half
-            out_second[count] = half
-            out_first[count + 1] = half
-            out_second[count + 1] = half + 1
-            out_first[count + 2] = half + 1
-            out_second[count + 2] = half + 1
-            count += 3
-        elif a != b and (width[a] > 0 or width[b] > 0):
-            if width[a] < width[b]:
-                a, b = b, a
-            half = np.int64(child[a])
-            out_first[count] = half
-            out_second[count] = b
-            out_first[count + 1] = half + 1
-            out_second[count + 1] = b
-            count += 2
-        elif a != b or end[a] - begin[a] >= 2:
-            fault[0] = a
-            fault[1] = b
-            return count
-    return count
+    for p in range(a, a_end):
+        x = order[p]
+        for q in range(p + 1 if a == b else b, b_end):
+            y = order[q]
+            state[1] += 1
+            if np.int64(points[x, hint]) + np.int64(points[y, hint]) <= limit:
+                continue
+            near = False
+            for i in range(points.shape[1]):
+                if np.int64(points[x, i]) + np.int64(points[y, i]) <= limit:
+                    hint = i
+                    near = True
+                    break
+            if not near:
+                state[2] = x
+                state[3] = y
+                return False
+    return True

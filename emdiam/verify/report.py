@@ -18,8 +18,8 @@ class VerifyReport:
     interval of the largest distance, over all components; proved if verified. diameter : the
     diameter, if it is verified, exact and the graph connected. traversals : sources whose
     distances were proposed and checked. scans : passes over all edges made here, beside those
-    of the traversals. unsettled : vertices that had to be proved by pairs. pairs : pairs of boxes
-    that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
+    of the traversals. unsettled : vertices that had to be proved by pairs. pairs : products of
+    sets of them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
     """
 
     verified: bool

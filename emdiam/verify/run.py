@@ -8,14 +8,12 @@ pairs.py says for each unsettled vertex.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from .._version import __version__
 from ..errors import InputError
 from ..exact.certificate import Certificate, read_certificate
-from ..graph.meter import Meter
+from ..graph.meter import Meter, timed
 from ..graph.store import Store, open_store
 from ..progress import Event, Listener, silent
 from ..units import default_memory_bytes, peak_rss_bytes
@@ -54,16 +52,16 @@ def _verify(certificate: Certificate, store: Store, budget: Budget) -> VerifyRep
     report, begin = _claimed(certificate), time.perf_counter()
     report.memory_limit_bytes = budget.memory_bytes
     try:
-        with _timed(report, "graph"):
+        with timed(report.seconds, "graph"):
             dtype = label_dtype(largest_label(report.upper, store.n_vertices))
             load_kernels(store.id_dtype, dtype)
             check_graph_room(store, dtype.itemsize, budget.memory_bytes, budget.threads)
             parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
             report.scans += 1
-        with _timed(report, "labels"):
+        with timed(report.seconds, "labels"):
             gathered = LabelStage(store, parts, member, budget, report).run()
             del member
-        with _timed(report, "pairs"):
+        with timed(report.seconds, "pairs"):
             (budget.progress or silent)(Event("pairs"))
             _prove(gathered, store, budget, report)
         report.verified = True
@@ -81,15 +79,6 @@ def _claimed(certificate: Certificate) -> VerifyReport:
         False, claims.lower, claims.upper, claims.lower if exact else None, claims.diameter_largest_component,
         claims.n_components, claims.connected, graph.n_vertices, graph.n_edges, version=__version__,
     )
-
-
-@contextmanager
-def _timed(report: VerifyReport, stage: str) -> Iterator[None]:
-    begin = time.perf_counter()
-    try:
-        yield
-    finally:
-        report.seconds[stage] = time.perf_counter() - begin
 
 
 def _prove(gathered: list[Gathered], store: Store, budget: Budget, report: VerifyReport) -> None:
