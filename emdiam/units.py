@@ -18,6 +18,9 @@ _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12,
 _SIZE = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*$", re.IGNORECASE)
 _SECONDS = {"": 1.0, "ms": 0.001, "s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _DURATION = re.compile(r"^\s*(\d+(?:\.\d+)?)\s*(ms|s|min|h|d|)\s*$", re.IGNORECASE)
+# More than any machine has, and far enough from 2^63 that sums of some such sizes are still integers of 64 bits.
+_MOST_BYTES = 1 << 60
+_MOST_COUNT = (1 << 63) - 1
 _POWER = re.compile(r"^\s*(\d+)\s*(?:\^|\*\*)\s*(\d+)\s*$")
 
 
@@ -29,7 +32,9 @@ def parse_size(text: str | int) -> int:
         match = _SIZE.match(text)
         if not match or match.group(2).lower() == "i":
             raise InputError("not a size", text=text, remedy="write it like 4GiB, 512MB or 1000000")
-        size = int(float(match.group(1)) * _UNITS[match.group(2).lower()])
+        size = int(min(float(match.group(1)) * _UNITS[match.group(2).lower()], 2.0 * _MOST_BYTES))
+    if size > _MOST_BYTES:
+        raise InputError(f"a size is at most {_MOST_BYTES >> 40} TiB", text=str(text))
     if size <= 0:
         raise InputError("a size must be positive", text=str(text))
     return size
@@ -94,6 +99,20 @@ def current_rss_bytes() -> int:
 def peak_rss_bytes() -> int:
     """Peak resident set of this process so far, bytes (VmHWM)."""
     return _status_bytes("VmHWM")
+
+
+class MemoryFigures:
+    """What a report says of memory, bytes: its limit, and the measured peak of the process until it was made, which
+    includes what a program did before it called the library. Either may be None."""
+
+    memory_limit_bytes: int | None
+    peak_rss_bytes: int | None
+
+    @property
+    def memory_limit_exceeded(self) -> bool:
+        """Whether the peak passed the limit."""
+        return (self.memory_limit_bytes is not None and self.peak_rss_bytes is not None
+                and self.peak_rss_bytes > self.memory_limit_bytes)
 
 
 def _cgroup_limit_bytes() -> int | None:

@@ -114,7 +114,8 @@ def test_exact_json_is_the_contract(call, store: str):
     from emdiam.exact.result import Result
 
     result = parsed(call("exact", store, "--json", "--quiet", "--memory", "2GiB", "--threads", "1"))
-    assert list(result) == [field.name for field in fields(Result) if field.name != "proof"]
+    names = [field.name for field in fields(Result) if field.name != "proof"]
+    assert list(result) == [*names, "memory_limit_exceeded"] and result["memory_limit_exceeded"] is False
     assert (result["method"], result["n_vertices"], result["n_edges"]) == ("pivots", 8, 7)
     assert (result["connected"], result["n_components"], result["diameter"]) == (False, 2, None)
     assert (result["lower"], result["upper"], result["exact"]) == (4, 4, True)

@@ -40,6 +40,15 @@ def test_a_connected_graph():
     ]
 
 
+def test_a_peak_above_the_limit_is_told():
+    passed = result(memory_limit_bytes=150 << 20, memory_limit_exceeded=True)
+    assert result_text(passed).splitlines()[-2:] == [
+        "memory: peak 200.0 MiB, planned 300.0 MiB, limit 150.0 MiB",
+        "warning: the peak passed the limit by 50.0 MiB: this is a fault of emdiam, please report it with the"
+        " command line and the store",
+    ]
+
+
 def test_a_disconnected_graph_is_infinite_first():
     text = result_text(result(connected=False, n_components=1454, diameter=None, lower=2996, upper=2996,
                               diameter_largest_component=2872, diameter_max_component=2996))

@@ -19,7 +19,8 @@ def test_parse_size(text: str | int, size: int) -> None:
     assert units.parse_size(text) == size
 
 
-@pytest.mark.parametrize("text", ["", "GiB", "4 iB", "-4MiB", "0", "4XB", "1e9", 0])
+@pytest.mark.parametrize("text", ["", "GiB", "4 iB", "-4MiB", "0", "4XB", "1e9", 0,
+                                  "99999999999TiB", "9" * 400, "1048577TiB", (1 << 60) + 1])
 def test_bad_sizes(text: str | int) -> None:
     with pytest.raises(InputError):
         units.parse_size(text)

@@ -7,8 +7,9 @@ import io
 from typing import Any
 
 from ..units import format_size
-from .exact_text import device_lines, memory_line, seconds_line, traversals_line
+from .exact_text import device_lines, seconds_line, traversals_line
 from .forecast_text import forecast_lines
+from .memory_text import memory_lines
 from .phases import bounds_text, seconds_text
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
@@ -20,7 +21,7 @@ def approximation_text(result: dict[str, Any]) -> str:
     return "\n".join([
         *_bound_lines(result), *_cluster_lines(result), *_sweep_lines(result), *_witness_lines(result["witness"]),
         traversals_line(result), *device_lines(result), seconds_line(result), *_stage_lines(result),
-        memory_line(result), *forecast_lines(result)])
+        *memory_lines(result), *forecast_lines(result)])
 
 
 def table_text(results: list[dict[str, Any]]) -> str:

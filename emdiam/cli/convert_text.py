@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..units import format_size
+from .memory_text import memory_lines
 from .phases import seconds_text
 
 _ID_KINDS = {
@@ -52,10 +53,7 @@ def _cost_lines(report: dict[str, Any]) -> list[str]:
     parts = ", ".join(f"{phase} {seconds_text(spent)}" for phase, spent in seconds.items())
     return [
         f"time: {seconds_text(sum(seconds.values()))} ({parts})",
-        f"memory: peak {format_size(report['peak_rss_bytes'])},"
-        f" planned {format_size(report['planned_rss_bytes'])},"
-        f" limit {format_size(report['memory_limit_bytes'])};"
-        f" scratch on disk {format_size(report['scratch_bytes'])}",
+        *memory_lines(report, f"; scratch on disk {format_size(report['scratch_bytes'])}"),
     ]
 
 

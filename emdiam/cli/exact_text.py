@@ -6,6 +6,7 @@ from typing import Any
 
 from ..units import format_size
 from .forecast_text import forecast_lines
+from .memory_text import memory_lines
 from .options import LONGEST_SHOWN_PATH
 from .phases import bounds_text, seconds_text
 from .workers_text import worker_lines
@@ -26,7 +27,7 @@ def result_text(result: dict[str, Any]) -> str:
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
     return "\n".join([*lines, traversals_line(result), *_removed_lines(result), *device_lines(result),
-                      seconds_line(result), memory_line(result), *forecast_lines(result)])
+                      seconds_line(result), *memory_lines(result), *forecast_lines(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
@@ -120,9 +121,3 @@ def seconds_line(result: dict[str, Any]) -> str:
     parts = [f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total"]
     return f"time: {seconds_text(seconds['total'])} ({', '.join(parts)})"
 
-
-def memory_line(result: dict[str, Any]) -> str:
-    """Peak, plan and limit."""
-    return (f"memory: peak {format_size(result['peak_rss_bytes'])},"
-            f" planned {format_size(result['planned_rss_bytes'])},"
-            f" limit {format_size(result['memory_limit_bytes'])}")

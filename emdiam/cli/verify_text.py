@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..units import format_size
+from .memory_text import memory_lines
 from .phases import seconds_text
 
 
@@ -19,9 +19,7 @@ def report_text(report: dict[str, Any]) -> str:
     lines.append(f"pairs: {_count(report['pairs'], 'look')} for"
                  f" {_count(report['unsettled'], 'unsettled vertex', 'unsettled vertices')}")
     lines.append(f"time: {seconds_text(seconds['total'])} ({', '.join(parts)})")
-    lines.append(f"memory: peak {format_size(report['peak_rss_bytes'])},"
-                 f" limit {format_size(report['memory_limit_bytes'])}")
-    return "\n".join(lines)
+    return "\n".join([*lines, *memory_lines(report)])
 
 
 def _claim(report: dict[str, Any]) -> str:

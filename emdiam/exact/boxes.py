@@ -7,7 +7,8 @@ the pair of boxes with the larger bound first, and prunes with the worst pair so
 the pair of largest U, or with the proof that no pair exceeds L.
 Kernels that may run for minutes return after _SLICE looks and go on where they stopped, so that
 progress and Ctrl-C are never far (`tick` is called in between); what they find does not depend on it.
-Passes: none. Bytes a point: k x itemsize twice (sorted copy, boxes) + 12. Sums are int64.
+Passes: none. Bytes a point: 1.5 k x itemsize (sorted copy, maxima of at most half as many boxes), 8 for the
+order, and 8 for the boxes while they are made. Sums are int64.
 """
 
 from __future__ import annotations
@@ -21,6 +22,9 @@ from numba import njit
 from ..jit import kernel
 
 LEAF_POINTS = 8
+# Boxes are cut while there are at most so many points a box, as usual distances let them be. So memory is bounded
+# for distances that would make one box of nearly every point.
+_LEAST_POINTS_A_BOX = 2
 _STACK = 4096
 # Looks at a pair (or at a point, when boxes are cut) before a kernel returns: some 0.1 s.
 _SLICE = 1 << 22
@@ -65,14 +69,16 @@ def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
     """The tree over `points` (unsigned[m, k], m >= 1)."""
     m = len(points)
     order = np.arange(m, dtype=np.int64)
-    capacity = 2 * m + 1
+    capacity = max(1, m // _LEAST_POINTS_A_BOX)
     begin, end, child = (np.zeros(capacity, np.int32) for _ in range(3))
     state = np.array([0, 1], np.int64)
     end[0] = m
     while split_boxes(points, order, begin, end, child, LEAF_POINTS, state, max(1, _SLICE // points.shape[1])):
         tick()
     n_nodes = int(state[1])
-    begin, end, child = begin[:n_nodes].copy(), end[:n_nodes].copy(), child[:n_nodes].copy()
+    begin = begin[:n_nodes].copy()  # one after the other, so that only one is there twice
+    end = end[:n_nodes].copy()
+    child = child[:n_nodes].copy()
     arranged = points[order]
     most = np.zeros((n_nodes, points.shape[1]), points.dtype)
     box_maxima(arranged, begin, end, child, most)
@@ -147,8 +153,9 @@ def match_open(points, begin, end, child, most, threshold, order, pairs, used, a
 @kernel
 def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # type: ignore[no-untyped-def]
     """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest
-    dimension, which never leaves a side empty. state : int64[2], boxes that are done with and boxes
-    that there are; box 0 has all points. True if it stopped after `most_points` points."""
+    dimension, which never leaves a side empty, as long as there is room for two more. state : int64[2],
+    boxes that are done with and boxes that there are; box 0 has all points. True if it stopped after
+    `most_points` points."""
     k = points.shape[1]
     node = state[0]
     n_nodes = state[1]
@@ -173,7 +180,7 @@ def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # 
             for i in range(1, k):
                 if high[i] - low[i] > high[widest] - low[widest]:
                     widest = i
-            if high[widest] > low[widest]:
+            if high[widest] > low[widest] and n_nodes + 2 <= len(begin):
                 cut = (low[widest] + high[widest]) // 2
                 left = first
                 right = last - 1

@@ -3,7 +3,8 @@
 A vertex leaves for good when it is settled, or when every pair with the others that are left is
 certified: those only get fewer, the distances only more, and the largest eccentricity L only
 grows. So what is kept shrinks fast, and the full columns of the pivots are not needed again.
-Bytes: 8 + k x itemsize a candidate for k pivots, three times that while the boxes are built.
+Bytes: see candidate_bytes. Where there is no room for the distances to one more pivot they are left out:
+the pivot still settles, but certifies no pairs.
 """
 
 from __future__ import annotations
@@ -21,6 +22,18 @@ from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_
 PROBE, LEAST_PROBE = 12, 1000
 # A pass over the candidates has to drop at least one in so many for another to follow.
 WORTH = 8
+LEAST_WIDTH = 8
+
+
+def width_for(k: int) -> int:
+    """Distances that each candidate has memory for when there are k pivots."""
+    return max(LEAST_WIDTH, 2 * k)
+
+
+def candidate_bytes(width: int, item: int) -> int:
+    """Bytes of a candidate with room for so many distances of so many bytes, at most: its number, the distances,
+    the same in a row for the boxes, the boxes (1.5 times) and their order."""
+    return 8 + width * item * 7 // 2 + 18
 
 
 @dataclass(frozen=True)
@@ -36,15 +49,16 @@ class Verdict:
 
 
 class Candidates:
-    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots. tick : called
-    several times a second while certifying takes long."""
+    """vertices : int64[m], ascending. points : unsigned[m, k], distances to the pivots. most_bytes : that all
+    of it may take. tick : called several times a second while certifying takes long."""
 
     def __init__(
-        self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn], tick: Tick = lambda: None
+        self, vertices: np.ndarray, columns: Sequence[Column | StoredColumn], most_bytes: int = 1 << 62,
+        tick: Tick = lambda: None,
     ) -> None:
-        self.vertices, self._tick = vertices, tick
+        self.vertices, self._most_bytes, self._tick = vertices, most_bytes, tick
         self._k = len(columns)
-        self._points = np.empty((len(vertices), max(8, 2 * self._k)), columns[0].dtype)
+        self._points = np.empty((len(vertices), width_for(self._k)), columns[0].dtype)
         for i, column in enumerate(columns):
             self._points[:, i] = column.take(vertices)
 
@@ -54,18 +68,33 @@ class Candidates:
         return self._points[:, : self._k]
 
     @property
-    def room(self) -> int:
-        """Distances that a candidate has memory for."""
-        return int(self._points.shape[1])
+    def held_bytes(self) -> int:
+        """Bytes while a batch runs: numbers and distances, and lists of the cover and of what is proposed."""
+        return self._points.nbytes + 26 * len(self.vertices)
+
+    @property
+    def working_bytes(self) -> int:
+        """Bytes while there is more to do than to hold them."""
+        return len(self.vertices) * candidate_bytes(self._points.shape[1], self._points.itemsize)
 
     def add(self, column: Column) -> None:
-        """Distances to one more pivot."""
+        """Distances to one more pivot, if there is room for them."""
         if self._k == self._points.shape[1]:
-            wider = np.empty((len(self.vertices), 2 * self._k), self._points.dtype)
+            width = self._wider()
+            if width <= self._k:
+                return
+            wider = np.empty((len(self.vertices), width), self._points.dtype)
             wider[:, : self._k] = self._points
             self._points = wider
         self._points[:, self._k] = column.take(self.vertices)
         self._k += 1
+
+    def _wider(self) -> int:
+        """Distances to make room for: twice as many, or what memory allows."""
+        width, m, item = 2 * self._k, max(1, len(self.vertices)), self._points.itemsize
+        while width > self._k and m * candidate_bytes(width, item) > self._most_bytes:
+            width -= 1
+        return width
 
     def keep(self, mask: np.ndarray) -> None:
         """Drop the vertices whose entry of `mask` (bool[m]) is false."""
@@ -77,17 +106,21 @@ class Candidates:
         self.keep(upper.take(self.vertices) > limit)
         self._narrow(limit)
         if len(self.vertices):
-            boxes = self.boxes()
-            # Boxes against boxes prove all pairs sooner than vertices against boxes do.
-            probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, limit + 1, self._tick)
-            if probe.finished and probe.first < 0:
-                return Verdict(0, 0, limit, (-1, -1))
-            self.keep(open_points(boxes, limit, self._tick))
+            self.keep(self._open(limit))
         if len(self.vertices) == 0:
             return Verdict(0, 0, limit, (-1, -1))
         found = worst_pair(self.boxes(), limit, tick=self._tick)
         pair = (int(self.vertices[found.first]), int(self.vertices[found.second]))
         return Verdict(len(self.vertices), len(self.cover(limit)), found.bound, pair)
+
+    def _open(self, limit: int) -> np.ndarray:
+        """bool[m], the candidates in an open pair. The boxes are gone before any is dropped."""
+        boxes = self.boxes()
+        # Boxes against boxes prove all pairs sooner than vertices against boxes do.
+        probe = worst_pair(boxes, limit, PROBE * len(self.vertices) + LEAST_PROBE, limit + 1, self._tick)
+        if probe.finished and probe.first < 0:
+            return np.zeros(len(self.vertices), bool)
+        return open_points(boxes, limit, self._tick)
 
     def open_pairs(self, limit: int, worst: int, most: int, seed: int) -> np.ndarray:
         """At most `most` pairs of vertices with U > limit, no vertex in two of them, int64[k, 2]:

@@ -90,7 +90,7 @@ class _Table:
             return
         points = self._most[slots]
         flags = open_points(build_boxes(points), limit)
-        own = 2 * points.astype(np.int64).min(axis=1) > limit
+        own = 2 * points.min(axis=1).astype(np.int64) > limit
         self._open[slots] = flags | (own & (self._counts[slots] > 1))
 
     def members(

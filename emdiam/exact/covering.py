@@ -10,11 +10,15 @@ One vertex of every batch is visited itself, so that every batch makes progress.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ..engine import Engine
 
 MOST_HOPS = 6
+# Arcs that are looked at together; a vertex with more is central enough where it is.
+CLIMB_ARCS = 1 << 16
 # Shares of settled proposals above and below which one hop more, or less, is tried.
 RAISE_ABOVE, LOWER_BELOW = 0.8, 0.5
 
@@ -49,25 +53,32 @@ class Covering:
         return chosen
 
     def _climb(self, vertices: np.ndarray) -> np.ndarray:
+        """Where `hops` steps to the neighbour of the highest degree (ties: the smallest) lead, int64[k];
+        nobody steps to a lower degree, or from a row of more than CLIMB_ARCS arcs."""
         here = vertices.copy()
         degrees = self._engine.degrees(here)
         moving = np.arange(len(here))
         for _ in range(self.hops):
-            rows = self._engine.rows(here[moving])
-            starts = np.cumsum([0, *map(len, rows)])[:-1]
-            neighbours = np.concatenate(rows)
-            their = self._engine.degrees(neighbours)
-            # Highest degree first, then the smallest vertex: one number to reduce by.
-            keys = (their << 40) - neighbours
-            best = np.maximum.reduceat(keys, starts)
-            higher = (best + (1 << 40) - 1) >> 40
-            top = (higher << 40) - best
+            moving = moving[degrees[moving] <= CLIMB_ARCS]
+            parts = [self._highest(here[part]) for part in _runs(moving, degrees[moving])]
+            if not parts:
+                break
+            top, higher = np.concatenate(parts, axis=1)
             up = higher > degrees[moving]
             here[moving[up]], degrees[moving[up]] = top[up], higher[up]
             moving = moving[up]
-            if len(moving) == 0:
-                break
         return here
+
+    def _highest(self, vertices: np.ndarray) -> np.ndarray:
+        """int64[2, k]: the neighbour of the highest degree (ties: the smallest) of each, its degree."""
+        rows = self._engine.rows(vertices)
+        starts = np.cumsum([0, *map(len, rows)])[:-1]
+        neighbours = np.concatenate(rows)
+        # Highest degree first, then the smallest vertex: one number to reduce by.
+        keys = (self._engine.degrees(neighbours) << 40) - neighbours
+        best = np.maximum.reduceat(keys, starts)
+        higher = (best + (1 << 40) - 1) >> 40
+        return np.stack(((higher << 40) - best, higher))
 
     def learn(self, settled: np.ndarray, n_settled: int) -> None:
         """After a batch. settled : bool[k], which of the proposed vertices are settled now;
@@ -85,3 +96,14 @@ class Covering:
     def proposed(self) -> np.ndarray:
         """Vertices that the last batch was to settle, int64[k]."""
         return self._proposed
+
+
+def _runs(vertices: np.ndarray, degrees: np.ndarray) -> Iterator[np.ndarray]:
+    """The vertices in runs of at most CLIMB_ARCS arcs together; none has more."""
+    ends = np.cumsum(degrees)
+    begin = 0
+    while begin < len(vertices):
+        before = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, before + CLIMB_ARCS, side="right"))
+        yield vertices[begin:end]
+        begin = end

@@ -110,19 +110,30 @@ class Pivots(ExactMethod):
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         self.bounds.reset()
         self.n_open = self.expected_seconds = None
-        run = _ComponentRun(self, component, floor)
+        run = _ComponentRun(self, component, floor, self._column_of(first))
         limit = run.solve(first)
         self.proof.components.append(run.proof())
         return limit
+
+    def _column_of(self, first: Eccentricity) -> Column:
+        """The distances of the first BFS in a column that every later one may use: themselves, if they are as wide,
+        so that there are not two."""
+        distances = first.take_distances()
+        upper = self.bounds.upper
+        if type(distances) is type(upper) and distances.dtype == upper.dtype:
+            return distances
+        column = self.engine.new_column(self.largest)
+        column.copy_from(distances)
+        return column
 
 
 class _ComponentRun:
     """The pivots, candidates and bounds of one component. limit : L."""
 
-    def __init__(self, method: Pivots, component: Component, floor: int) -> None:
+    def __init__(self, method: Pivots, component: Component, floor: int, column: Column) -> None:
         self.method, self.engine, self.bounds = method, method.engine, method.bounds
         self.component, self.limit = component, floor
-        self.shelf = Shelf(self.engine, method.largest, method.budget, method.options.scratch)
+        self.shelf = Shelf(self.engine, method.largest, column, method.budget, method.options.scratch)
         self.candidates: Candidates | None = None
         self.pivots: list[int] = []
         self.sources: list[int] = []
@@ -137,10 +148,7 @@ class _ComponentRun:
                               (source, target) if length else None, self.pivots, self.sources)
 
     def solve(self, first: Eccentricity) -> int:
-        """The diameter of the component, or the floor if that is more."""
-        assert first.distances is not None
-        self.shelf.column.copy_from(first.distances)
-        first.distances = None
+        """The diameter of the component, or the floor if that is more. The distances of `first` are on the shelf."""
         verdict = self._sweep(first, self._fold(first, self.shelf.column))
         while verdict.n_open:
             if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
@@ -209,7 +217,8 @@ class _ComponentRun:
             if found is None:
                 return False
             chosen = found
-        self.candidates = Candidates(chosen, self.shelf.kept, lambda: self.method.tick("certify"))
+        self.candidates = Candidates(chosen, self.shelf.kept, self.shelf.candidates_bytes,
+                                     lambda: self.method.tick("certify"))
         self.shelf.clear()
         return True
 
@@ -237,11 +246,12 @@ class _ComponentRun:
 
     def _refine(self, verdict: Verdict) -> Verdict:
         """One round: the worst pair, or many open pairs at once."""
+        assert self.candidates is not None
         if verdict.worst[0] < 0:
             return self._certified()
         self.method.rounds += 1
         begin = self.engine.clock()
-        room = self.shelf.batch_columns(*self._held()) if self.method.options.batches else 0
+        room = self.shelf.batch_columns(self.candidates.working_bytes) if self.method.options.batches else 0
         at_once = self.costs.pairs_at_once(verdict.n_open, room)
         if at_once > 1:
             folded = self._refine_many(verdict, at_once)
@@ -249,11 +259,6 @@ class _ComponentRun:
             folded = self._refine_one(*verdict.worst)
         self.costs.round_done(self.engine.clock() - begin)
         return PROVED if folded.unsettled <= 1 else self._certified()
-
-    def _held(self) -> tuple[int, int]:
-        """Candidates, and the distances that each has room for."""
-        assert self.candidates is not None
-        return len(self.candidates.vertices), self.candidates.room
 
     def _refine_one(self, first: int, second: int) -> Folded:
         if int(self.bounds.upper.gather([first, second]).argmax()):
@@ -292,7 +297,8 @@ class _ComponentRun:
         assert self.candidates is not None
         method, begin = self.method, self.engine.clock()
         cover = self.candidates.cover(self.limit)
-        size = min(max(1, self.shelf.batch_bits(*self._held())), self.costs.batch_size(len(cover), self.covering.gain))
+        bits = self.shelf.batch_bits(self.candidates.held_bytes)
+        size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
         if len(sources) <= FEW:

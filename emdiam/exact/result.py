@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from ..units import MemoryFigures
 from .proof import Proof
 
 
@@ -36,7 +37,7 @@ class Traversals:
 
 
 @dataclass
-class Result:
+class Result(MemoryFigures):
     """What an exact method found.
 
     n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved.
@@ -79,5 +80,6 @@ class Result:
     proof: Proof | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict with exactly these names, the proof left out, ready for JSON."""
-        return {name: value for name, value in asdict(replace(self, proof=None)).items() if name != "proof"}
+        """Plain dict with exactly these names, the proof left out, and memory_limit_exceeded; ready for JSON."""
+        named = {name: value for name, value in asdict(replace(self, proof=None)).items() if name != "proof"}
+        return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}

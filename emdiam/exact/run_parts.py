@@ -36,6 +36,8 @@ class MethodOptions:
 
 
 UNKNOWN = -1
+# Sources of a batch, at most: lists of so many take no memory that a plan would have to know of.
+MOST_BATCH = 1 << 16
 
 
 @dataclass
@@ -105,6 +107,6 @@ def path_middle(engine: Engine, distances: Column, target: int, length: int, *, 
 
 
 def check_batch(batch: int) -> None:
-    """Raises InputError for a batch without a source."""
-    if batch < 1:
-        raise InputError("a batch has at least one source", text=str(batch))
+    """Raises InputError for a batch without a source, and for one of too many."""
+    if not 1 <= batch <= MOST_BATCH:
+        raise InputError(f"a batch has 1 to {MOST_BATCH} sources", text=str(batch))

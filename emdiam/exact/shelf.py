@@ -10,12 +10,16 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from ..engine import Engine
 from ..errors import BudgetError, InputError
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
+from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
 from ..traverse.stored_column import StoredColumn
+from ..traverse.strip_batch import MOST_STRIPS, strips_bytes
 from ..units import format_size, scratch_folder
+from .candidates import candidate_bytes, width_for
 
 # Bounds (three) and the column of the traversal at hand.
 COLUMNS = 4
@@ -23,7 +27,6 @@ MOST_KEPT = 12
 # Pieces of columns and small tables that are looked at in passing.
 PIECES_BYTES = 8 << 20
 POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
-_CANDIDATE_BYTES = 32
 
 
 def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
@@ -44,14 +47,14 @@ def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
 class Shelf:
     """The columns kept, in order; the budget, and the room of it for what is held beside columns.
 
-    Parameters: the engine; the largest distance; bytes of the pool that may be used; where columns
-    go that do not fit (None: the system's folder for temporary files).
+    Parameters: the engine; the largest distance; the column at hand; bytes of the pool that may be used;
+    where columns go that do not fit (None: the system's folder for temporary files).
     """
 
-    def __init__(self, engine: Engine, largest: int, budget: int, scratch: Path | None) -> None:
+    def __init__(self, engine: Engine, largest: int, column: Column, budget: int, scratch: Path | None) -> None:
         self._engine, self._largest, self._scratch = engine, largest, scratch
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self.column = engine.new_column(largest)
+        self.column = column
         self._item = self.column.dtype.itemsize
         self.budget, self.room = budget, min(budget, engine.room_bytes)
         self.kept: list[Column | StoredColumn] = []
@@ -88,22 +91,29 @@ class Shelf:
             self._folder.cleanup()
             self._folder = None
 
+    @property
+    def candidates_bytes(self) -> int:
+        """Bytes that candidates may take: half, so that there is room for batches beside them."""
+        return self.room // 2
+
     def most_candidates(self) -> int:
         """How many candidates with the distances kept so far may be held."""
-        width = max(8, 2 * len(self.kept))
-        return self.room // 2 // (_CANDIDATE_BYTES + 3 * width * self._item)
+        return self.candidates_bytes // candidate_bytes(width_for(len(self.kept)), self._item)
 
-    def batch_bits(self, n_candidates: int, k: int) -> int:
-        """Sources of a batch beside so many candidates with k distances; 0: none."""
+    def batch_bits(self, held_bytes: int) -> int:
+        """Sources of a batch beside candidates that take so much; 0: none."""
         n = self._engine.n_vertices
-        free = self.budget - n_candidates * (_CANDIDATE_BYTES + 3 * k * self._item)
         for bits in (*range(MOST_BITS, 0, -WORD_BITS), NARROW_BITS):
-            if batch_bytes(n, bits) <= free:
+            if batch_bytes(n, bits) <= self.budget - held_bytes:
                 return bits
         return 0
 
-    def batch_columns(self, n_candidates: int, k: int) -> int:
-        """Sources of a batch that writes all their distances."""
-        n = self._engine.n_vertices
-        free = self.budget - n_candidates * (_CANDIDATE_BYTES + 3 * k * self._item)
-        return max(0, int(free // (n * (self._item + 0.125) + 3 * n / 8 + 1)))
+    def batch_columns(self, working_bytes: int) -> int:
+        """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
+        n, blocks = self._engine.n_vertices, self._engine.n_blocks
+        for k in range(MOST_STRIPS, 0, -1):
+            dtype, words = words_for(k)
+            batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), strips_bytes(n, blocks, k))
+            if k * n * self._item + batch <= self.budget - working_bytes:
+                return k
+        return 0

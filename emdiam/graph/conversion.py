@@ -91,7 +91,7 @@ class Conversion:
         report = self._report(info, record, numbering, counts)
         if safe.checkpoint is not None:
             assert self._options.checkpoint is not None
-            safe.checkpoint.finish(done_state(report.to_dict()), keep=self._options.checkpoint.keep)
+            safe.checkpoint.finish(done_state(asdict(report)), keep=self._options.checkpoint.keep)
         return report
 
     def _before_rename(self, told: State, record: StoreRecord) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ..progress import Listener
-from ..units import peak_rss_bytes
+from ..units import MemoryFigures, peak_rss_bytes
 from .intake import Tally
 from .layout import CHUNK_IDS, StoreRecord
 from .resume import ALREADY_DONE, CheckpointOptions
@@ -41,7 +41,7 @@ class ConvertOptions:
 
 
 @dataclass(frozen=True)
-class ConvertReport:
+class ConvertReport(MemoryFigures):
     """What a conversion did.
 
     record : the store's own record, with the loops and duplicates dropped. pairs_read : pairs the
@@ -66,7 +66,7 @@ class ConvertReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON."""
-        return asdict(self)
+        return {**asdict(self), "memory_limit_exceeded": self.memory_limit_exceeded}
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ import numpy as np
 from crc32c import crc32c
 
 from ..errors import StoreError
-from ..units import current_rss_bytes, default_memory_bytes, format_size, peak_rss_bytes
+from ..units import MemoryFigures, current_rss_bytes, default_memory_bytes, format_size, peak_rss_bytes
 from .arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
 from .checkpoint import Checkpoint, SafePoints
 from .convert import ConvertOptions, planned_disk
@@ -53,7 +53,7 @@ class Renumbering:
 
 
 @dataclass(frozen=True)
-class ReorderReport:
+class ReorderReport(MemoryFigures):
     """What a reordering did.
 
     record : of the new store. seconds : by phase (order, ids, read, sort, merge, write).
@@ -73,7 +73,7 @@ class ReorderReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON."""
-        return asdict(self)
+        return {**asdict(self), "memory_limit_exceeded": self.memory_limit_exceeded}
 
 
 def report_of(done: State, target: Path) -> ReorderReport:
@@ -223,7 +223,7 @@ class _Writing:
         report = self._report(record)
         if safe.checkpoint is not None:
             keep = self._options.checkpoint is not None and self._options.checkpoint.keep
-            safe.checkpoint.finish(done_state(report.to_dict()), keep=keep)
+            safe.checkpoint.finish(done_state(asdict(report)), keep=keep)
         return report
 
     def _before_rename(self, told: State, record: StoreRecord) -> None:

@@ -26,7 +26,7 @@ COLUMNS = (
     "seconds_condense", "seconds_shortest_paths", "seconds_upper_bound", "seconds_lower_bound", "seconds_verify",
     "seconds_compile", "masters", "max_master_gap", "max_master_distance", "rounds", "condensed_vertices",
     "condensed_edges", "condensed_in_memory", "condensed_levels", "traversals", "passes", "edges_scanned",
-    "bytes_read", "peak_rss_bytes", "planned_rss_bytes", "memory_limit_bytes", *FRONTS,
+    "bytes_read", "peak_rss_bytes", "planned_rss_bytes", "memory_limit_bytes", "memory_limit_exceeded", *FRONTS,
 )
 
 
@@ -92,6 +92,10 @@ def fill(summary: Tradeoff, cells: Sequence[tuple[Cell, CellRecord]], known_diam
         summary.messages.append(f"{known_diameter:,} is not the diameter, so no ratio is of it: {summary.lower:,} <= D"
                                 f" <= {summary.upper:,} is proved")
     summary.rows = [_row(summary, cell, record) for cell, record in cells]
+    passed = [row["cell"] for row in summary.rows if row["memory_limit_exceeded"]]
+    if passed:
+        summary.messages.append(f"the peak passed --memory in {', '.join(passed)}: this is a fault of emdiam, please"
+                                " report it with the store")
     for column, cost in FRONTS.items():
         _mark_front(summary.rows, column, cost)
 
@@ -114,11 +118,11 @@ def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """What a result says of itself."""
     same = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
             "memory_limit_bytes")
-    of_clusters = ("masters", "max_master_gap", "max_master_distance", "rounds")
+    if_told = ("memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
     condensed, traversals = result.get("condensed") or {}, result["traversals"]
     exact = result["lower"] if result["exact"] else None
     return {
-        **{name: result[name] for name in same}, **{name: result.get(name) for name in of_clusters},
+        **{name: result[name] for name in same}, **{name: result.get(name) for name in if_told},
         **_seconds(cell, result),
         "estimate": exact if cell.method == EXACT else result["estimate"],
         "condensed_vertices": condensed.get("n_vertices"), "condensed_edges": condensed.get("n_edges"),

@@ -3,7 +3,7 @@
 Each source has labels and waiting vertices of its own (strips.py); all go through the same windows of
 levels, and a block that is loaded serves every source that waits in it. So k thin traversals read
 one or two stores a window together, where bit-parallel levels (multi.py) would touch every block in every level.
-Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8).
+Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8), 0.44 for queues.
 """
 
 from __future__ import annotations
@@ -17,9 +17,16 @@ from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
 from .strips import NARROWEST, NOTHING, WIDEST, grow, load_lowest, waiting_keys
-from .workspace import set_bits
+from .workspace import queue_capacity, set_bits
 
 MOST_STRIPS = 32
+# Of an entry of a queue: in two queues and among the seeds, and while those are put in order.
+_ENTRY_BYTES = 3 * 8 + 16
+
+
+def strips_bytes(n_vertices: int, n_blocks: int, k: int) -> int:
+    """Bytes of a batch of k sources beside their columns, at most."""
+    return k * (n_vertices // 8 + 8 + 8 * n_blocks) + _ENTRY_BYTES * queue_capacity(n_vertices)
 
 
 class StripBatch:
@@ -41,7 +48,7 @@ class StripBatch:
             if not core.table.isolated[source >> 6] >> np.uint64(source & 63) & np.uint64(1):
                 set_bits(self._active[i], np.array([source]), 1)
                 waiting_keys(self._active[i], columns[i].raw(), core.table.shift, *core.offsets, self._keys[i])
-        capacity = core.work.capacity
+        self._capacity = capacity = max(1, core.work.capacity // core.crew.threads)
         self._room = [(np.empty((2, capacity), core.work.queues.dtype), np.empty(capacity, core.work.queues.dtype))
                       for _ in range(core.crew.threads)]
         self._width, self._window, self.level = NARROWEST, 0, 0
@@ -69,7 +76,7 @@ class StripBatch:
         core, lock = self._core, threading.Lock()
         left, rooms = list(range(len(self._columns))), list(self._room)
         ids, slot_of, shift = core.paging
-        bounds = np.array([self._window, core.work.capacity])
+        bounds = np.array([self._window, self._capacity])
 
         def run() -> None:
             arcs = 0

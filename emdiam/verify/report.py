@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..units import MemoryFigures
+
 
 class Refused(Exception):
     """The certificate proves nothing, or not what it claims; args[0] is the reason, a clause."""
 
 
 @dataclass
-class VerifyReport:
+class VerifyReport(MemoryFigures):
     """The outcome.
 
     verified : every claim was proved again. reason : why not, else None. lower, upper : claimed
@@ -43,4 +45,4 @@ class VerifyReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, ready for JSON."""
-        return asdict(self)
+        return {**asdict(self), "memory_limit_exceeded": self.memory_limit_exceeded}
