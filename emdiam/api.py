@@ -14,25 +14,23 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
+from typing import Any, TypedDict, Unpack, cast
 
 from .api_approx import ApproxRun, approx
 from .api_exact import ExactRun, exact
+from .approx.result import Approximation
 from .dask.setting import chosen_cluster
 from .errors import StoppedEarly
+from .exact.result import Result
 from .graph.convert import ConvertOptions, ConvertReport, write_graph
 from .graph.convert import convert as convert_files
 from .graph.layout import NATURAL
+from .graph.reorder import ReorderReport
+from .graph.resume import CheckpointOptions
 from .graph.store import Store, open_store
 from .progress import Listener
 from .store_run import StoreRun
 from .units import parse_size, scratch_folder
-
-if TYPE_CHECKING:
-    from .approx.result import Approximation
-    from .exact.result import Result
-    from .graph.reorder import ReorderReport
-    from .graph.resume import CheckpointOptions
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
@@ -178,7 +176,7 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
     run = ExactRun(method=method, **_run_fields(options))
-    return cast("Result", _on_graph(graph, lambda store: exact(store, run, options.get("progress")), run, options))
+    return cast(Result, _on_graph(graph, lambda store: exact(store, run, options.get("progress")), run, options))
 
 
 def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Approximation:
@@ -200,7 +198,7 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Appr
     if scratch is not None and method == "clusters":
         own["scratch"] = str(scratch)
     run = ApproxRun(method=method, switches=own, **_run_fields(shared))
-    return cast("Approximation", _on_graph(
+    return cast(Approximation, _on_graph(
         graph, lambda store: approx(store, run, shared.get("progress")), run, shared))
 
 

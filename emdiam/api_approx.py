@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from .approx.result import Approximation
 from .errors import InputError
 from .graph.store import Store
 from .progress import Listener
 from .store_run import StoreRun, opened, plan_on, solve_on
-
-if TYPE_CHECKING:
-    from .approx.result import Approximation
-    from .stream.plan import MemoryPlan
+from .stream.plan import MemoryPlan
 
 METHODS = ("clusters", "sweep", "spanning", "fringe")
 

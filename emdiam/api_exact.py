@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from .errors import InputError
+from .durable import check_file
+from .errors import InputError, NotWritten, StoppedEarly
+from .exact.result import Result
 from .graph.store import Store
 from .progress import Listener
 from .store_run import StoreRun, opened, plan_on, solve_on
+from .stream.plan import MemoryPlan
 from .units import peak_rss_bytes
-
-if TYPE_CHECKING:
-    from .exact.result import Result
-    from .stream.plan import MemoryPlan
 
 METHODS = ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "korf", "apsp", "sweep-k")
 
@@ -43,11 +41,14 @@ def check_method(method: str) -> None:
 def exact(store: Store | str | Path, run: ExactRun, progress: Listener | None = None) -> Result:
     """The exact diameter of the store (opened, or a path), with every figure of the run.
 
-    Raises InputError (StoreError, BudgetError), and StoppedEarly with `result` on Ctrl-C and at the
-    end of the time.
+    Raises InputError (StoreError, BudgetError; NotWritten with `result` where the path or the certificate cannot be
+    written in the end), and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
     check_method(run.method)
     deadline = run.deadline()
+    for file in (run.certificate, run.switches.get("path_file")):
+        if file is not None:
+            check_file(file)
     if run.certificate is not None and (run.method != "pivots" or run.gap is not None or run.bounds_only):
         raise InputError("a certificate needs a whole proof by pivots", text=str(run.certificate),
                          remedy="use --method pivots, without --gap and --bounds-only")
@@ -66,15 +67,28 @@ def plan(store: str | Path, run: ExactRun, progress: Listener | None = None) -> 
 
 def _certified(store: Store, run: ExactRun, progress: Listener | None, deadline: float | None) -> Result:
     """The result, after its certificate, if one is wanted, has been written."""
-    def certify(result: Result) -> None:
-        from .exact.certificate import claims_of, write_certificate
+    def after(result: Result) -> None:
+        if run.certificate is not None:
+            _certify(result, run.certificate, store, run.threads, progress)
+        if result.not_written:
+            raise NotWritten("; ".join(result.not_written), result)
 
-        assert result.proof is not None and run.certificate is not None, "pivots that end leave a proof"
-        write_certificate(run.certificate, result.proof, claims_of(result), store, threads=run.threads,
-                          progress=progress)
-        result.certificate = str(run.certificate)
-        result.peak_rss_bytes = peak_rss_bytes()
-
-    result: Result = solve_on(store, run, "exact", progress, deadline, None if run.certificate is None else certify,
-                              gap=run.gap, bounds_only=run.bounds_only)
+    result: Result = solve_on(store, run, "exact", progress, deadline, after, gap=run.gap,
+                              bounds_only=run.bounds_only)
     return result
+
+
+def _certify(result: Result, file: Path, store: Store, threads: int, progress: Listener | None) -> None:
+    """Write the certificate; the result says whether that could be done. Raises StoppedEarly on Ctrl-C."""
+    from .exact.certificate import claims_of, write_certificate
+
+    assert result.proof is not None, "pivots that end leave a proof"
+    try:
+        write_certificate(file, result.proof, claims_of(result), store, threads=threads, progress=progress)
+        result.certificate = str(file)
+    except InputError as error:
+        result.not_written.append(str(error))
+    except KeyboardInterrupt:
+        raise StoppedEarly(f"stopped by the user before the certificate was written; the diameter lies in"
+                           f" [{result.lower}, {result.upper}]", result) from None
+    result.peak_rss_bytes = peak_rss_bytes()

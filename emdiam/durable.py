@@ -77,8 +77,8 @@ def check_name(path: str | Path) -> None:
     parent = target.absolute().parent
     try:
         if not parent.is_dir():
-            what = "this is no folder" if parent.exists() else "this folder does not exist"
-            raise InputError(what, path=parent, remedy="make it first, or choose another one")
+            what = "is no folder" if parent.exists() else "does not exist"
+            raise InputError(f"its folder {what}", path=target, remedy="make that first, or choose another place")
         _kind(target.with_name(target.name + _PARTIAL))  # raises for a name that is too long
         _try_in(parent)
     except OSError as error:
@@ -92,10 +92,23 @@ def check_folder(path: str | Path) -> None:
     try:
         there = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
         if not there.is_dir():
-            raise InputError("this is no folder", path=there, remedy="choose another one")
+            what = "this" if there == target else str(there)
+            raise InputError(f"{what} is no folder", path=path, remedy="choose another place")
         _try_in(there)
     except OSError as error:
         raise _refusal(error, target) from None
+
+
+def check_above(path: str | Path) -> None:
+    """Raise InputError unless the folder of `path` passes check_folder, whatever `path` is to be."""
+    check_folder(Path(path).absolute().parent)
+
+
+def check_scratch(path: str | Path) -> None:
+    """Raise InputError unless `path` is a folder in which files can be made now."""
+    if not Path(path).is_dir():
+        raise InputError("the scratch folder does not exist", path=path, remedy="make it first")
+    check_folder(path)
 
 
 def _as_it_is(target: Path) -> bool:

@@ -76,6 +76,15 @@ class DeviceUnfitError(InputError):
     """A device that cannot run the kernels, as one that is too old for them."""
 
 
+class NotWritten(InputError):
+    """The work is done, but a file that was to hold some of it cannot be written; `result` is the answer all the
+    same. what : one clause a file."""
+
+    def __init__(self, what: str, result: object) -> None:
+        super().__init__(what)
+        self.result = result
+
+
 class DeviceError(EmdiamError):
     """A device that failed or went away in the middle of a run; what it had found is lost.
 

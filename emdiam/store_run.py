@@ -142,10 +142,10 @@ def solve_on(
                     raise
                 solving = _Solving(methods, selected.without_gpu(error), kept, limits)
                 result = _solve(store, run, solving, progress, deadline)
+            if after is not None:
+                after(result)
         except StoppedEarly as stop:
             raise stop if kept is None else kept.stopped(stop) from None
-        if after is not None:
-            after(result)
         if kept is not None:
             kept.done()
     return result

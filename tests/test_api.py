@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
 import threading
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -290,3 +292,15 @@ def test_faults_are_sentences(tmp_path):
         emdiam.diameter(nx.path_graph(3), memory="1MiB")
     with pytest.raises(TypeError):
         emdiam.convert("e.txt", "g.zarr", memry="1GiB")
+
+
+@pytest.mark.parametrize("module", ["emdiam", "emdiam.api_exact", "emdiam.api_approx", "emdiam.verify.run"])
+def test_type_hints_of_public_names_can_be_had(module: str):
+    """As IDEs, documentation tools and validators ask for them at run time."""
+    here = importlib.import_module(module)
+    names = [name for name in getattr(here, "__all__", vars(here)) if not name.startswith("_")]
+    public = [getattr(here, name) for name in names]
+    asked = [item for item in public if callable(item) and item.__module__.startswith(module)]
+    for item in asked:
+        typing.get_type_hints(item)
+    assert asked

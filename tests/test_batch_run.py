@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -229,10 +230,13 @@ def test_progress_names_the_jobs(night: Night):
         ("s (1 of 2 jobs)", False), ("s (1 of 2 jobs)", True), ("x (2 of 2 jobs)", False), ("x (2 of 2 jobs)", True)]
 
 
-def test_a_job_that_cannot_be_started_is_a_failure(night: Night):
-    (night.folder / "file").write_text("no folder")
-    night.file.write_text('[[job]]\nname = "s"\ncommand = "generate"\nclass = "path"\nstore = "file/s"\n'
+def test_a_job_that_cannot_be_started_is_a_failure(night: Night, monkeypatch: pytest.MonkeyPatch):
+    """As when the folder of its store is replaced by a file after it was looked at."""
+    night.file.write_text('[[job]]\nname = "s"\ncommand = "generate"\nclass = "path"\nstore = "folder/s"\n'
                           "options = {vertices = 5}\n")
+    check = sys.modules["emdiam.batch.run"].check_folder
+    monkeypatch.setattr("emdiam.batch.run.check_folder",
+                        lambda path: (check(path), (night.folder / "folder").write_text("no folder")))
     found = night.run()
     assert found.exit_code == 2 and "it could not be started: " in str(found.records[0].sentence)
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from emdiam.cli import options
-from emdiam.cli.main import COMMANDS
+from emdiam.cli.main import COMMANDS, COMPLETE, main
 
 HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich")
 HELP_SECONDS = 0.3
@@ -94,3 +94,28 @@ ctypes.CDLL(None).malloc_stats()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     arenas = [line for line in done.stderr.splitlines() if line.startswith("Arena ")]
     assert 1 <= len(arenas) <= 2
+
+
+@pytest.mark.parametrize(("shell", "line", "offered"), [
+    ("bash", "emdiam ex", "plain,exact\n"), ("bash", "emdiam exact --cer", "plain,--certificate\n"),
+    ("bash", "emdiam exact g.zarr --path ", "file,\n"), ("bash", "emdiam exact g.zarr --scratch ", "dir,\n"),
+    ("zsh", "emdiam generate regu", "plain\nregular\n"), ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n")])
+def test_shells_are_offered_completions(
+    shell: str, line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    words = line.split(" ")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", words[-1] if shell == "fish" else str(len(words) - 1))
+    monkeypatch.setenv(COMPLETE, f"{shell}_complete")
+    with pytest.raises(SystemExit) as left:
+        main([])
+    assert left.value.code == 0 and capsys.readouterr().out.startswith(offered)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_be_told_to_ask(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv(COMPLETE, f"{shell}_source")
+    with pytest.raises(SystemExit) as left:
+        main([])
+    out = capsys.readouterr().out
+    assert left.value.code == 0 and f"{COMPLETE}={shell}_complete" in out and "Usage" not in out

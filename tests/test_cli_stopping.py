@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import signal
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
+import click
 import pytest
 
-from emdiam.cli.signals import SAME_SECONDS, stopping_on_signals
+from emdiam.cli.outcome import EmdiamCommand, run
+from emdiam.cli.signals import SAME_SECONDS, stop_asked, stopping_on_signals
 from tests.test_cli_signals import PATIENCE, start, wait_for
 
 pytestmark = pytest.mark.thin(6)
@@ -93,6 +97,73 @@ def test_the_first_signal_interrupts_and_the_next_one_ends():
         assert ended.wait(5)
     assert codes == [128 + signal.SIGINT]
     assert (signal.getsignal(signal.SIGTERM), signal.getsignal(signal.SIGINT)) == before
+
+
+def terminate() -> None:
+    """SIGTERM, and a moment in which its handler runs."""
+    os.kill(os.getpid(), signal.SIGTERM)
+    for _ in range(1000):
+        pass
+
+
+def by_callback() -> None:
+    """In a function that C calls back."""
+    ctypes.CFUNCTYPE(None)(terminate)()
+
+
+def by_finalizer() -> None:
+    """In a __del__."""
+    type("Ending", (), {"__del__": lambda _self: terminate()})()
+
+
+def by_compiler(passed: list[bool]) -> None:
+    """In a function of llvmlite that C calls back; `passed` grows when it comes to its end."""
+    names = {"__name__": "llvmlite.binding.object_file", "terminate": terminate, "passed": passed}
+    exec("def compiled():\n    terminate()\n    passed.append(True)", names)
+    ctypes.CFUNCTYPE(None)(names["compiled"])()
+
+
+@pytest.mark.parametrize("where", [by_callback, by_finalizer])
+def test_a_signal_in_a_place_where_exceptions_are_lost_stops_all_the_same(
+    where: Callable[[], None], capsys: pytest.CaptureFixture[str]
+):
+    after = []
+    with stopping_on_signals(), pytest.raises(KeyboardInterrupt):
+        where()
+        after.append("the exception was lost there")
+        assert stop_asked()
+        threading.Event().wait(PATIENCE)
+    assert after and not stop_asked()
+    assert capsys.readouterr().err == ""
+    assert signal.getitimer(signal.ITIMER_REAL) == (0.0, 0.0)
+
+
+def test_a_compiler_at_work_is_not_interrupted():
+    passed: list[bool] = []
+    with stopping_on_signals(), pytest.raises(KeyboardInterrupt):
+        by_compiler(passed)
+        threading.Event().wait(PATIENCE)
+    assert passed == [True]
+
+
+def test_other_exceptions_that_are_lost_are_shown_as_ever(capsys: pytest.CaptureFixture[str]):
+    with stopping_on_signals():
+        type("Faulty", (), {"__del__": lambda _self: 1 // 0})()
+    assert "ZeroDivisionError" in capsys.readouterr().err
+
+
+def test_what_fails_after_a_signal_is_not_a_fault_of_emdiam(capsys: pytest.CaptureFixture[str]):
+    """As the import of a library does that meets KeyboardInterrupt in C."""
+    def body() -> int:
+        try:
+            terminate()
+        except KeyboardInterrupt:
+            raise ImportError("numpy.core.multiarray failed to import") from None
+        return 0
+
+    with stopping_on_signals():
+        assert run(click.Group("emdiam", commands=[EmdiamCommand("act", callback=body)]), ["act"]) == 2
+    assert capsys.readouterr().err == "emdiam: stopped by the user\n"
 
 
 def test_an_ignored_interrupt_stays_ignored():

@@ -56,7 +56,7 @@ def test_the_version_is_the_installed_one():
 
 def test_the_console_script_is_the_command():
     (script,) = [e for e in metadata.entry_points(group="console_scripts") if e.name == "emdiam"]
-    assert script.value == "emdiam.cli.main:main"
+    assert script.value == "emdiam.__main__:main"
 
 
 def test_the_extras_are_declared():

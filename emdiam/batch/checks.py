@@ -5,9 +5,12 @@ from __future__ import annotations
 import glob
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 from ..addresses import is_url
+from ..durable import check_above, check_file, check_folder, check_scratch
+from ..errors import InputError
 from .commands import READS
 from .forecast import ask, question_of
 from .job import Job, Problem
@@ -15,6 +18,8 @@ from .jobfile import JobFile
 
 # Commands that refuse a target that exists, unless they have --force.
 _REFUSING = ("convert", "generate", "reorder")
+# What may be made where the folder is there, by command; of the others it may be anything.
+_PLACES = {"exact": check_file, "tradeoff": check_folder}
 
 
 def files_of(path: str) -> list[str]:
@@ -38,6 +43,23 @@ def check_files(jobs: Sequence[Job], faulty: Mapping[str, str], owned: set[str])
             problems += [Problem(f"{path} exists already; give the option force = true to replace it, or delete it",
                                  job.line, job.name)
                          for path in job.writes if os.path.lexists(path) and path not in owned]
+    return problems
+
+
+def check_places(jobs: Sequence[Job], folder: Path) -> list[Problem]:
+    """What jobs are to write and cannot. folder : where they run. Folders that are missing are made before a job
+    starts, but for that of its scratch files."""
+    problems = []
+    for job in jobs:
+        checks = [(_PLACES.get(job.command, check_above) if os.path.isdir(os.path.dirname(path)) else check_above, path)
+                  for path in job.writes if "://" not in path]
+        if "scratch" in job.options:
+            checks.append((check_scratch, os.path.join(folder, str(job.options["scratch"]))))
+        for check, path in checks:
+            try:
+                check(path)
+            except InputError as error:
+                problems.append(Problem(str(error), job.line, job.name))
     return problems
 
 

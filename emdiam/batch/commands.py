@@ -23,7 +23,7 @@ WRITES: dict[str, tuple[str, ...]] = {
 }
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}
-_OF_BATCH = ("json", "csv", "events", "quiet", "log-interval", "checkpoint", "resume", "help")
+OF_BATCH = ("json", "csv", "events", "quiet", "log-interval", "checkpoint", "resume", "help")
 # As the command line has them: a command keeps what its first context says of them.
 _HELP = ["-h", "--help"]
 # Commands whose --time-limit is for the whole of them; that of tradeoff is for each of its cells.
@@ -83,7 +83,7 @@ def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dic
         known = _options(command).get(name)
         if name in _KEYS:
             wrong[key] = f"{name} is a key of the job itself, not of its options"
-        elif name in _OF_BATCH:
+        elif name in OF_BATCH:
             wrong[key] = f"the batch gives --{name} itself; leave it out"
         elif isinstance(value, bool):
             if known is not None and not known.is_flag:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from ..errors import InputError
-from .checks import check_budgets, check_files, digests, given_memory
+from .checks import check_budgets, check_files, check_places, digests, given_memory
 from .depends import in_order
 from .folder import State
 from .job import Job, Problem
@@ -55,7 +55,10 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
         known[job.name], (given_memory(job, file), job.time_limit), options.retry)}
     _drop_lost(jobs, kept)
     faulty = file.faulty()
-    file.problems += check_budgets(file, [job for job in jobs if job.name not in faulty and job.name not in kept])
+    to_run = [job for job in jobs if job.name not in faulty and job.name not in kept]
+    misplaced = check_places(to_run, file.settings.folder)
+    names = {problem.job for problem in misplaced}
+    file.problems += misplaced + check_budgets(file, [job for job in to_run if job.name not in names])
     file.problems.sort(key=lambda problem: problem.line or 0)
     fatal = any(problem.job is None for problem in file.problems)
     if fatal or (file.problems and not options.keep_going):

@@ -14,7 +14,8 @@ from pathlib import Path
 import click
 
 from ..addresses import redacted
-from ..errors import StoppedEarly
+from ..durable import check_folder
+from ..errors import NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from . import commands
 from .attempt import Attempt, Running
@@ -38,12 +39,14 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
     A job that fails does not stop the others; those that need it are skipped. Jobs that an earlier run in the
     same folder has finished are not run again.
 
-    Raises InputError (InvalidJobs, before anything is started; another batch in the folder), and StoppedEarly
-    with `result` on Ctrl-C; the jobs that were under way have then ended with what they had proved.
+    Raises InputError (InvalidJobs, before anything is started; another batch in the folder; NotWritten with `result`
+    where the folder takes no more files), and StoppedEarly with `result` on Ctrl-C; the jobs that were under way have
+    then ended with what they had proved.
     """
     options = options or BatchOptions()
     prepared = prepare(path, group, options)
     settings = prepared.file.settings
+    check_folder(settings.out)
     with alone_in(settings.out):
         found = Batch(str(prepared.file.path), str(settings.out), settings.memory, settings.parallel,
                       len(prepared.jobs))
@@ -57,7 +60,7 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
                 found.messages.append(results.notice)
             night = _Night(prepared, group, options, results, progress or silent)
             night.messages = found.messages
-            night.run()
+            full = night.run()
         finally:
             results.close()
         found.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
@@ -65,6 +68,8 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
     if found.n_reused:
         found.messages.append(f"{found.n_reused:,} of {found.n_jobs:,} jobs had ended before and have not been run"
                               " again")
+    if full is not None:
+        raise NotWritten(f"{full.filename or settings.out}: the batch cannot go on ({full.strerror})", found)
     if found.interrupted:
         raise StoppedEarly(f"stopped by the user; the same command goes on with what is in {settings.out}", found)
     return found
@@ -85,8 +90,9 @@ class _Night:
         self.messages: list[str] = []
         self.n_reused, self.interrupted = 0, False
 
-    def run(self) -> None:
-        """Until all have ended, or Ctrl-C. On any other failure (a full disk) no job is left behind."""
+    def run(self) -> OSError | None:
+        """Until all have ended, Ctrl-C, or a failure of a file (a full disk), which is returned. On any other one no
+        job is left behind either."""
         try:
             while self.waiting or self.running:
                 self._start_ready()
@@ -96,10 +102,17 @@ class _Night:
         except KeyboardInterrupt:
             self.interrupted = True
             self._stop()
+        except OSError as error:
+            self._kill()
+            return error
         except BaseException:
-            for running in self.running.values():
-                running.child.kill()
+            self._kill()
             raise
+        return None
+
+    def _kill(self) -> None:
+        for running in self.running.values():
+            running.child.kill()
 
     def _stop(self) -> None:
         """Tell all to stop and wait for what they have to say; a second Ctrl-C ends them at once."""
@@ -110,8 +123,7 @@ class _Night:
                 self._see_to_running()
                 time.sleep(_TICK)
         except KeyboardInterrupt:
-            for running in self.running.values():
-                running.child.kill()
+            self._kill()
 
     def _start_ready(self) -> None:
         """Start what can be; a small job may overtake a large one that has no room yet."""
@@ -209,9 +221,9 @@ class _Night:
             self._start(job, afresh=True)
             return
         record = running.record(exit)
+        self._end(job, record)
         self.results.append(record)
         self.state.end(job.name)
-        self._end(job, record)
         self._tell(job, ended=True)
 
     def _tell(self, job: Job, ended: bool = False) -> None:

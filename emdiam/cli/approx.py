@@ -35,7 +35,7 @@ _SWITCHES = ("seed", "euler", "levels", "iterations", "known_diameter", "scratch
 @click.option("--known-diameter", type=click.IntRange(min=0), metavar="D",
               help="Largest diameter over all components, for the ratio estimate / D.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
-@click.option("--scratch", type=options.FOLDER, metavar="DIR",
+@click.option("--scratch", type=options.SCRATCH, metavar="DIR",
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")

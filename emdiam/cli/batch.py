@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import StoppedEarly
+from ..errors import NotWritten, StoppedEarly
 from . import options
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -15,7 +15,7 @@ from .output import complain, emit, emit_json
 
 @click.command(cls=EmdiamCommand)
 @click.argument("jobs", type=click.Path(dir_okay=False, path_type=str), metavar="JOBS.toml")
-@click.option("--out", type=options.FOLDER, metavar="DIR",
+@click.option("--out", type=options.NEW_FOLDER, metavar="DIR",
               help="Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside it]")
 @click.option("--memory", type=options.SIZE, metavar="SIZE",
               help="Memory of all jobs that run at once. [default: as the file says]")
@@ -58,6 +58,9 @@ def command(**given: Any) -> int:
         _answer(stop.result, given["as_json"])
         complain(f"emdiam: {stop}")
         return stop.exit_code
+    except NotWritten as fault:
+        _answer(fault.result, given["as_json"])
+        raise
     _answer(found, given["as_json"])
     return found.exit_code
 

@@ -12,7 +12,7 @@ from ..checkpoint.options import EVERY_SECONDS, CheckpointOptions
 from . import options
 
 checkpoint = options.stacked(
-    click.option("--checkpoint", type=options.FOLDER, metavar="DIR",
+    click.option("--checkpoint", type=options.NEW_FOLDER, metavar="DIR",
                  help="Keep what is found in DIR as the run goes on, so that --resume can go on from it."),
     click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
                  help="Keep a long traversal half done after each TIME, e.g. 30s or 10min; finished ones are kept in"

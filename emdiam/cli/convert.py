@@ -15,7 +15,7 @@ from .output import emit, emit_json
 
 @click.command(cls=EmdiamCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
-@options.STORE
+@click.argument("store", type=options.NEW_STORE)
 @options.stacked(options.memory, options.scratch, options.force)
 @click.option(
     "--format", "fmt", metavar="NAME",

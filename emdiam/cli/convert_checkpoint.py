@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _BESIDE = ".resume"
 
 checkpoint = options.stacked(
-    click.option("--checkpoint", type=options.FOLDER, metavar="DIR",
+    click.option("--checkpoint", type=options.NEW_FOLDER, metavar="DIR",
                  help="Keep what is done, and the temporary files, in DIR as the work goes on, so that --resume can go"
                       " on from it."),
     click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
-from ..errors import StoppedEarly
+from ..errors import NotWritten, StoppedEarly
 from . import options
 from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
 from .device import chosen_device, chosen_workers
@@ -27,10 +26,10 @@ _SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "p
 @options.stacked(options.memory, options.arena, options.threads, options.as_json)
 @options.gpu
 @options.workers
-@click.option("--path", "path_file", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--path", "path_file", type=options.NEW_FILE, metavar="FILE",
               help="Write the witness path to FILE, one vertex id a line. Paths above 10,000 vertices are"
                    " shown nowhere else.")
-@click.option("--certificate", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE",
+@click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
               help="Write the proof to FILE, for `emdiam verify`.")
 @click.option("--bounds-only", is_flag=True, help="Bounds from a few BFS, without a proof of the diameter.")
 @click.option("--gap", type=click.IntRange(min=0), metavar="G", help="Bounds that differ by at most G are enough.")
@@ -41,7 +40,7 @@ _SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "p
               help="Seed of the random choices of pivots. [default: 0]")
 @click.option("--no-batches", "batches", flag_value=False, default=None,
               help="pivots without multi-source batches.")
-@click.option("--scratch", type=options.FOLDER, metavar="DIR",
+@click.option("--scratch", type=options.SCRATCH, metavar="DIR",
               help="Folder for pivot columns that memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam without Winnow.")
 @click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam without Eliminate.")
@@ -90,6 +89,9 @@ def command(**given: Any) -> int:
         if isinstance(stop.result, Result):
             _answer(stop.result.to_dict(), given["as_json"])
         return stop.exit_code
+    except NotWritten as fault:
+        _answer(cast("Result", fault.result).to_dict(), given["as_json"])
+        raise
     except KeyboardInterrupt:
         complain("emdiam: stopped by the user before there was a bound on the diameter")
         return StoppedEarly.exit_code

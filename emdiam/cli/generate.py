@@ -45,7 +45,7 @@ def class_command(kind: GraphClass) -> click.Command:
     def body(store: str, **given: Any) -> int:
         return _generate(kind, store, given)
 
-    parameters: list[click.Parameter] = [click.Argument(["store"], type=click.Path(path_type=str))]
+    parameters: list[click.Parameter] = [click.Argument(["store"], type=options.NEW_STORE)]
     parameters.append(click.Option(
         ["--vertices"], type=options.COUNT, metavar="COUNT", required=kind.vertices_required,
         help=f"Number of vertices: {kind.vertices}."))

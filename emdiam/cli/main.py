@@ -6,6 +6,7 @@ numpy, numba, zarr, pyarrow or rich; a command imports the library inside its bo
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -15,11 +16,13 @@ import click
 
 from .._version import __version__
 from .outcome import run
-from .process import hide_warnings_of_libraries, limit_malloc_arenas
+from .process import fill_closed_streams, hide_warnings_of_libraries, limit_malloc_arenas
 from .signals import stopping_on_signals
 
 COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate", "batch",
             "report")
+# By this variable a shell asks for completions (docs/commands/README.md).
+COMPLETE = "_EMDIAM_COMPLETE"
 
 
 class LazyGroup(click.Group):
@@ -55,8 +58,14 @@ def group() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
+    fill_closed_streams()
     limit_malloc_arenas()
     hide_warnings_of_libraries()
+    completing = os.environ.get(COMPLETE)
+    if completing:
+        from click.shell_completion import shell_complete
+
+        sys.exit(shell_complete(group, {}, "emdiam", COMPLETE, completing))
     with stopping_on_signals():
         code = run(group, list(sys.argv[1:] if arguments is None else arguments))
     sys.exit(code)

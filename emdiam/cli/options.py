@@ -43,7 +43,31 @@ SIZE = Parsed("size", parse_size)
 COUNT = Parsed("count", parse_count)
 DURATION = Parsed("duration", parse_duration)
 STORE = click.argument("store", type=click.Path(path_type=str))
-FOLDER = click.Path(file_okay=False, path_type=Path)
+
+
+class Written(click.Path):
+    """A path that the command writes to. outcome.EmdiamCommand checks it before the command's body: parsing a
+    command line (as `emdiam batch` does for jobs that come later) does not.
+
+    check : the function of durable.py that does.
+    """
+
+    def __init__(self, check: str, **options: Any) -> None:
+        super().__init__(**options)
+        self._check = check
+
+    def check(self, path: str | Path) -> None:
+        """Raises InputError where it cannot be written."""
+        from .. import durable
+
+        getattr(durable, self._check)(path)
+
+
+NEW_FILE = Written("check_file", dir_okay=False, path_type=Path)
+NEW_STORE = Written("check_name", path_type=str)
+NEW_FOLDER = Written("check_folder", file_okay=False, path_type=Path)
+NEW_EITHER = Written("check_above", path_type=Path)  # the command's body, which knows what it is to be, checks it too
+SCRATCH = Written("check_scratch", file_okay=False, path_type=Path)
 
 memory = click.option(
     "--memory", type=SIZE, metavar="SIZE",
@@ -64,7 +88,7 @@ device = click.option(
          " where there is one and the CPU where not.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 scratch = click.option(
-    "--scratch", type=FOLDER, metavar="DIR",
+    "--scratch", type=SCRATCH, metavar="DIR",
     help="Folder for temporary files of the sort. [default: beside the store]")
 force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
 
@@ -117,6 +141,6 @@ progress = stacked(
         "--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
         metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
     click.option(
-        "--events", type=click.Path(dir_okay=False, path_type=Path), metavar="FILE", expose_value=False,
+        "--events", type=NEW_FILE, metavar="FILE", expose_value=False,
         callback=_keep_events, help="Append what happens to FILE, one JSON object a line."),
 )

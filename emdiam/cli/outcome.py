@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import traceback
 from typing import Any
@@ -11,14 +12,15 @@ import click
 
 from ..addresses import redacted
 from ..errors import EmdiamError, InputError
-from .options import EVENT_LOG, EVENTS
-from .output import complain, last_sentence, silence_stdout
+from .options import EVENT_LOG, EVENTS, Written
+from .output import check_stdout, complain, last_sentence, silence_stdout
+from .signals import stop_asked
 
 OUR_FAULT, USER_FAULT = 1, 2
 # Failures of files and disks that the user can mend, wherever they surface.
 _USER_ERRNOS = frozenset({
     errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS,
-    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENAMETOOLONG,
+    errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENAMETOOLONG, errno.EEXIST, errno.ELOOP,
 })
 
 
@@ -29,9 +31,9 @@ class Interrupted(EmdiamError):
 
 
 class EmdiamCommand(click.Command):
-    """A command whose broken pipes are its own: `emit` deals with a reader that has gone, so any
-    other one (a helper process that died) must not pass for that. With --events it keeps a record of
-    what was asked and how it ended."""
+    """A command that does not begin before all that it is to write can be written. Its broken pipes are its own:
+    `emit` deals with a reader that has gone, so any other one (a helper process that died) must not pass for
+    that. With --events it keeps a record of what was asked and how it ended."""
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command's body."""
@@ -50,6 +52,10 @@ class EmdiamCommand(click.Command):
         return code
 
     def _invoke(self, ctx: click.Context) -> Any:
+        for parameter in self.params:
+            path = ctx.params.get(str(parameter.name))
+            if isinstance(parameter.type, Written) and path is not None:
+                parameter.type.check(path)
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
@@ -71,6 +77,8 @@ def describe(error: BaseException) -> tuple[int, str]:
         return USER_FAULT, "stopped by the user"
     if isinstance(error, OSError) and error.errno in _USER_ERRNOS:
         return USER_FAULT, str(InputError(error.strerror or str(error), path=error.filename))
+    if stop_asked():
+        return USER_FAULT, "stopped by the user"
     text = redacted(" ".join(str(error).split()))
     return OUR_FAULT, (f"internal error, {type(error).__name__}: {text}; this is a fault of emdiam, please"
                        " report it with the command line and what it prints under EMDIAM_DEBUG=1")
@@ -80,6 +88,7 @@ def run(group: click.Group, arguments: list[str]) -> int:
     """Run the command line `arguments` and return the exit code; whatever goes wrong becomes one
     sentence on standard error. A traceback is added when EMDIAM_DEBUG=1."""
     try:
+        check_stdout()
         with group.make_context("emdiam", arguments) as context:
             return int(group.invoke(context) or 0)
     except click.exceptions.Exit as leave:  # --help and --version
@@ -88,7 +97,9 @@ def run(group: click.Group, arguments: list[str]) -> int:
         silence_stdout()
         return 0
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        complain(text.getvalue().rstrip("\n"))
         return USER_FAULT
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
         _trace()

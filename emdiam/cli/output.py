@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import sys
@@ -27,12 +28,27 @@ def silence_stdout() -> None:
     _point_to_devnull(sys.stdout)
 
 
+def check_stdout() -> None:
+    """Raise InputError where standard output is closed (`emdiam ... >&-`), or open for reading alone: there is no
+    place for an answer then."""
+    if sys.stdout is not None:
+        try:
+            number = sys.stdout.fileno()
+        except OSError:  # not a file, as in tests
+            return
+        if fcntl.fcntl(number, fcntl.F_GETFL) & os.O_ACCMODE != os.O_RDONLY:
+            return
+    raise InputError("standard output is closed, so there is no place for the answer",
+                     remedy="send it to a file, or to /dev/null")
+
+
 def emit(text: str) -> None:
     """Print the answer on standard output, now.
 
     A reader who has gone is no error: it has what it wanted. Raises InputError when the answer
     cannot be written (disk full).
     """
+    check_stdout()
     try:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
@@ -49,7 +65,7 @@ def emit_json(data: dict[str, Any]) -> None:
 
 
 def complain(text: str) -> None:
-    """Print a message on standard error; without a reader there is nobody left to tell. The last one
+    """Print a message on standard error; where that cannot be, nobody is left to hear it. The last one
     that begins with "emdiam: " is the command's sentence, see `last_sentence`."""
     context = click.get_current_context(silent=True)
     if context is not None and text.startswith(_NAME):
@@ -57,7 +73,7 @@ def complain(text: str) -> None:
     try:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
-    except BrokenPipeError:
+    except OSError:  # the reader, the terminal or the room on the disk has gone
         _point_to_devnull(sys.stderr)
 
 

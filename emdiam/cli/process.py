@@ -28,6 +28,19 @@ def limit_malloc_arenas() -> None:
         mallopt(_M_ARENA_MAX, _ARENAS)
 
 
+def fill_closed_streams() -> None:
+    """Put /dev/null in the place of standard input, output and error where they are closed: a file that is opened
+    later would else get their number, and what is written to them. A closed sys.stdout stays None
+    (output.check_stdout says so), while complaints just go nowhere."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the smallest free number
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - for as long as the process runs
+
+
 def hide_warnings_of_libraries() -> None:
     """Keep other packages' warnings (deprecations, experimental codecs) off the user's terminal,
     unless they are asked for with -W, PYTHONWARNINGS or EMDIAM_DEBUG=1."""

@@ -15,7 +15,7 @@ from .output import emit, emit_json
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.argument("target", metavar="NEW", type=click.Path(path_type=str))
+@click.argument("target", metavar="NEW", type=options.NEW_STORE)
 @click.option("--order", type=click.Choice(options.ORDERS), required=True,
               help="natural: increasing ids. degree: descending degree. bfs: by component, then by distance from"
                    " its hub. cluster: clusters of neighbours together.")

@@ -20,7 +20,7 @@ _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
 
 @click.command(cls=EmdiamCommand)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
-@click.option("-o", "--out", type=click.Path(path_type=Path), metavar="FILE",
+@click.option("-o", "--out", type=options.NEW_EITHER, metavar="FILE",
               help="What to write; for png a folder. [default: report.html, report-figures; standard output for md"
                    " and json]")
 @click.option("--format", "wanted", type=click.Choice(FORMATS),
@@ -35,10 +35,13 @@ def command(**given: Any) -> int:
 
     Plots need matplotlib: pip install 'emdiam[plots]'.
     """
+    from ..durable import check_file, check_folder
     from ..report import draw_figures, make_report, read_report
 
     wanted = given["wanted"] or _SUFFIXES.get(given["out"].suffix if given["out"] else "", "html")
     out = given["out"] or _PLACES.get(wanted)
+    if out is not None:
+        check_folder(out) if wanted == "png" else check_file(out)
     if wanted == "png":
         report = read_report(given["sources"])
         assert out is not None

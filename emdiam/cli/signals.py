@@ -5,12 +5,19 @@ which meets it at the next block or slice of a kernel: the interval so far is pr
 files are removed. A second one ends the process at once, whatever it is in the middle of, and leaves
 what a power cut would leave. A watching thread sees to that, since a handler in Python only runs
 between two kernels.
+
+There are places where Python prints an exception and goes on: functions that C calls back (llvmlite while
+it loads or compiles kernels), __del__, callbacks of weak references. A KeyboardInterrupt that is raised there
+is lost, and in llvmlite the compiler is left without an answer. So none is raised while numba or llvmlite is at
+work; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all the same, the hook
+for such exceptions starts the timer too.
 """
 
 from __future__ import annotations
 
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -21,12 +28,15 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 # Signals that come this soon after the first are the same one: `timeout` sends it to the process and
 # then to its group.
 SAME_SECONDS = 0.3
+AGAIN_SECONDS = 0.02
+# Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted.
+_CALLED_BACK = ("numba", "llvmlite")
 
 
 @contextmanager
 def stopping_on_signals(end: Callable[[int], None] = os._exit) -> Iterator[None]:
-    """SIGINT and SIGTERM stop what runs inside, as told above; both are as before afterwards. For the
-    main thread of a program of our own, never for library use.
+    """SIGINT and SIGTERM stop what runs inside, as told above; both, and SIGALRM, are as before afterwards. For
+    the main thread of a program of our own, never for library use.
 
     end : ends the process with an exit code, 128 + the signal's number. A SIGINT that is ignored (a job
     in the background of a shell) stays so.
@@ -34,15 +44,21 @@ def stopping_on_signals(end: Callable[[int], None] = os._exit) -> Iterator[None]
     reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     os.set_blocking(reading, True)
     wanted = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    once = _once()
-    before = {number: signal.signal(number, once) for number in wanted}
+    stop = _Stop()
+    outer = _now[0]
+    _now[0] = stop
+    before = {number: signal.signal(number, stop.asked) for number in wanted}
+    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, stop.again)
+    hook, sys.unraisablehook = sys.unraisablehook, stop.lost
     old = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     watcher = threading.Thread(target=_watch, args=(reading, set(wanted), end), name="emdiam-signals", daemon=True)
     watcher.start()
     try:
         yield
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
         signal.set_wakeup_fd(old)
+        sys.unraisablehook, _now[0] = hook, outer
         for number, handler in before.items():
             signal.signal(number, handler)
         os.close(writing)
@@ -50,16 +66,56 @@ def stopping_on_signals(end: Callable[[int], None] = os._exit) -> Iterator[None]
         os.close(reading)
 
 
-def _once() -> Callable[[int, FrameType | None], None]:
-    """A handler that raises the first time only: what cleans up after it is not disturbed."""
-    seen: list[int] = []
+def stop_asked() -> bool:
+    """Whether a signal has asked to stop what runs inside stopping_on_signals. What fails from then on may have
+    failed by that alone: the import of a library that is interrupted says nothing of KeyboardInterrupt."""
+    return _now[0] is not None and _now[0].wanted
 
-    def interrupt(number: int, _frame: FrameType | None) -> None:
-        seen.append(number)
-        if len(seen) == 1:
+
+class _Stop:
+    """Raises KeyboardInterrupt for the first signal, once, where it is not lost; what cleans up after it is not
+    disturbed."""
+
+    def __init__(self) -> None:
+        self.wanted = self._raised = False
+
+    def asked(self, _number: int, frame: FrameType | None) -> None:
+        """The handler of the signals that stop."""
+        if not self.wanted:
+            self.wanted = True
+            self._raise(frame)
+
+    def again(self, _number: int, frame: FrameType | None) -> None:
+        """The handler of the timer."""
+        if self.wanted and not self._raised:
+            self._raise(frame)
+
+    def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """The hook for exceptions that nobody can meet."""
+        if self._raised and issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._raised = False
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    def _raise(self, frame: FrameType | None) -> None:
+        if _called_back(frame):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            self._raised = True
             raise KeyboardInterrupt
 
-    return interrupt
+
+_now: list[_Stop | None] = [None]
+
+
+def _called_back(frame: FrameType | None) -> bool:
+    """Whether one of the packages is at work in `frame` or in those that called it."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in _CALLED_BACK:
+            return True
+        frame = frame.f_back
+    return False
 
 
 def _watch(reading: int, wanted: set[int], end: Callable[[int], None]) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..errors import InputError, StoppedEarly
+from ..errors import InputError, NotWritten, StoppedEarly
 from . import options
 from .device import chosen_workers
 from .listener import listening
@@ -16,7 +16,7 @@ from .output import complain, emit, emit_json
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--out", type=options.FOLDER, required=True, metavar="DIR",
+@click.option("--out", type=options.NEW_FOLDER, required=True, metavar="DIR",
               help="Folder for cells, tables and plots. The same command goes on with what is in it.")
 @click.option("--methods", metavar="LIST", default=",".join(options.APPROXIMATIONS), show_default=True,
               help="Approximations, with commas.")
@@ -34,7 +34,7 @@ from .output import complain, emit, emit_json
 @click.option("--levels", type=click.IntRange(min=1), metavar="K",
               help="How often clusters condense the graph. [default: 1]")
 @options.stacked(options.memory, options.arena, options.threads, options.workers)
-@click.option("--scratch", type=options.FOLDER, metavar="DIR",
+@click.option("--scratch", type=options.SCRATCH, metavar="DIR",
               help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop a cell after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
@@ -65,6 +65,9 @@ def command(**given: Any) -> int:
         assert isinstance(stop.result, Tradeoff)
         _answer(stop.result, given["as_json"])
         return stop.exit_code
+    except NotWritten as fault:
+        _answer(fault.result, given["as_json"])
+        raise
     _answer(found, given["as_json"])
     return 0 if found.complete else StoppedEarly.exit_code
 

@@ -46,7 +46,8 @@ class Result(MemoryFigures):
     lower, upper : proved interval of the largest finite distance, over all components. exact :
     lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
     : of the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
-    (stream/forecast.py), beside what was measured; None for a run on a GPU.
+    (stream/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every
+    file that was asked for and could not be written.
     """
 
     method: str
@@ -77,6 +78,7 @@ class Result(MemoryFigures):
     details: dict[str, Any] = field(default_factory=dict)
     device: str = "cpu"
     certificate: str | None = None
+    not_written: list[str] = field(default_factory=list)
     proof: Proof | None = field(default=None, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:

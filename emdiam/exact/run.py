@@ -344,9 +344,10 @@ def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
         method.name_target()
         best = method.best
         method.tick("verify")  # with the bounds as they are at the end
-        witness = check_witness(engine, best.source, best.target, best.length, path_file)
+        not_written: list[str] = []
+        witness = check_witness(engine, best.source, best.target, best.length, path_file, not_written)
     result = interim_result(method, before, begin)
-    result.witness, result.exact = witness, result.lower == result.upper
+    result.witness, result.exact, result.not_written = witness, result.lower == result.upper, not_written
     if result.exact:
         result.diameter_max_component = best.length
         result.diameter = best.length if result.connected else None

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 import numpy as np
 
+from ..durable import whole_file
 from ..engine import Engine
 from ..errors import EmdiamError, InputError
 from .result import Witness
@@ -23,12 +23,14 @@ _REPORT = "this is a fault of emdiam: please report it with the store"
 
 
 def check_witness(
-    engine: Engine, source: int, target: int, length: int, path_file: Path | None = None
+    engine: Engine, source: int, target: int, length: int, path_file: Path | None = None,
+    not_written: list[str] | None = None,
 ) -> Witness:
     """The witness of distance `length` between two vertices, proved.
 
     path_file : write the path there, one user id a line. Paths of more than 10,000 vertices are
-    not kept in the result. Raises EmdiamError if anything does not hold (a fault of ours).
+    not kept in the result. not_written : takes a sentence if it cannot be written; None: an InputError says it.
+    Raises EmdiamError if anything does not hold (a fault of ours).
     """
     engine.tick("verify")
     labels = engine.bfs(target).distances  # from the target, so that the walk down starts at the source
@@ -50,8 +52,13 @@ def check_witness(
     path = None if kept is None else engine.user_ids(np.array(kept))
     witness = Witness(ends[0], ends[1], length, path)
     if path_file is not None:
-        _write_path(engine, engine.path_pieces(labels, source), path_file)
-        witness.path_file = str(path_file)
+        try:
+            _write_path(engine, engine.path_pieces(labels, source), path_file)
+            witness.path_file = str(path_file)
+        except InputError as error:
+            if not_written is None:
+                raise
+            not_written.append(str(error))
     return witness
 
 
@@ -68,12 +75,8 @@ def _checked_pieces(engine: Engine, labels: object, source: int) -> Iterator[np.
 
 def _write_path(engine: Engine, pieces: Iterator[np.ndarray], path_file: Path) -> None:
     try:
-        with open(path_file, "w", encoding="utf-8") as file:
+        with whole_file(path_file) as file:
             for piece in pieces:
-                _write_ids(file, engine.user_ids(piece))
+                file.writelines(f"{name}\n".encode() for name in engine.user_ids(piece))
     except OSError as error:
         raise InputError(f"the path cannot be written ({error.strerror})", path=path_file) from None
-
-
-def _write_ids(file: TextIO, ids: list[object]) -> None:
-    file.writelines(f"{name}\n" for name in ids)

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..durable import write_whole
-from ..errors import InputError, StoppedEarly
+from ..durable import check_folder, write_whole
+from ..errors import InputError, NotWritten, StoppedEarly
 from ..graph.store import open_store
 from ..progress import Event, Listener, silent
 from .cells import FOLDER, CellOptions, CellRecord, read_records, write_record
@@ -66,9 +66,11 @@ def tradeoff(
     is a row with a reason, and the others run. progress : told of each cell, with the bounds so far.
 
     Raises InputError (StoreError; for a grid that cannot be, and for a folder with cells of another store
-    or other options), and StoppedEarly with `result` on Ctrl-C; the tables are then of what is done.
+    or other options; NotWritten with `result` where a file cannot be written any more), and StoppedEarly with `result`
+    on Ctrl-C; the tables are then of what is done.
     """
     options = options or TradeoffOptions()
+    check_folder(out)
     masters = parse_grid(options.masters)
     if options.known_diameter is not None and options.known_diameter < 0:
         raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
@@ -130,8 +132,9 @@ class _Run:
                 self._tell(cell)
                 record = run_cell(self._store, self.summary.store_digest, cell,
                                   self.options.for_cells(self.folder))
-                write_record(self.folder / FOLDER, record)
                 self.done.append((cell, record))
+                with self._all_the_same():
+                    write_record(self.folder / FOLDER, record)
                 self._tell(cell, ended=True)
 
     def _tell(self, cell: Cell, ended: bool = False) -> None:
@@ -142,10 +145,25 @@ class _Run:
         number = len(self.done) + (not ended)
         self.progress(Event(cell.name, number, self.summary.n_cells, "cells", facts, finished=ended))
 
+    @contextmanager
+    def _all_the_same(self) -> Iterator[None]:
+        """What cannot be written becomes NotWritten, with what is known by now."""
+        try:
+            yield
+        except OSError as error:
+            fill(self.summary, self.done, self.options.known_diameter)
+            raise NotWritten(f"{error.filename or self.folder}: this cannot be written ({error.strerror}); the same"
+                             " command goes on with the cells that are there", self.summary) from None
+
     def finish(self) -> None:
         """Fill the summary, and write tables and plots."""
+        fill(self.summary, self.done, self.options.known_diameter)
+        with self._all_the_same():
+            self._write()
+
+    def _write(self) -> None:
+        """Tables and plots of the summary."""
         summary = self.summary
-        fill(summary, self.done, self.options.known_diameter)
         if summary.n_reused:
             summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} cells were there already and have"
                                        " not been run again")
