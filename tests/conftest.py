@@ -2,33 +2,55 @@
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import signal
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import TextIO
 
 import pytest
+
+from tests.selection import unselected
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
+# Seconds after which a test is ended as hanging. Nothing is expected to come near them.
+QUICK_SECONDS, SLOW_SECONDS = 300, 4 * 3600
+STDERR = pytest.StashKey[TextIO]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Ctrl-C is heard by the tests' processes. A shell without job control starts its background processes with SIGINT
+    ignored; children would inherit that, and those that tests interrupt would run on."""
+    config.stash[STDERR] = open(os.dup(2), "w")  # noqa: SIM115 - while standard error is not captured
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """A test that hangs, in compiled code too, ends its process with a traceback: pytest-xdist names the test and goes
+    on in a new process. No alarm is used, which belongs to the commands under test."""
+    seconds = SLOW_SECONDS if item.get_closest_marker("slow") else QUICK_SECONDS
+    faulthandler.dump_traceback_later(seconds, exit=True, file=item.config.stash[STDERR])
+    try:
+        return (yield)
+    finally:
+        faulthandler.cancel_dump_traceback_later()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The marker thin(k): with the quick tests run the first, the k + 1st, ... case of a function; the others are
-    slow ones."""
-    seen: Counter[str] = Counter()
-    for item in items:
-        marker = item.get_closest_marker("thin")
-        if marker is None:
-            continue
-        name = item.nodeid.partition("[")[0]
-        if seen[name] % marker.args[0]:
-            item.add_marker(pytest.mark.slow)
-        seen[name] += 1
+    """The marker thin(k, sampled=...): the cases that tests/selection.py does not choose are slow."""
+    for item in unselected(items):
+        item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(scope="session")
@@ -46,7 +68,7 @@ def emdiam(tmp_path: Path) -> Run:
     process with stdout and stderr as text."""
 
     def run(
-        *arguments: str | Path, timeout: float = 120, **environment: str
+        *arguments: str | Path, timeout: float = PATIENCE, **environment: str
     ) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [sys.executable, "-m", "emdiam", *map(str, arguments)], cwd=tmp_path, text=True,

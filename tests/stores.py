@@ -68,6 +68,8 @@ def odd_graphs() -> dict[str, naive.Graph]:
         "caterpillar": nx.from_edgelist([(i, i + 1) for i in range(20)] + [(i, 100 + i) for i in range(20)]),
         "tree": nx.balanced_tree(3, 4),
         "isolated-first": nx.disjoint_union(nx.empty_graph(70), nx.path_graph(9)),
+        # Of more vertices than the graphs that compile kernels.
+        "mesh": nx.grid_2d_graph(15, 18), "large-tree": nx.balanced_tree(3, 5), "wheel": nx.wheel_graph(290),
     }
     numbered = {name: nx.convert_node_labels_to_integers(g) for name, g in shapes.items()}
     return {name: naive.graph_of(len(g), g.edges) for name, g in numbered.items()}

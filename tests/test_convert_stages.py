@@ -18,7 +18,7 @@ from emdiam.graph.source import SourceInfo
 from emdiam.progress import Event
 from tests.convert_twin import TINY, ListSource, Pairs, convert_pairs
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(4, sampled=("ids",))
 
 ROOT = Path(__file__).resolve().parent.parent
 

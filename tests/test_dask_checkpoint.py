@@ -65,7 +65,7 @@ def kept(bare: Any, folder: Path, stop: int | None = None) -> Iterator[Any]:
         opened.close()
 
 
-@pytest.mark.thin(8)
+@pytest.mark.thin(8, sampled=("run",))
 @pytest.mark.parametrize("run", ["pivots", "fdiam", "bounding", "apsp", "sweep", "clusters", "spanning", "fringe"])
 def test_a_run_goes_on_wherever(run: str, tmp_path: Path) -> None:
     path = write_store(tmp_path / "g.zarr", mesh())

@@ -69,7 +69,7 @@ def check_restart(engine: Any, graph: naive.Graph, wanted: list[int]) -> None:
     assert found == [2 * d if d >= 0 else -1 for d in nearest]
 
 
-@pytest.mark.thin(60)
+@pytest.mark.thin(60, sampled=("name",))
 @pytest.mark.parametrize(("name", "workers"), CASES)
 def test_odd_graphs(tmp_path: Path, name: str, workers: int) -> None:
     graph = apart(ODD[name])

@@ -38,7 +38,7 @@ def check(path: Path, graph: naive.Graph, kind: tuple[int, bool, dict[str, Any]]
         check_all(engine, wide, random.Random(seed))
 
 
-@pytest.mark.thin(28)
+@pytest.mark.thin(28, sampled=("name",))
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:

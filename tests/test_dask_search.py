@@ -190,7 +190,7 @@ def check_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, work
 
 
 @pytest.mark.parametrize("name", classes())
-@pytest.mark.thin(5)
+@pytest.mark.thin(5, sampled=("name",))
 def test_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     check_bytes(tmp_path, monkeypatch, name, 3, -1)
 

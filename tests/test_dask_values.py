@@ -88,14 +88,14 @@ def check_crowd(engine: Any, graph: naive.Graph, rng: random.Random) -> None:
     assert grown == sum(a != b for a, b in zip(after, want.tolist(), strict=True))
 
 
-@pytest.mark.thin(60)
+@pytest.mark.thin(60, sampled=("name",))
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("kind", KINDS)
 def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
     check(tmp_path / "g.zarr", ODD[name], kind, 7)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(4, sampled=("name",))
 @pytest.mark.parametrize("name", ["clique", "torus", "barbell", "path-and-star"])
 @pytest.mark.parametrize("kind", ["3-sparse", "3-dense"])
 def test_small_room(tmp_path: Path, kind: str, name: str) -> None:

@@ -56,7 +56,7 @@ def run_console(block: str, folder: Path) -> None:
         assert done.returncode == 0, f"$ {command}leaves with {done.returncode}"
 
 
-@pytest.mark.thin(10)
+@pytest.mark.thin(10, sampled=("document",))
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)

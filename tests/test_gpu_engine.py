@@ -51,7 +51,7 @@ def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int) -> None:
         check_all(engine, graph, random.Random(seed))
 
 
-@pytest.mark.slow
+@pytest.mark.thin(64, sampled=("name",))
 @pytest.mark.parametrize("device", DEVICES)
 @pytest.mark.parametrize("kind", ["in-ram", "streamed"])
 @pytest.mark.parametrize("name", odd_graphs())

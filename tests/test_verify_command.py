@@ -20,7 +20,7 @@ from tests.conftest import Run
 from tests.stores import odd_graphs, write_store
 from tests.test_certificate import seal
 
-pytestmark = pytest.mark.thin(8)
+pytestmark = pytest.mark.thin(8, sampled=("arguments", "text"))
 
 ODD = odd_graphs()
 FIELDS = set(VerifyReport.__dataclass_fields__)

@@ -18,7 +18,7 @@ from emdiam.verify.warm import load_kernels
 from tests import naive
 from tests.stores import graphs, odd_graphs, write_store
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(4, sampled=("dtype",))
 
 SETTINGS = settings(
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]

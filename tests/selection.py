@@ -1,0 +1,104 @@
+"""Which cases of a parametrised test are quick: few, but together they meet every value of every parameter.
+
+A function marked thin(k) has about one k-th of its cases among the quick tests. Taking every k-th of the list would
+meet one value only of a parameter whose number of values divides k. Cases are therefore taken one after the other,
+each time the one that meets the largest number of values that no quick case of its file meets yet; among equals
+the one whose pairs of values, and then whose values, were met least often; then by a checksum of the case. That is a
+Latin square where a function has two parameters, and two functions of a file with the same parameters take different
+pairs. In the end further cases are taken until no value is left out, but for parameters named in thin(k, sampled=...):
+those have so many values, or so slow ones, that a sample must do.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
+from zlib import crc32
+
+import pytest
+
+Case = Mapping[str, Hashable]
+"""The value of each parameter of a case."""
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function marked thin(share): its cases in the order of the file; the parameters of which a sample will do."""
+
+    cases: Sequence[Case]
+    share: int
+    sampled: Collection[str] = ()
+
+
+def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[list[int]]:
+    """For each function of a file the numbers of the cases that are quick, ascending; others are the file's quick
+    cases beside them."""
+    values: Counter[Hashable] = Counter()
+    pairs: Counter[Hashable] = Counter()
+    chosen: list[set[int]] = [set() for _ in functions]
+
+    def meet(case: Case) -> None:
+        values.update(case.items())
+        pairs.update(combinations(sorted(case.items(), key=_name), 2))
+
+    def rank(function: Function, i: int) -> tuple[int, int, int, int]:
+        """Sorts the cases: the next one to be taken has the smallest rank."""
+        case = sorted(function.cases[i].items(), key=_name)
+        missed = sum(not values[item] for item in case if item[0] not in function.sampled)
+        met = sum(pairs[pair] for pair in combinations(case, 2)), sum(values[item] for item in case)
+        return -missed, *met, crc32(repr(case).encode())
+
+    def take(candidates: Iterable[tuple[int, int]]) -> bool:
+        """Takes the best case of (function, case); whether it meets a new value."""
+        f, i = min(candidates, key=lambda at: rank(functions[at[0]], at[1]))
+        new = rank(functions[f], i)[0] < 0
+        chosen[f].add(i)
+        meet(functions[f].cases[i])
+        return new
+
+    def left(f: int) -> list[tuple[int, int]]:
+        return [(f, i) for i in range(len(functions[f].cases)) if i not in chosen[f]]
+
+    for case in others:
+        meet(case)
+    for f, function in enumerate(functions):
+        for _ in range(-(-len(function.cases) // function.share)):
+            take(left(f))
+    while missing := [at for f in range(len(functions)) for at in left(f) if rank(functions[f], at[1])[0] < 0]:
+        take(missing)
+    return [sorted(indices) for indices in chosen]
+
+
+def _name(item: tuple[str, Hashable]) -> str:
+    return item[0]
+
+
+def unselected(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
+    """Of the tests, in the order of collection, those of functions marked thin that are not selected. Tests that are
+    marked slow take no part."""
+    quick = [item for item in items if item.get_closest_marker("slow") is None]
+    for _, tests in groupby(quick, key=lambda item: item.path):
+        functions: dict[str, list[pytest.Item]] = {}
+        others = []
+        for test in tests:
+            if test.get_closest_marker("thin") is None:
+                others.append(parameters(test))
+            else:
+                functions.setdefault(test.nodeid.partition("[")[0], []).append(test)
+        thinned = list(functions.values())
+        for cases, chosen in zip(thinned, select([_function(cases) for cases in thinned], others), strict=True):
+            yield from (case for i, case in enumerate(cases) if i not in set(chosen))
+
+
+def _function(cases: Sequence[pytest.Item]) -> Function:
+    marker = cases[0].get_closest_marker("thin")
+    assert marker is not None and not isinstance(marker.kwargs.get("sampled"), str)
+    return Function([parameters(case) for case in cases], *marker.args, **marker.kwargs)
+
+
+def parameters(test: pytest.Item) -> Case:
+    """The parameters of a test with their values as text, which need not be hashable themselves."""
+    callspec = getattr(test, "callspec", None)
+    return {} if callspec is None else {name: repr(value) for name, value in callspec.params.items()}
