@@ -17,6 +17,7 @@ from emdiam.batch.results import NAME, read_results
 from emdiam.cli.main import group
 from emdiam.progress import Event
 from tests.conftest import ROOT
+from tests.waiting import wait_until
 
 PROGRAM = ROOT / "tests" / "batch_program.py"
 
@@ -58,6 +59,11 @@ class Night:
         """Run it in a process of its own."""
         return subprocess.Popen([sys.executable, "-m", "tests.batch_program", "batch", str(self.file), "--json",
                                  *options], cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def wait_for_starts(self, process: subprocess.Popen[str], *stores: str) -> None:
+        """Until the jobs that have started are those that make these stores, in any order."""
+        wait_until(lambda: process.poll() is not None or sorted(self.starts()) == sorted(stores))
+        assert process.poll() is None, process.communicate()
 
     def starts(self, what: str = "start") -> list[str]:
         """Stores of jobs that started (or ended, or ran twice at once), in order."""

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+
+from tests.waiting import wait_until
 
 _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 
@@ -21,14 +23,15 @@ _RANGE = re.compile(r"bytes=(\d*)-(\d*)")
 class Conduct:
     """What a server does. faults : by path, statuses to answer with, or "cut" (half of the body) or "hang", one a
     request, then as usual; "always" at the end repeats the one before it. authorization, query : what a request
-    must have, or 401 and 403. tags : whether entity tags are sent. delay : seconds before each answer. seen : the
+    must have, or 401 and 403. tags : whether entity tags are sent. gate : answers wait until
+    it is true. seen : the
     path of each request. sent : bytes of bodies."""
 
     faults: dict[str, list[int | str]] = field(default_factory=dict)
     authorization: str | None = None
     query: str | None = None
     tags: bool = True
-    delay: float = 0.0
+    gate: Callable[[], bool] = lambda: True  # noqa: E731
     seen: list[str] = field(default_factory=list)
     sent: int = 0
 
@@ -66,11 +69,11 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         conduct, (path, _, query) = self.server.conduct, self.path.partition("?")
         conduct.seen.append(path)
-        self.server.ended.wait(conduct.delay)
+        wait_until(lambda: conduct.gate() or self.server.ended.is_set())
         fault = conduct.fault(path)
         file = self.server.root / path.lstrip("/")
         if fault == "hang":
-            self.server.ended.wait(30)
+            self.server.ended.wait()
             self.close_connection = True
         elif isinstance(fault, int):
             self._answer(fault, b"<Error><Code>Told</Code><StringToSign>hidden</StringToSign></Error>")

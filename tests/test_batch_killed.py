@@ -14,6 +14,7 @@ import pytest
 from emdiam.batch.environment import processes_of
 from emdiam.batch.results import NAME
 from tests.batch_night import Night, make_night
+from tests.waiting import PATIENCE, wait_until
 
 
 @pytest.fixture
@@ -28,9 +29,9 @@ def kill_and_go_on(night: Night, kills: int, seconds: float, seed: int) -> None:
         process = night.start("--parallel", "2", "--memory", "2GiB")
         time.sleep(chance.uniform(0.1, seconds))
         process.kill()
-        process.communicate()
+        process.communicate(timeout=PATIENCE)
     process = night.start("--parallel", "2", "--memory", "2GiB")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, out + err
     assert "Traceback" not in err
     told = json.loads(out)
@@ -60,22 +61,17 @@ def test_killed_at_many_random_moments(night: Night, seed: int):
 @pytest.mark.slow
 def test_jobs_end_with_their_batch(night: Night):
     """The one that hears SIGTERM by itself; the deaf one when the next batch begins."""
-    night.behave(s={"sleep": 60}, t={"sleep": 60, "deaf": True})
+    night.behave(s={"sleep": 3600}, t={"sleep": 3600, "deaf": True})
     night.write("s", "t")
     process = night.start("--parallel", "2", "--memory", "2GiB")
-    while sorted(night.starts()) != ["s", "t"]:
-        assert process.poll() is None
-        time.sleep(0.02)
+    night.wait_for_starts(process, "s", "t")
     assert len(processes_of(night.out)) == 2
     process.kill()
-    process.communicate()
-    patience = time.monotonic() + 10
-    while len(processes_of(night.out)) > 1:
-        assert time.monotonic() < patience
-        time.sleep(0.02)
+    process.communicate(timeout=PATIENCE)
+    wait_until(lambda: len(processes_of(night.out)) <= 1)
     assert night.starts("end") == ["s"]
     night.behave()
-    out, _ = night.start().communicate(timeout=60)
+    out, _ = night.start().communicate(timeout=PATIENCE)
     told = json.loads(out)
     assert told["counts"]["done"] == 2 and [job["attempts"] for job in told["jobs"]] == [2, 2]
     assert "an earlier batch had ended without its jobs; 1 of its processes" in told["messages"][0]
@@ -132,13 +128,13 @@ def test_real_jobs_killed_at_25_random_moments(tmp_path: Path):
         return subprocess.Popen([sys.executable, "-m", "emdiam", "batch", "jobs.toml", "--json", "--quiet"], text=True,
                                 cwd=tmp_path / name, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    whole, err = start("whole").communicate()
+    whole, err = start("whole").communicate(timeout=PATIENCE)
     assert json.loads(whole)["exit_code"] == 0, err
     for _ in range(25):
         process = start("broken")
         time.sleep(chance.uniform(0.2, 6.0))
         process.kill()
-        process.communicate()
-    broken, err = start("broken").communicate()
+        process.communicate(timeout=PATIENCE)
+    broken, err = start("broken").communicate(timeout=PATIENCE)
     assert json.loads(broken)["exit_code"] == 0, err
     assert answers(broken) == answers(whole)

@@ -8,7 +8,6 @@ import resource
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import asdict
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from emdiam.batch.job import Job
 from emdiam.batch.results import NAME, Record, Results, read_record, read_results
 from emdiam.batch.summary import Batch, summary_text
 from emdiam.errors import InputError
+from tests.waiting import PATIENCE, wait_until
 
 ONE, TWO = Record("a", "1", "done", result={"x": [1, 2]}), Record("b", "2", "failed", sentence="it was\nBlüte")
 
@@ -167,21 +167,19 @@ def test_the_folder_of_a_job(tmp_path: Path):
 def test_leftovers_are_found_and_ended(tmp_path: Path):
     """One that listens to nobody, with a helper of its own that has been forgotten."""
     code = ("import signal, subprocess, sys, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
-            "subprocess.Popen(['sleep', '60'])\nprint(flush=True)\ntime.sleep(60)")
-    other = subprocess.Popen(["sleep", "60"], env=job_environment(tmp_path / "other"))
+            "subprocess.Popen(['sleep', '3600'])\nprint(flush=True)\ntime.sleep(3600)")
+    other = subprocess.Popen(["sleep", "3600"], env=job_environment(tmp_path / "other"))
     process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=job_environment(tmp_path))
     try:
         assert process.stdout is not None and process.stdout.readline() == b"\n"
-        patience = time.monotonic() + 10
-        while len(processes_of(tmp_path)) < 2:  # the helper shows its environment a moment after it began
-            assert time.monotonic() < patience
+        wait_until(lambda: len(processes_of(tmp_path)) >= 2)  # the helper shows its environment a moment after it began
         assert process.pid in processes_of(tmp_path)
         monkey = pytest.MonkeyPatch()
         monkey.setattr("emdiam.batch.environment._OWN_SECONDS", 0.1)
         monkey.setattr("emdiam.batch.environment._TERM_SECONDS", 0.3)
         assert end_leftovers(tmp_path) == 2
         monkey.undo()
-        assert process.wait(5) == -signal.SIGKILL
+        assert process.wait(PATIENCE) == -signal.SIGKILL
         assert processes_of(tmp_path) == [] and other.poll() is None
         assert end_leftovers(tmp_path) == 0
     finally:

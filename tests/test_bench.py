@@ -62,9 +62,11 @@ def test_measure_keeps_noisy_rounds_only_for_want_of_quiet_ones():
     assert len(calls) == timing.n_calls == 4 and not timing.quiet
 
 
-def test_short_calls_are_repeated_until_a_round_lasted():
-    timing = measure([lambda: time.sleep(0.005)], Effort(1, 1, 1e9, least_seconds=0.05))
-    assert 3 <= timing.n_calls <= 11
+def test_short_calls_are_repeated_until_a_round_lasted(monkeypatch: pytest.MonkeyPatch):
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(rounds, "time", SimpleNamespace(perf_counter=lambda: clock.now))
+    timing = measure([lambda: setattr(clock, "now", clock.now + 0.25)], Effort(1, 1, 1e9, least_seconds=1.5))
+    assert (timing.n_calls, timing.median) == (6, 0.25)
 
 
 def test_paired_calls_take_turns_and_long_ones_run_once():

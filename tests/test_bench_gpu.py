@@ -70,10 +70,20 @@ def test_facts_say_what_is_missing() -> None:
     assert rows["device"]["value"]["n_sms"] == 2
     for what in ("copy on the device", "launch", "launch and wait", "read of device memory"):
         assert rows[what]["value"] > 0, what
-    assert rows["grid barrier of 2 blocks"]["value"] >= 0  # the difference of two times
     for what in ("pinned host to device", "device to pinned host", "read of mapped host memory", "child launches"):
         assert rows[what]["skipped"] == "no CUDA here"
     assert not [row for row in rows.values() if "failure" in row]
+
+
+@pytest.mark.parametrize(("empty", "full", "microseconds"), [(2.0, 5.0, 3e6), (2.0, 1.5, 0.0)])
+def test_a_barrier_costs_what_the_launch_takes_longer_with_it(
+    monkeypatch: pytest.MonkeyPatch, empty: float, full: float, microseconds: float,
+) -> None:
+    times = iter([empty, full])
+    monkeypatch.setattr(facts, "median_seconds",
+                        lambda device, call, repeats, before: (before(), call(), next(times))[2])
+    setting = toy(no_cuda="no CUDA here")
+    assert facts._barrier(setting, 2)["value"] * setting.sizes.barriers == pytest.approx(microseconds)
 
 
 def test_facts_of_cuda_are_measured_by_what_is_injected(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
+import os
 import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -29,6 +32,7 @@ from tests.bench_gpu_toy import FakeCuda, few_variants, kept_of, toy
 from tests.conftest import ROOT
 from tests.simt.compile_proof import NVCC, have_nvcc
 from tests.simt.devices import open_device
+from tests.waiting import PATIENCE
 
 
 # -- cells --------------------------------------------------------------------------------------------------
@@ -153,25 +157,49 @@ def test_a_part_that_never_begins_is_not_started_for_ever() -> None:
     assert len(calls) == 1 and "no GPU can be used" in kept["failure"] and kept["rows"] == []
 
 
-def test_a_process_is_stopped_by_its_time_with_its_children() -> None:
-    start = time.monotonic()
-    ended = run_limited([sys.executable, "-uc", "import subprocess; print('on'); subprocess.run(['sleep', '60'])"], 1.0)
-    assert ended.code is None and "on" in ended.tail and time.monotonic() - start < 20
-    assert run_limited([sys.executable, "-c", "raise SystemExit(4)"], 20.0).code == 4
+def test_a_process_is_stopped_by_its_time_with_its_children(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is over as soon as its child runs; both write to a pipe, which ends with the last of them."""
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    reading = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    read: list[bytes] = []
+
+    def clock() -> float:
+        with suppress(BlockingIOError):
+            read.append(os.read(reading, 64))
+        return 1e6 if b"run\n" in read else 0.0
+
+    monkeypatch.setattr(parent, "time", SimpleNamespace(monotonic=clock))
+    code = ("import subprocess, sys; print('on')\n"
+            "subprocess.run(['sh', '-c', 'echo run; sleep 3600'], stdout=open(sys.argv[1], 'w'))")
+    ended = run_limited([sys.executable, "-uc", code, str(fifo)], 1.0)
+    assert ended.code is None and "on" in ended.tail
+    os.set_blocking(reading, True)
+    assert os.read(reading, 64) == b""
+    os.close(reading)
+    assert run_limited([sys.executable, "-c", "raise SystemExit(4)"], 1.0).code == 4
 
 
-def test_a_cell_that_hangs_is_passed_over(tmp_path: Path) -> None:
-    """The first process writes one row and hangs in the next cell; the second goes on."""
+def test_a_cell_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first process writes one row and hangs in the next cell; the second goes on. Time passes in the first one
+    only, once it has written."""
+    launched: list[Path] = []
+    ticks = itertools.count(0, 2)
+
+    def clock() -> float:
+        return next(ticks) if len(launched) == 1 and launched[0].stat().st_size else 0.0
+
+    monkeypatch.setattr(parent, "time", SimpleNamespace(monotonic=clock))
     code = ("import sys, time; file = open(sys.argv[1], 'a'); first = file.tell() == 0\n"
             "print('{\"begun\": \"a\"}' if first else '{\"x\": 2}', file=file, flush=True)\n"
-            "time.sleep(60 if first else 0)")
+            "time.sleep(3600 if first else 0)")
 
     def launch(part: str, seconds: float, rows: Path) -> Ended:
+        launched.append(rows)
         return run_limited([sys.executable, "-c", code, str(rows)], 30.0, rows, 1.0)
 
-    start = time.monotonic()
     kept = run_part("facts", 60.0, launch)
-    assert kept["rows"] == [{"x": 2}] and time.monotonic() - start < 25
+    assert kept["rows"] == [{"x": 2}] and len(launched) == 2
     assert kept["failure"] == "the process said nothing any more and was stopped in the cell: a."
 
 
@@ -196,7 +224,7 @@ def test_without_a_gpu_the_command_says_so(tmp_path: Path) -> None:
     if shutil.which("nvidia-smi"):
         pytest.skip("there may be a GPU here")
     done = subprocess.run([sys.executable, "-m", "bench.gpu", "--only", "facts", "--seconds", "30", "--out", tmp_path],
-                          cwd=ROOT, capture_output=True, text=True, timeout=60)
+                          cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 1 and "came to no end" in done.stdout
     assert "cupy" in json.loads((tmp_path / "gpu.json").read_text())["parts"]["facts"]["failure"]
 
@@ -245,7 +273,7 @@ def test_the_child_launches_compile_and_link(tmp_path: Path) -> None:
     """Dynamic parallelism with the device's run-time library, and without a warning."""
     program = tmp_path / "child_launch"
     subprocess.run([NVCC, "-rdc=true", "-arch=sm_90", "-std=c++17", "-Werror", "all-warnings", facts.CHILDREN,
-                    "-lcudadevrt", "-o", program], check=True, timeout=120)
+                    "-lcudadevrt", "-o", program], check=True, timeout=PATIENCE)
     assert program.stat().st_size > 0
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -12,7 +11,8 @@ from emdiam.cli import options
 from emdiam.cli.main import COMMANDS, COMPLETE, main
 
 HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich")
-HELP_SECONDS = 0.3
+# Help answers at once, which is importing little: 180 modules with the interpreter's own, with numpy more than 300.
+HELP_MODULES = 250
 
 
 @pytest.mark.parametrize("arguments", [
@@ -27,16 +27,7 @@ def test_help_imports_no_library(arguments: list[str]):
     exit_code, modules = done.stderr.split("\n", 1)
     assert exit_code == "0"
     assert set(modules.split()).isdisjoint(HEAVY)
-
-
-def test_help_answers_at_once():
-    """The best of several runs, as a user waits for it: the interpreter's own start included."""
-    best = float("inf")
-    for _ in range(7):
-        began = time.perf_counter()
-        subprocess.run([sys.executable, "-m", "emdiam", "--help"], check=True, stdout=subprocess.DEVNULL)
-        best = min(best, time.perf_counter() - began)
-    assert best < HELP_SECONDS
+    assert len(modules.split()) < HELP_MODULES
 
 
 def test_help_names_every_command(emdiam):

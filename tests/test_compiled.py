@@ -15,6 +15,7 @@ import pytest
 
 from emdiam.errors import EmdiamError
 from emdiam.traverse import compiled
+from tests.waiting import PATIENCE
 
 # Two functions with 30 signatures each, in an order of its own, saved in the cache of this folder.
 COMPILE = """
@@ -115,5 +116,5 @@ def test_saves_of_several_processes_lose_nothing(tmp_path: Path) -> None:
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     command = [sys.executable, "-c", COMPILE, str(tmp_path)]
     children = [subprocess.Popen([*command, str(seed)], env=environment) for seed in range(4)]
-    assert [child.wait() for child in children] == [0] * 4
+    assert [child.wait(PATIENCE) for child in children] == [0] * 4
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 30

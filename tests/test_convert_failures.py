@@ -25,6 +25,7 @@ from emdiam.graph.store import open_store
 from emdiam.progress import Event
 from tests.convert_twin import TINY, ListSource, rows_of
 from tests.test_convert_stages import SMALL, random_pairs
+from tests.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 INPUTS = {
@@ -224,7 +225,7 @@ def child(target: Path, limit: int = 0, spills: bool = True) -> subprocess.Popen
 @pytest.mark.parametrize(("limit", "what"), [(50_000, "scratch files"), (420_000, "the store")])
 def test_a_limit_on_the_size_of_files(tmp_path: Path, limit: int, what: str) -> None:
     """How threads share scratch files out is theirs, so the limit that is for the store meets none of them."""
-    said, _ = child(tmp_path / "g.zarr", limit, spills=what == "scratch files").communicate(timeout=60)
+    said, _ = child(tmp_path / "g.zarr", limit, spills=what == "scratch files").communicate(timeout=PATIENCE)
     assert f"no room left for {what} (File too large" in said
     assert list(tmp_path.iterdir()) == []
 
@@ -235,7 +236,7 @@ def kill_at_random_moments(folder: Path, times: int) -> None:
     running = child(target)
     assert running.stdout is not None and running.stdout.readline() == "started\n"
     lead = time.perf_counter() - began
-    assert running.wait(60) == 0
+    assert running.wait(PATIENCE) == 0
     whole = time.perf_counter() - began - lead
     want = rows_of(target)
     chance = random.Random(times)
@@ -245,13 +246,13 @@ def kill_at_random_moments(folder: Path, times: int) -> None:
         assert running.stdout is not None and running.stdout.readline() == "started\n"
         time.sleep(chance.uniform(0, whole))
         running.kill()
-        running.communicate()
+        running.communicate(timeout=PATIENCE)
         assert {path.name for path in folder.iterdir()} <= {"g.zarr", "g.zarr.partial"}
         if (folder / "g.zarr.partial").exists():
             with pytest.raises(StoreError):
                 open_store(str(folder / "g.zarr.partial"))
         if not target.exists():
-            assert child(target).wait(60) == 0
+            assert child(target).wait(PATIENCE) == 0
         assert rows_of(target) == want
         assert [path.name for path in folder.iterdir()] == ["g.zarr"]
 

@@ -35,6 +35,7 @@ from tests.resume_attempts import (
     stop_after,
     unbroken,
 )
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.thin(6)
 
@@ -238,7 +239,7 @@ def kill_at_random_moments(folder: Path, kind: str, times: int) -> None:
     """Kill a conversion, and each that goes on from it, `times` in all."""
     target, chance = folder / "g.zarr", random.Random(times)
     began = time.perf_counter()
-    assert child(target, kind).wait(60) == 0
+    assert child(target, kind).wait(PATIENCE) == 0
     whole, want = time.perf_counter() - began, files_of(target)
     n_killed = 0
     while n_killed < times:
@@ -247,11 +248,11 @@ def kill_at_random_moments(folder: Path, kind: str, times: int) -> None:
             running = child(target, kind)
             time.sleep(chance.uniform(0, whole / 2))
             running.kill()
-            running.communicate()
+            running.communicate(timeout=PATIENCE)
             n_killed += 1
         # Also where it was killed when the store was there already.
-        said, _ = child(target, kind).communicate(timeout=60) if (folder / "kept").exists() or not target.exists() \
-            else ("", None)
+        left = (folder / "kept").exists() or not target.exists()
+        said, _ = child(target, kind).communicate(timeout=PATIENCE) if left else ("", None)
         assert "damaged" not in said
         assert files_of(target) == want
         assert [path.name for path in folder.iterdir()] == ["g.zarr"]

@@ -22,6 +22,7 @@ from emdiam.errors import StateLost
 from tests import naive
 from tests.checkpoint_runs import comparable
 from tests.stores import graphs, odd_graphs, write_store
+from tests.waiting import PATIENCE
 from tests.workers import apart, client, engine_on_workers
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -183,7 +184,7 @@ def test_columns_outlive_losses(workers: int, tmp_path: Path) -> None:
 ODD = odd_graphs()
 
 
-@pytest.mark.thin(60)
+@pytest.mark.thin(60, sampled=("shape",))
 @pytest.mark.parametrize("shape", [name for name in ODD if len(ODD[name]) > 1])
 def test_odd_graphs(shape: str, tmp_path: Path) -> None:
     graph = apart(ODD[shape])
@@ -288,7 +289,7 @@ def test_a_worker_that_is_lost_twice_comes_back_twice() -> None:
             (before,) = cluster.run(os.getpid).values()
             os.kill(before, signal.SIGKILL)
             time.sleep(wait)
-            cluster.wait_for_workers(1, timeout=30)
+            cluster.wait_for_workers(1, timeout=PATIENCE)
             (after,) = cluster.run(os.getpid).values()
             assert after != before
 

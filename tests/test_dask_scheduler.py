@@ -5,20 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
 from emdiam.graph.generate import generate
+from tests.waiting import PATIENCE, wait_until
 from tests.workers import running
 
 pytestmark = pytest.mark.slow
 
 DASK = [sys.executable, "-m", "dask"]
 WORKER = ["--nthreads", "1", "--no-dashboard", "--memory-limit", "0", "--host", "127.0.0.1"]
-PATIENCE = 120
 
 
 def emdiam(*arguments: str) -> list[str]:
@@ -27,10 +26,7 @@ def emdiam(*arguments: str) -> list[str]:
 
 def wait_for_bfs(events: Path, count: int) -> None:
     """Until the run has recorded so many traversals."""
-    end = time.monotonic() + PATIENCE
-    while not events.exists() or events.read_text().count('"traversal"') < count:
-        assert time.monotonic() < end
-        time.sleep(0.05)
+    wait_until(lambda: events.exists() and events.read_text().count('"traversal"') >= count)
 
 
 @pytest.mark.parametrize("elsewhere", [["--workers", "3"], []], ids=["other workers", "one machine"])
@@ -49,9 +45,7 @@ def test_a_run_outlives_its_scheduler(elsewhere: list[str], tmp_path: Path) -> N
                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         wait_for_bfs(events, 3)
         scheduler.kill()
-        begin = time.monotonic()
         out, err = run.communicate(timeout=PATIENCE)
-        assert time.monotonic() - begin < 60
     assert run.returncode == 3, err
     assert f"the scheduler at {address} is gone" in err
     assert "Traceback" not in err

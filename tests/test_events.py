@@ -27,8 +27,9 @@ from emdiam.traverse.journal import MOST_PROFILES, Journal
 from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
 from tests import naive
 from tests.stores import engine_on, odd_graphs, write_store
+from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(4, sampled=("arguments", "command", "phases"))
 
 KEYS = {
     "begin": {"schema", "command", "version", "arguments", "store_digest", "process"},
@@ -249,7 +250,7 @@ def test_a_full_disk_ends_the_record_and_not_the_run(grid: Path, tmp_path: Path)
     """The process may write files of 4,000 bytes, as if the disk were full then."""
     done = subprocess.run(
         [sys.executable, "-m", "emdiam", "exact", str(grid), "--json", "--quiet", "--events", "e.jsonl"],
-        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        cwd=tmp_path, capture_output=True, text=True, timeout=PATIENCE,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4000, 4000)))
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["diameter"] == 68

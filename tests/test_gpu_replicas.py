@@ -25,6 +25,7 @@ from tests.simt.shim_device import Failures
 from tests.stores import engine_on, graphs, odd_graphs, write_store
 from tests.test_engine_protocol import check_all
 from tests.test_gpu_engine import without_costs
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.thin(4)
 
@@ -88,7 +89,7 @@ def test_every_device_has_a_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -
     together, places = threading.Barrier(3), dict[int, int]()
 
     def meet(self: MultiSource, sources: np.ndarray, targets: Any, columns: Any) -> np.ndarray:
-        together.wait(timeout=10)  # comes back only when three are here
+        together.wait(timeout=PATIENCE)  # comes back only when three are here
         places[id(self.device)] = threading.get_ident()
         return np.zeros(len(sources), np.int32)
 

@@ -13,6 +13,7 @@ from emdiam.cli.listener import listening
 from emdiam.cli.live import LiveView
 from emdiam.cli.phases import PhaseBook, bounds_text, seconds_text
 from emdiam.progress import Event, silent
+from tests.waiting import PATIENCE
 
 
 class Clock:
@@ -122,7 +123,7 @@ def test_the_heart_beats_without_events():
 
     with Heartbeat(write, 0.01) as beat:
         beat(Event("kernel"))
-        assert beaten.wait(10)
+        assert beaten.wait(PATIENCE)
     assert lines[0] == "kernel: started"
     assert lines[1].endswith(" s: kernel")
 
@@ -145,9 +146,10 @@ def test_the_live_view_shows_phases_and_bounds():
 
 
 def test_the_live_view_stands_before_the_first_event():
-    screen = io.StringIO()
+    screen, shown = io.StringIO(), Console(file=io.StringIO(), width=120)
     with LiveView(Console(file=screen, force_terminal=True)) as view:
-        view.render()
+        shown.print(view.render())
+    assert shown.file.getvalue() == "" and screen.getvalue().endswith("\x1b[?25h\r")  # the cursor is back
 
 
 def test_quiet_is_silent(capfd: pytest.CaptureFixture[str]):

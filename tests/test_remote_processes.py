@@ -16,6 +16,7 @@ from emdiam.errors import StoreError
 from emdiam.graph.generate import generate
 from tests.conftest import ROOT, Run
 from tests.damage import read_store
+from tests.waiting import PATIENCE
 
 pytest.importorskip("obstore")
 
@@ -32,7 +33,7 @@ def server(*arguments: str) -> Iterator[str]:
         yield found[0]
     finally:
         process.terminate()
-        process.communicate(timeout=10)
+        process.communicate(timeout=PATIENCE)
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from emdiam.progress import Event
 from tests.convert_twin import TINY, rows_of
 from tests.damage import some_graph
 from tests.stores import write_store
+from tests.waiting import PATIENCE
 
 pytestmark = pytest.mark.thin(4)
 
@@ -203,7 +204,7 @@ def kill_at_random_moments(folder: Path, what: str, source: Path, times: int) ->
     target, allowed = folder / "g", {"g", "g.partial", "g.natural.partial"}
     running = child(what, source, target)
     began = time.perf_counter()
-    assert running.wait(60) == 0
+    assert running.wait(PATIENCE) == 0
     whole = time.perf_counter() - began
     want = digest(target)
     chance = random.Random(times)
@@ -212,14 +213,14 @@ def kill_at_random_moments(folder: Path, what: str, source: Path, times: int) ->
         running = child(what, source, target)
         time.sleep(chance.uniform(0, whole))
         running.kill()
-        running.communicate()
+        running.communicate(timeout=PATIENCE)
         left = {path.name for path in folder.iterdir()}
         assert left <= allowed
         for name in left - {"g"}:
             with pytest.raises(StoreError):
                 open_store(folder / name)
         if not target.exists():
-            assert child(what, source, target).wait(60) == 0
+            assert child(what, source, target).wait(PATIENCE) == 0
         assert digest(target) == want
         assert [path.name for path in folder.iterdir()] == ["g"]
 

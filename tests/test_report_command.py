@@ -16,8 +16,9 @@ from emdiam.report import FORMATS as IN_LIBRARY
 from emdiam.report import make_report
 from tests.conftest import Run
 from tests.report_runs import exact_result, write_batch
+from tests.waiting import PATIENCE
 
-pytestmark = pytest.mark.thin(4)
+pytestmark = pytest.mark.thin(4, sampled=("arguments",))
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -80,7 +81,7 @@ def browse(browser: str, folder: Path, page: Path, *options: str) -> subprocess.
     return subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
          "--disable-background-networking", "--enable-logging=stderr", *options, page.as_uri()],
-        capture_output=True, text=True, timeout=90)
+        capture_output=True, text=True, timeout=PATIENCE)
 
 
 # Looks at the finished page, and leaves what it has seen in the title.

@@ -20,6 +20,7 @@ from emdiam.graph.layout import StoreRecord
 from emdiam.graph.store import open_store
 from emdiam.graph.writer import StoreWriter
 from tests.damage import make_store, some_graph
+from tests.waiting import PATIENCE
 
 GRAPH, OTHER = some_graph(), some_graph(seed=6)
 
@@ -125,7 +126,7 @@ def test_kill_9_in_the_middle(tmp_path: Path):
     while not (tmp_path / "g.zarr.partial" / "indices" / "c" / "0").exists():
         assert process.poll() is None
     process.send_signal(signal.SIGKILL)
-    process.communicate()
+    process.communicate(timeout=PATIENCE)
     with pytest.raises(StoreError, match="unfinished"):
         open_store(target)
     assert [path.name for path in tmp_path.iterdir()] == ["g.zarr.partial"]

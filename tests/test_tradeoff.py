@@ -25,6 +25,7 @@ from emdiam.tradeoff.tables import markdown_text
 from tests.stores import write_store
 from tests.test_cli_commands import call  # noqa: F401 - a fixture
 from tests.tradeoff_cells import digest_of, result, scripted
+from tests.waiting import PATIENCE
 
 SIDES, DIAMETER = "12x20", 16  # a torus
 REAL = TradeoffOptions(("sweep", "clusters"), "2^3,25%,2^40", plots=False)
@@ -294,7 +295,7 @@ def test_ctrl_c_ends_the_cell_too(torus: Path, tmp_path: Path):
     assert next(line for line in process.stderr if line.startswith("sweep-seed-0: started"))
     time.sleep(0.2)
     process.send_signal(signal.SIGINT)
-    text, err = process.communicate(timeout=60)
+    text, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3, err
     assert json.loads(text)["rows"] == [] and "0 of 1 cells are kept" in err and "Traceback" not in err
     assert list((out / "cells").iterdir()) == []

@@ -16,6 +16,7 @@ import pytest
 from emdiam.graph.store import open_store
 from emdiam.session import method_phases, open_engine
 from tests import naive
+from tests.waiting import PATIENCE
 
 distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -91,7 +92,7 @@ def running(command: list[str], ready: str) -> Iterator[tuple[subprocess.Popen[s
     finally:
         process.terminate()
         try:
-            process.wait(20)
+            process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
