@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from emdiam.graph.codec import ChunkCodec
 from emdiam.graph.layout import StoreRecord
-from emdiam.graph.shards import pack_index, read_index
+from emdiam.graph.shards import end_bytes, pack_index, read_index, seal_digest, seal_of
 from emdiam.graph.store import open_store
 from emdiam.graph.writer import StoreWriter
 from tests import naive
@@ -96,7 +96,7 @@ def replace_chunk(store: Path, name: str, chunk: int, values: np.ndarray | None)
     n_chunks = -(-meta["shape"][0] // CHUNK)
     codec = json.loads((store / "zarr.json").read_text())["attributes"]["emdiam"]["codec"]
     path = store / name / "c" / "0"
-    data, index = path.read_bytes(), read_index(path, slots, n_chunks)
+    data, (index, _) = path.read_bytes(), read_index(path, slots, n_chunks)
     chunks = [data[int(start) : int(start) + int(size)] for start, size in index]
     if values is not None:
         chunks[chunk] = ChunkCodec(codec, values.dtype).encode(values)
@@ -104,6 +104,10 @@ def replace_chunk(store: Path, name: str, chunk: int, values: np.ndarray | None)
     if values is None:
         packed = _without(packed, chunk)
     path.write_bytes(b"".join(chunks) + packed)
+    if values is not None:
+        seal = seal_of(path.read_bytes()[-end_bytes(slots):])
+        digests = json.loads((store / "zarr.json").read_text())["attributes"]["emdiam"]["shard_digests"]
+        edit_record(store, redo_digest=True, shard_digests={**digests, name: seal_digest(seal)})
 
 
 def _without(packed: bytes, chunk: int) -> bytes:

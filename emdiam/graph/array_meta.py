@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from .layout import NATURAL, StoreRecord, id_dtype
+from .layout import MOST_SHARD_CHUNKS, NATURAL, StoreRecord, id_dtype
 
 _REMEDY = "convert the graph again"
 _IDS = (np.dtype(np.int64), np.dtype(np.uint64))
+_DTYPES = {str(dtype): dtype for dtype in (*_IDS, np.dtype(np.uint32), np.dtype(np.uint8))}
 
 
 @dataclass(frozen=True)
@@ -36,14 +37,15 @@ class ArrayMeta:
             (length,), (shard_items,) = meta["shape"], meta["chunk_grid"]["configuration"]["chunk_shape"]
             (sharding,) = meta["codecs"]
             (chunk_items,) = sharding["configuration"]["chunk_shape"]
-            found = cls(np.dtype(meta["data_type"]), length, chunk_items, shard_items)
-            places = (sharding["name"], sharding["configuration"]["index_location"],
-                      meta["chunk_key_encoding"]["name"])
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            raise _not_as_written(place, repr(error)) from None
+            found = cls(_DTYPES[meta["data_type"]], length, chunk_items, shard_items)
+            keys = meta["chunk_key_encoding"]
+            places = (sharding["name"], sharding["configuration"]["index_location"], keys["name"])
+            separator = keys.get("configuration", {}).get("separator", "/")
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise _not_as_written(place, f"{error!r:.200}") from None
         if places != ("sharding_indexed", "end", "default"):
-            raise _not_as_written(place, f"{places}")
-        if meta["chunk_key_encoding"].get("configuration", {}).get("separator", "/") != "/":
+            raise _not_as_written(place, f"{places!r:.200}")
+        if separator != "/":
             raise _not_as_written(place, "another separator")
         return found
 
@@ -61,12 +63,13 @@ class ExpectedArray:
         """`meta`, if it is as expected. Raises StoreError."""
         sizes = (meta.length, meta.chunk_items, meta.shard_items)
         if not all(type(size) is int for size in sizes):
-            raise _not_as_written(place, f"sizes {sizes}")
+            raise _not_as_written(place, f"sizes {sizes!r:.200}")
         if meta.dtype not in self.dtypes or meta.length < 0 or self.length not in (None, meta.length):
             raise StoreError(f"the array holds {meta.length} of {meta.dtype}, the store record says "
                              f"{self.length} of {self.dtypes[0]}", path=place, remedy=_REMEDY)
-        whole = meta.shard_items >= 1 and meta.chunk_items >= 1 and meta.shard_items % meta.chunk_items == 0
-        if not whole or meta.chunk_items != self.chunk_items:
+        # The record has a valid chunk size. The index of a shard is read whole, so its length is bounded too.
+        whole = meta.chunk_items == self.chunk_items and meta.shard_items % meta.chunk_items == 0
+        if not whole or not 1 <= meta.shard_chunks <= MOST_SHARD_CHUNKS:
             raise StoreError(f"the array has chunks of {meta.chunk_items} items in shards of "
                              f"{meta.shard_items}, the store record says chunks of {self.chunk_items}",
                              path=place, remedy=_REMEDY)

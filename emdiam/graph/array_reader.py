@@ -21,7 +21,7 @@ import numpy as np
 
 from ..errors import StoreError
 from .codec import ChunkCodec
-from .shards import open_remedy, read_index
+from .shards import check_seals, file_fault, read_index
 
 _PAGE = 4096
 REMEDY = "the store is damaged: convert the graph again or restore the file from a copy"
@@ -141,7 +141,7 @@ class LocalArray(ShardedArray):
     ----------
     folder : the array's folder (holding zarr.json and c/).
     length, chunk_items, shard_chunks : as in its metadata.
-    codec : chunk codec of the array.
+    codec : chunk codec of the array. seals : digest of its shards that the store record has; None: none.
     evict : leave nothing in the page cache (for honest out-of-core measurements): reads go around
         it where the file system allows (O_DIRECT), which also spares a copy, and are dropped from
         it elsewhere.
@@ -151,18 +151,22 @@ class LocalArray(ShardedArray):
 
     def __init__(
         self, folder: Path, *, length: int, chunk_items: int, shard_chunks: int, codec: ChunkCodec,
-        evict: bool = False,
+        seals: str | None = None, evict: bool = False,
     ) -> None:
         super().__init__(length=length, chunk_items=chunk_items, shard_chunks=shard_chunks, codec=codec)
         self._folder, self.evict, self._direct = folder, evict, evict
         self._local = threading.local()
         self._files: list[int] = []
         self._index: list[np.ndarray] = []
+        seen = bytearray()
         try:
             for shard in range(self.n_shards):
                 path = folder / "c" / str(shard)
-                self._index.append(read_index(path, shard_chunks, self.chunks_in(shard)))
+                index, seal = read_index(path, shard_chunks, self.chunks_in(shard))
+                self._index.append(index)
+                seen += seal
                 self._open(path)
+            check_seals(bytes(seen), seals, folder)
         except BaseException:
             self.close()
             raise
@@ -193,7 +197,10 @@ class LocalArray(ShardedArray):
         view = memoryview(buffer)
         done = 0
         while begin + done < offset + size:
-            got = os.preadv(self._files[shard], [view[done:span]], begin + done)
+            try:
+                got = os.preadv(self._files[shard], [view[done:span]], begin + done)
+            except OSError as error:
+                raise file_fault("a shard file cannot be read", error, self.shard_name(shard)) from error
             if got == 0:
                 raise StoreError("the shard file ends too early", path=self.shard_name(shard),
                                  byte=begin + done, remedy=REMEDY)
@@ -228,8 +235,7 @@ def _open_shard(path: Path, direct: bool) -> int | None:
     except OSError as error:
         if direct and error.errno == errno.EINVAL:
             return None
-        raise StoreError(f"a shard file cannot be opened ({error.strerror})", path=path,
-                         remedy=open_remedy(error)) from error
+        raise file_fault("a shard file cannot be opened", error, path) from error
 
 
 class MemoryArray:

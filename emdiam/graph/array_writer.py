@@ -20,7 +20,7 @@ import numpy as np
 from ..durable import sync_path
 from ..errors import StoreError
 from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
-from .shards import pack_index
+from .shards import pack_index, seal_digest
 from .state_file import State
 
 IN_FLIGHT = 4
@@ -63,6 +63,12 @@ class ArrayWriter:
         self._file: BinaryIO | None = None
         # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
         self._checks = bytearray()
+        self._seals = bytearray()  # of the shards that are done, see shards.py
+
+    @property
+    def shard_digest(self) -> str:
+        """Digest of the seals of all shards, when it is closed."""
+        return seal_digest(bytes(self._seals))
 
     @property
     def _folder(self) -> Path:
@@ -82,6 +88,7 @@ class ArrayWriter:
             "dtype": self._codec.dtype.str, "fill": self._fill, "length": self.length, "n_shards": self._n_shards,
             "sizes": np.array(self._sizes, np.int64), "buffer": self._buffer[: self._used].copy(),
             "checks": np.frombuffer(bytes(self._checks), np.uint8),
+            "seals": np.frombuffer(bytes(self._seals), np.uint8),
         }
 
     def go_on_from(self, state: State) -> None:
@@ -106,7 +113,7 @@ class ArrayWriter:
         self.length, self._n_shards, self._sizes = state["length"], state["n_shards"], sizes
         self._used = len(state["buffer"])
         self._buffer[: self._used] = state["buffer"]
-        self._checks = bytearray(state["checks"].tobytes())
+        self._checks, self._seals = bytearray(state["checks"].tobytes()), bytearray(state["seals"].tobytes())
 
     def append(self, values: np.ndarray) -> None:
         """Append integers (any length). Raises OverflowError for one that the array's dtype
@@ -152,7 +159,9 @@ class ArrayWriter:
     def _end_shard(self) -> None:
         if self._file is None:
             return
-        self._file.write(pack_index(self._sizes, self._shard_chunks))
+        index = pack_index(self._sizes, self._shard_chunks)
+        self._file.write(index)
+        self._seals += index[-CRC_BYTES:] + self._checks[-CRC_BYTES:]
         self._file.flush()
         os.fsync(self._file.fileno())
         self._file.close()

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..errors import StoreError
 from .array_reader import LocalArray, ShardedArray
+from .shards import file_fault
 from .store import Store
 
 _PIECE_CHUNKS = 4
@@ -137,5 +138,8 @@ def _id_range(store: Store) -> list[int] | list[str] | None:
 
 def _files(folder: Path) -> tuple[int, int]:
     """(number, total size in bytes) of the files below `folder`."""
-    sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    try:
+        sizes = [path.stat().st_size for path in folder.rglob("*") if path.is_file()]
+    except OSError as error:
+        raise file_fault("the files of the store cannot be counted", error, folder) from None
     return len(sizes), sum(sizes)

@@ -25,13 +25,17 @@ from typing import Any
 
 import numpy as np
 
-FORMAT_VERSION = 1
+# 2: the record has shard_digests; it is read and written without them as version 1.
+FORMAT_VERSION = 2
 CHUNK_IDS = 1 << 16
+# Kernels find the chunk of an arc by a shift; buffers of a few chunks are taken before anything is read.
+LEAST_CHUNK_IDS, MOST_CHUNK_IDS = 64, 1 << 24
 SHARD_BYTES = 64 << 20
 # Keeps the index of a shard at 64 KiB when chunks are small; the default has 256 or 128.
 MOST_SHARD_CHUNKS = 1 << 12
 MISSING_OFFSET = -1
 CODECS = ("lz4", "pcodec", "none")
+ID_KINDS = ("identity", "offset", "int", "string")
 PARTIAL_SUFFIX = ".partial"
 NATURAL = "natural"
 
@@ -47,6 +51,11 @@ def shard_chunks(dtype: np.dtype[Any], chunk_ids: int) -> int:
     return max(1, min(MOST_SHARD_CHUNKS, SHARD_BYTES // (dtype.itemsize * chunk_ids)))
 
 
+def is_chunk_size(chunk_ids: int) -> bool:
+    """Whether arrays may have chunks of so many items: a power of two within bounds."""
+    return LEAST_CHUNK_IDS <= chunk_ids <= MOST_CHUNK_IDS and chunk_ids & (chunk_ids - 1) == 0
+
+
 def sentinel(dtype: np.dtype[Any]) -> int:
     """The id that is no vertex: the largest value of the id dtype."""
     return int(np.iinfo(dtype).max)
@@ -60,6 +69,8 @@ class StoreRecord:
         "string" (map kept in the store). ordering : "natural" = increasing user ids; any other
         order has natural_id.
     chunk_digest : blake2b over the crc32c of every chunk of every array, in order.
+    shard_digests : by array, blake2b over the seals of its shards (shards.py), which are looked at when it is
+        opened, so that an array of another store does not pass for one of this; {} in format version 1.
     record_digest : blake2b over all other fields; a change of any of them is noticed.
     """
 
@@ -82,25 +93,67 @@ class StoreRecord:
     source: list[str] = field(default_factory=list)
     source_format: str = ""
     chunk_digest: str = ""
+    shard_digests: dict[str, str] = field(default_factory=dict)
     record_digest: str = ""
     complete: bool = False
 
     def digest(self) -> str:
         """blake2b (32 hex digits) over every field but record_digest."""
-        data = {k: v for k, v in asdict(self).items() if k != "record_digest"}
+        data = {k: v for k, v in self.to_dict().items() if k != "record_digest"}
         text = json.dumps(data, sort_keys=True, separators=(",", ":"))
         return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
+    def fault(self) -> str | None:
+        """What no finished store says of itself, as a clause; None if there is nothing of the kind. What
+        the arrays themselves say is looked at where they are read."""
+        for name, example in asdict(StoreRecord()).items():
+            value = getattr(self, name)
+            parts = value if type(value) is list else value.values() if type(value) is dict else ()
+            if type(value) is not type(example) or not all(_is_text(part) for part in parts):
+                return f"{name} is {value!a:.80}"
+        n, arcs = self.n_vertices, self.n_arcs
+        ranges = {
+            "n_vertices": (n, 1 << 62), "n_arcs": (arcs, min(1 << 62, n * (n - 1))),
+            "n_edges": (self.n_edges, 1 << 61), "max_degree": (self.max_degree, max(0, n - 1)),
+            "n_isolated": (self.n_isolated, n), "first_id": (self.first_id, (1 << 64) - n),
+            "loops_dropped": (self.loops_dropped, 1 << 64), "duplicates_dropped": (self.duplicates_dropped, 1 << 64),
+            "shard_chunks": (self.shard_chunks, MOST_SHARD_CHUNKS),
+        }
+        for name, (value, most) in ranges.items():
+            if not 0 <= value <= most:
+                return f"{name} is {value} of at most {most}"
+        if 2 * self.n_edges != arcs:
+            return f"{arcs} arcs are not two for each of {self.n_edges} edges"
+        if not is_chunk_size(self.chunk_ids):
+            return (f"chunks of {self.chunk_ids} ids are not a power of two from {LEAST_CHUNK_IDS} to"
+                    f" {MOST_CHUNK_IDS}")
+        if not _is_text(self.ordering) or not _is_text(self.source_format):
+            return "ordering or source_format cannot be written"
+        for name, choices in (("codec", CODECS), ("id_kind", ID_KINDS)):
+            if getattr(self, name) not in choices:
+                return f"{name} is {getattr(self, name)!r:.80}"
+        return None
+
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for the attributes."""
-        return asdict(self)
+        return {name: value for name, value in asdict(self).items() if name in _names(self.format_version)}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:
-        """The record in `data`; unknown keys are a KeyError, missing ones a TypeError."""
-        names = {f.name for f in fields(cls)}
+        """The record in `data`, which has its format_version; unknown and missing keys are a KeyError."""
+        names = _names(data["format_version"])
         unknown = sorted(set(data) - names)
         missing = sorted(names - set(data))
         if unknown or missing:
             raise KeyError(f"unknown {unknown}, missing {missing}")
         return cls(**data)
+
+
+def _is_text(value: Any) -> bool:
+    """Whether it is a string that can be written."""
+    return type(value) is str and not any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def _names(version: int) -> set[str]:
+    """The fields of a record of this format version."""
+    return {f.name for f in fields(StoreRecord)} - ({"shard_digests"} if version < 2 else set())

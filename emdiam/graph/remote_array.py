@@ -17,11 +17,11 @@ import numpy as np
 from ..errors import StoreError
 from .array_meta import ArrayMeta
 from .array_reader import ShardedArray
-from .codec import ChunkCodec
+from .codec import CRC_BYTES, ChunkCodec
 from .remote import Objects, Version, Wanted
-from .shards import index_bytes, parse_index
+from .shards import check_seals, end_bytes, parse_index, seal_of
 
-_AT_ONCE = 16
+_AT_ONCE, _ASKED = 16, 1 << 10
 # Encoded bytes that are asked for before they are fetched, at most.
 AHEAD_BYTES = 16 << 20
 _SHORT = "check the server (it must answer range requests) and its copy of the store"
@@ -33,15 +33,17 @@ class RemoteArray(ShardedArray):
 
     Parameters
     ----------
-    objects : of the store. name : of the array. meta : its metadata. codec : its chunk codec.
+    objects : of the store. name : of the array. meta : its metadata. codec : its chunk codec. seals : digest of
+        its shards that the store record has; None: none.
     still_the_same : raises StoreError if the store's record is not what it was.
     """
 
     def __init__(
-        self, objects: Objects, name: str, meta: ArrayMeta, codec: ChunkCodec, still_the_same: Callable[[], None]
+        self, objects: Objects, name: str, meta: ArrayMeta, codec: ChunkCodec, still_the_same: Callable[[], None],
+        seals: str | None = None,
     ) -> None:
         super().__init__(length=meta.length, chunk_items=meta.chunk_items, shard_chunks=meta.shard_chunks, codec=codec)
-        self._objects, self._name, self._still_the_same = objects, name, still_the_same
+        self._objects, self._name, self._still_the_same, self._seals = objects, name, still_the_same, seals
         self._shards: list[tuple[np.ndarray, Version | None]] = []
         self._lock = threading.Lock()
         self._ahead = _Ahead(self._get)
@@ -54,23 +56,29 @@ class RemoteArray(ShardedArray):
         return self._shards[shard][0]
 
     def _read_indexes(self) -> list[tuple[np.ndarray, Version | None]]:
-        """Index and version of every shard. The first error ends it."""
-        with ThreadPoolExecutor(min(_AT_ONCE, self.n_shards), thread_name_prefix="indexes") as pool:
-            pending = [pool.submit(self._read_index, shard) for shard in range(self.n_shards)]
-            try:
-                found = [future.result() for future in pending]
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise
+        """Index and version of every shard. The first error ends it. Raises StoreError if they are not those of
+        the store record."""
+        found: list[tuple[np.ndarray, bytes, Version | None]] = []
+        with ThreadPoolExecutor(max(1, min(_AT_ONCE, self.n_shards)), thread_name_prefix="indexes") as pool:
+            # So many at a time, since the metadata may name any number of shards.
+            for begin in range(0, self.n_shards, _ASKED):
+                pending = [pool.submit(self._read_index, shard)
+                           for shard in range(begin, min(begin + _ASKED, self.n_shards))]
+                try:
+                    found += [future.result() for future in pending]
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
         self._still_the_same()
-        return found
+        check_seals(b"".join(seal for _, seal, _ in found), self._seals, self._objects.name(self._name))
+        return [(index, version) for index, _, version in found]
 
-    def _read_index(self, shard: int) -> tuple[np.ndarray, Version | None]:
-        size = index_bytes(self.shard_chunks)
+    def _read_index(self, shard: int) -> tuple[np.ndarray, bytes, Version | None]:
+        size = end_bytes(self.shard_chunks)
         data, version = self._get(shard, size, size)
-        index = parse_index(bytes(data), self.shard_chunks, self.chunks_in(shard),
+        index = parse_index(bytes(data[CRC_BYTES:]), self.shard_chunks, self.chunks_in(shard),
                             None if version is None else version.size, self.shard_name(shard))
-        return index, version
+        return index, seal_of(bytes(data)), version
 
     def _read(self, shard: int, offset: int, size: int) -> memoryview:
         known = self._shards[shard][1]

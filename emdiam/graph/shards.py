@@ -1,5 +1,8 @@
 """The Zarr v3 shard file (sharding_indexed): chunks one after another, then the index.
 
+A shard is known by its seal: the checksum of its index and that of its last chunk, which lies just before it. Both
+are read with the index, and tell the arrays of one store from those of another without reading them.
+
 The index holds (offset, nbytes) as two little-endian uint64 per chunk slot, both 2^64 - 1 where
 the chunk is missing, followed by the crc32c of those bytes. Source: Zarr v3 specification,
 sharding codec, index_location "end".
@@ -8,6 +11,7 @@ sharding codec, index_location "end".
 from __future__ import annotations
 
 import errno
+import hashlib
 import os
 from pathlib import Path
 
@@ -35,6 +39,27 @@ def pack_index(sizes: list[int], shard_chunks: int) -> bytes:
         index[: len(sizes), 1] = sizes
     data = index.tobytes()
     return data + crc32c(data).to_bytes(CRC_BYTES, "little")
+
+
+def end_bytes(shard_chunks: int) -> int:
+    """Size of what is read of a shard on opening: its last chunk's checksum, and the index."""
+    return CRC_BYTES + index_bytes(shard_chunks)
+
+
+def seal_of(end: bytes) -> bytes:
+    """The seal of a shard that ends in `end`, see end_bytes."""
+    return end[-CRC_BYTES:] + end[:CRC_BYTES]
+
+
+def seal_digest(seals: bytes) -> str:
+    """blake2b (32 hex digits) over the seals of all shards of an array, in order."""
+    return hashlib.blake2b(seals, digest_size=16).hexdigest()
+
+
+def check_seals(seals: bytes, expected: str | None, path: str | Path) -> None:
+    """Raise StoreError if seal_digest is another one than `expected` (None: it is not known)."""
+    if expected is not None and seal_digest(seals) != expected:
+        raise StoreError("the shards are not those of the store record", path=path, remedy=_REMEDY)
 
 
 def parse_index(
@@ -69,23 +94,29 @@ def parse_index(
 
 
 def open_remedy(error: OSError) -> str:
-    """What to do about a shard file that does not open."""
+    """What to do about a file of a store that does not open."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
         return "every shard is kept open: raise the limit of open files (ulimit -n)"
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return "get the right to read it from its owner, or copy it"
     return "check its permissions and the disk"
 
 
-def read_index(path: Path, shard_chunks: int, n_chunks: int) -> np.ndarray:
-    """Open the shard file and return its checked index (see parse_index)."""
+def file_fault(what: str, error: OSError, path: str | Path) -> StoreError:
+    """The StoreError for what the system says of a file or folder of a store. what : as a clause."""
+    return StoreError(f"{what} ({error.strerror or error})", path=path, remedy=open_remedy(error))
+
+
+def read_index(path: Path, shard_chunks: int, n_chunks: int) -> tuple[np.ndarray, bytes]:
+    """Open the shard file; its checked index (see parse_index) and its seal."""
     try:
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            need = index_bytes(shard_chunks)
+            need = end_bytes(shard_chunks)
             file.seek(max(0, size - need))
             data = file.read(need)
     except FileNotFoundError:
         raise StoreError("a shard file is missing", path=path, remedy=_REMEDY) from None
     except OSError as error:
-        raise StoreError(f"a shard file cannot be read ({error.strerror})", path=path,
-                         remedy=open_remedy(error)) from error
-    return parse_index(data, shard_chunks, n_chunks, size, str(path))
+        raise file_fault("a shard file cannot be read", error, path) from error
+    return parse_index(data[CRC_BYTES:], shard_chunks, n_chunks, size, str(path)), seal_of(data)

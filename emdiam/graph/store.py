@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,9 @@ from ..errors import StoreError
 from .array_meta import ArrayMeta, ExpectedArray, expected_arrays
 from .array_reader import LocalArray, ShardedArray
 from .codec import ChunkCodec
-from .layout import FORMAT_VERSION, NATURAL, PARTIAL_SUFFIX, StoreRecord
+from .layout import NATURAL, PARTIAL_SUFFIX, StoreRecord
+from .metadata import CONVERT, as_object, check_record, read_json
+from .shards import file_fault
 from .slices import read_slice
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 # What is asked for in one request where the way is long, bytes decoded.
 _FAR_BYTES = 4 << 20
-_CONVERT = "make one with: emdiam convert INPUT STORE"
+_REMEDY = "the store is damaged: convert the graph again or restore it from a copy"
 
 
 class Store:
@@ -135,10 +136,10 @@ class Store:
             raise ValueError(f"{vertex} is no vertex of {self.n_vertices}")
         begin, end = read_slice(self.indptr, vertex, vertex + 2).tolist()
         if not 0 <= begin <= end <= self.n_arcs:
-            raise StoreError(f"the row of vertex {vertex} is {begin} to {end}", path=self.path, remedy=_CONVERT)
+            raise StoreError(f"the row of vertex {vertex} is {begin} to {end}", path=self.path, remedy=CONVERT)
         row = read_slice(self.indices, begin, end)
         if len(row) and int(row.max()) >= self.n_vertices:
-            raise StoreError(f"indices hold {int(row.max())}, which is no vertex", path=self.path, remedy=_CONVERT)
+            raise StoreError(f"indices hold {int(row.max())}, which is no vertex", path=self.path, remedy=CONVERT)
         return row
 
     def to_dask(self, chunks: int | None = None) -> DaskGraph:
@@ -167,9 +168,14 @@ class Store:
             return [int(v) for v in _gather(self._arrays["vertex_id"], ids)]
         offsets, data = self._arrays["vertex_id_offsets"], self._arrays["vertex_id_bytes"]
         starts, ends = _gather(offsets, ids), _gather(offsets, ids + 1)
-        return [
-            _gather(data, np.arange(s, e)).tobytes().decode() for s, e in zip(starts, ends, strict=True)
-        ]
+        if np.any(starts < 0) or np.any(ends < starts) or np.any(ends > data.length):
+            raise StoreError("vertex_id_offsets do not rise within vertex_id_bytes", path=self.path, remedy=_REMEDY)
+        texts = [read_slice(data, s, e).tobytes() for s, e in zip(starts.tolist(), ends.tolist(), strict=True)]
+        try:
+            return [text.decode() for text in texts]
+        except UnicodeDecodeError as error:
+            raise StoreError(f"vertex_id_bytes is not UTF-8 ({error.reason})", path=self.path,
+                             remedy=_REMEDY) from None
 
     def close(self) -> None:
         """Close all files."""
@@ -204,13 +210,13 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
     if is_url(text):
         return _open_remote(text)
     local = Path(text.removeprefix("file://"))
-    if not local.exists():
-        partial = local.with_name(local.name + PARTIAL_SUFFIX)
-        hint = f"{partial} is an unfinished conversion: run it again" if partial.exists() else _CONVERT
-        raise StoreError("there is no such store", path=text, remedy=hint)
-    if not local.is_dir():
-        raise StoreError("this is a file, not a store", path=text, remedy=_CONVERT)
-    record = _check_record(_read_json(local / "zarr.json").get("attributes"), text)
+    try:
+        _check_place(local, text)
+        record = check_record(read_json(local / "zarr.json").get("attributes"), text)
+    except FileNotFoundError:
+        raise StoreError("not a zarr group (zarr.json is missing)", path=local, remedy=CONVERT) from None
+    except OSError as error:
+        raise file_fault("the store cannot be opened", error, text) from None
     arrays: dict[str, ShardedArray] = {}
     try:
         for expected in expected_arrays(record):
@@ -222,61 +228,35 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
     return Store(text, record, arrays)
 
 
-def _read_json(path: Path) -> dict[str, Any]:
-    try:
-        text = path.read_bytes()
-    except FileNotFoundError:
-        raise StoreError("not a zarr group (zarr.json is missing)", path=path.parent,
-                         remedy=_CONVERT) from None
-    except OSError as error:
-        raise StoreError(f"the metadata is damaged ({error})", path=path, remedy="convert again") from None
-    return _as_object(text, path)
-
-
-def _as_object(text: bytes, path: str | Path) -> dict[str, Any]:
-    """The JSON object in `text`, which was read from `path`. Raises StoreError."""
-    try:
-        data = json.loads(text)
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise StoreError(f"the metadata is damaged ({error})", path=path, remedy="convert again") from None
-    if not isinstance(data, dict):
-        raise StoreError("the metadata is damaged (not an object)", path=path, remedy="convert again")
-    return data
-
-
-def _check_record(attributes: Any, place: str) -> StoreRecord:
-    """The record in the group's attributes, if it is that of a finished store."""
-    if place.rstrip("/").endswith(PARTIAL_SUFFIX):
-        raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
-    data = attributes.get("emdiam") if isinstance(attributes, dict) else None
-    if not isinstance(data, dict):
-        raise StoreError("a zarr group, but not an emdiam store", path=place, remedy=_CONVERT)
-    version = data.get("format_version")
-    if isinstance(version, int) and version > FORMAT_VERSION:
-        raise StoreError(f"the store has format version {version}, this program reads up to {FORMAT_VERSION}",
-                         path=place, remedy="upgrade emdiam")
-    if version != FORMAT_VERSION:
-        raise StoreError(f"the store record is damaged (format version {version!r})", path=place,
-                         remedy="convert again")
-    try:
-        record = StoreRecord.from_dict(data)
-    except (KeyError, TypeError) as error:
-        raise StoreError(f"the store record is damaged ({error})", path=place,
-                         remedy="convert again") from None
-    if not record.complete:
-        raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
-    if record.digest() != record.record_digest:
-        raise StoreError("the store record does not match its digest", path=place, remedy="convert again")
-    return record
+def _check_place(local: Path, text: str) -> None:
+    """Raises StoreError unless there is a folder, OSError where that cannot be seen."""
+    if not local.exists():
+        partial = local.with_name(local.name + PARTIAL_SUFFIX)
+        hint = f"{partial} is an unfinished conversion: run it again" if partial.exists() else CONVERT
+        raise StoreError("there is no such store", path=text, remedy=hint)
+    if not local.is_dir():
+        raise StoreError("this is a file, not a store", path=text, remedy=CONVERT)
 
 
 def _open_array(root: Path, expected: ExpectedArray, record: StoreRecord, evict: bool) -> LocalArray:
     folder = root / expected.name
-    if not (folder / "zarr.json").is_file():
-        raise StoreError(f"the array {expected.name} is missing", path=root, remedy="convert again")
-    meta = expected.check(ArrayMeta.from_json(_read_json(folder / "zarr.json"), folder), folder)
+    try:
+        found = read_json(folder / "zarr.json")
+    except FileNotFoundError:
+        raise StoreError(f"the array {expected.name} is missing", path=root, remedy="convert again") from None
+    meta = expected.check(ArrayMeta.from_json(found, folder), folder)
     return LocalArray(folder, length=meta.length, chunk_items=meta.chunk_items, evict=evict,
-                      shard_chunks=meta.shard_chunks, codec=ChunkCodec(record.codec, meta.dtype))
+                      shard_chunks=meta.shard_chunks, codec=ChunkCodec(record.codec, meta.dtype),
+                      seals=_seals(record, expected.name, root))
+
+
+def _seals(record: StoreRecord, name: str, place: str | Path) -> str | None:
+    """Digest of the shards of an array; None in a store of the format version before there were any."""
+    if record.format_version < 2:
+        return None
+    if name not in record.shard_digests:
+        raise StoreError(f"the store record has no digest of the array {name}", path=place, remedy="convert again")
+    return record.shard_digests[name]
 
 
 def _open_remote(url: str) -> Store:
@@ -285,7 +265,7 @@ def _open_remote(url: str) -> Store:
 
     objects = open_objects(url)
     group = bytes(objects.get("zarr.json")[0])
-    record = _check_record(_as_object(group, objects.name("zarr.json")).get("attributes"), objects.place)
+    record = check_record(as_object(group, objects.name("zarr.json")).get("attributes"), objects.place)
 
     def still_the_same() -> None:
         if bytes(objects.get("zarr.json")[0]) != group:
@@ -294,8 +274,9 @@ def _open_remote(url: str) -> Store:
     arrays: dict[str, ShardedArray] = {}
     for expected in expected_arrays(record):
         place = objects.name(expected.name)
-        found = _as_object(bytes(objects.get(f"{expected.name}/zarr.json")[0]), f"{place}/zarr.json")
+        found = as_object(bytes(objects.get(f"{expected.name}/zarr.json")[0]), f"{place}/zarr.json")
         meta = expected.check(ArrayMeta.from_json(found, place), place)
         codec = ChunkCodec(record.codec, meta.dtype)
-        arrays[expected.name] = RemoteArray(objects, expected.name, meta, codec, still_the_same)
+        arrays[expected.name] = RemoteArray(objects, expected.name, meta, codec, still_the_same,
+                                            _seals(record, expected.name, objects.place))
     return Store(objects.place, record, arrays, address=url)

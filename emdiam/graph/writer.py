@@ -25,11 +25,14 @@ from .claim import claim, remove_stale
 from .codec import ChunkCodec
 from .layout import (
     CHUNK_IDS,
+    LEAST_CHUNK_IDS,
     MISSING_OFFSET,
+    MOST_CHUNK_IDS,
     NATURAL,
     PARTIAL_SUFFIX,
     StoreRecord,
     id_dtype,
+    is_chunk_size,
     sentinel,
     shard_chunks,
 )
@@ -69,7 +72,7 @@ class StoreWriter:
     target : final folder; NAME.partial beside it is written first (a stale one is removed).
     n_vertices : number of rows to come; decides the id dtype.
     force : replace an existing store at the end.
-    codec, chunk_ids : see layout; chunk_ids a power of two.
+    codec, chunk_ids : see layout; chunk_ids as is_chunk_size says.
     threads : threads that encode chunks.
     resumed : what `state` told, to go on from there with the NAME.partial of that moment. Raises
     StoreError if that is not there as it was; nothing was removed then.
@@ -86,8 +89,9 @@ class StoreWriter:
         threads: int = 2,
         resumed: State | None = None,
     ) -> None:
-        if chunk_ids < 64 or chunk_ids & (chunk_ids - 1):
-            raise InputError("the chunk size must be a power of two, 64 or more", text=str(chunk_ids))
+        if not is_chunk_size(chunk_ids):
+            raise InputError(f"the chunk size must be a power of two from {LEAST_CHUNK_IDS} to {MOST_CHUNK_IDS}",
+                             text=str(chunk_ids))
         self.target, self.force = Path(target), force
         check_target(self.target, force)
         self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
@@ -253,6 +257,7 @@ class StoreWriter:
         record.codec, record.chunk_ids = self._codec_name, self._chunk_ids
         record.shard_chunks = shard_chunks(self.id_dtype, self._chunk_ids)
         record.chunk_digest = digest.hexdigest()
+        record.shard_digests = {name: array.shard_digest for name, array in sorted(self._arrays.items())}
         record.complete = True
         record.record_digest = record.digest()
         self._complete(record)

@@ -46,14 +46,15 @@ def table_bytes(n_vertices: int, n_arcs: int, block_ids: int, building: bool = T
 
 
 def build_block_table(store: Store) -> BlockTable:
-    """Read `indptr` once, in pieces. Raises StoreError if it is not a valid offset array."""
+    """Read `indptr` once, in pieces. Raises StoreError if it is not a valid offset array, or has other degrees
+    than the store record says."""
     n, m = store.n_vertices, store.n_arcs
     block_ids = store.indices.chunk_items
     shift = block_ids.bit_length() - 1
     n_blocks = store.indices.n_chunks
     first_vertex = np.full(n_blocks + 1, n, np.int64)
     words = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
-    builder = _Pass(first_vertex, words, shift)
+    builder = _Pass(first_vertex, words, shift, m)
     try:
         offsets = build_offsets(n, builder.observe(_pieces(store.indptr)))
     except ValueError as error:
@@ -61,7 +62,17 @@ def build_block_table(store: Store) -> BlockTable:
     if builder.last != m:
         raise StoreError(f"indptr ends at {builder.last}, the store has {m} arcs", path=store.path,
                          remedy="convert again")
+    isolated = int(np.bitwise_count(words).sum()) - (-n % GROUP)
+    check_degrees(store, builder.max_degree, isolated)
     return BlockTable(n, m, shift, offsets, first_vertex, words)
+
+
+def check_degrees(store: Store, max_degree: int, n_isolated: int) -> None:
+    """Raise StoreError unless these are the figures of the store record, by which memory is planned."""
+    said = (store.record.max_degree, store.record.n_isolated)
+    if (max_degree, n_isolated) != said:
+        raise StoreError(f"the largest degree and the number of isolated vertices are {(max_degree, n_isolated)}, the"
+                         f" store record says {said}", path=store.path, remedy="convert again")
 
 
 def _pieces(indptr: ChunkedArray) -> Iterator[np.ndarray]:
@@ -77,10 +88,13 @@ def _pieces(indptr: ChunkedArray) -> Iterator[np.ndarray]:
 
 
 class _Pass:
-    """Fills first_vertex and the isolated bitmap while the offsets pass by."""
+    """Fills first_vertex and the isolated bitmap while the offsets pass by, which are checked before they are used.
 
-    def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int) -> None:
-        self.last = 0
+    last : the last offset. max_degree : the largest degree."""
+
+    def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int, n_arcs: int) -> None:
+        self.last = self.max_degree = 0
+        self._n_arcs = n_arcs
         self._first_vertex, self._isolated, self._shift = first_vertex, isolated, shift
         self._seen = 0
 
@@ -89,6 +103,12 @@ class _Pass:
         for piece in pieces:
             ends = np.concatenate((previous, piece))
             start = self._seen - len(previous)
+            if self._seen == 0 and ends[0] != 0:
+                raise ValueError(f"the first row begins at {int(ends[0])}")
+            degrees = np.diff(ends)
+            if np.any(ends < 0) or np.any(degrees < 0) or ends[-1] > self._n_arcs:
+                raise ValueError(f"row offsets are not monotone up to {self._n_arcs}")
+            self.max_degree = max(self.max_degree, int(degrees.max(initial=0)))
             self._blocks(ends, start)
             self._degrees(ends, start)
             self._seen += len(piece)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..graph.array_reader import MemoryArray
+from ..graph.layout import StoreRecord
 from ..graph.native_blosc import decode_run_at
 from ..stream.arena import Arena
 from ..stream.blocks import build_block_table
@@ -43,12 +44,17 @@ def _arcs() -> tuple[np.ndarray, np.ndarray]:
     return indptr, arcs[:, 1]
 
 
+def _record(indptr: np.ndarray) -> StoreRecord:
+    degrees = np.diff(indptr)
+    return StoreRecord(max_degree=int(degrees.max()), n_isolated=int(np.count_nonzero(degrees == 0)))
+
+
 def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
     """A core over the tiny graph, with an arena of a few blocks."""
     indptr, indices = _arcs()
     ids = MemoryArray(indices.astype(dtype), _BLOCK)
     fake: Any = SimpleNamespace(n_vertices=200, n_arcs=len(indices), indices=ids, path="warm-up",
-                                indptr=MemoryArray(indptr, _BLOCK))
+                                indptr=MemoryArray(indptr, _BLOCK), record=_record(indptr))
     table = build_block_table(fake)
     counters = SharedCounters()
     pager = Pager(ids, 200, Arena(table.n_blocks, 3, _BLOCK, dtype), crew, counters, 2)
