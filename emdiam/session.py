@@ -99,6 +99,7 @@ def open_engine(
     from .stream.counters import SharedCounters
     from .stream.crew import Crew
     from .stream.pager import Pager
+    from .stream.rows import RowCheck
     from .traverse.compiled import ensure_compiled
     from .traverse.core import Core
     from .traverse.cpu_engine import CpuEngine
@@ -118,7 +119,7 @@ def open_engine(
                           remedy="give a smaller --memory") from None
     crew = Crew(threads, READERS)
     counters = SharedCounters()
-    pager = Pager(store.indices, store.n_vertices, arena, crew, counters, plan.run_blocks)
+    pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters, plan.run_blocks)
     engine = CpuEngine(store, Core(table, pager, crew, counters, work, **options), plan, progress)
     with ExitStack() as stack:
         stack.callback(crew.close)

@@ -14,6 +14,7 @@ from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import SharedCounters
 from emdiam.stream.crew import Crew
 from emdiam.stream.pager import Pager
+from emdiam.stream.rows import RowCheck
 from emdiam.traverse.core import Core
 from emdiam.traverse.cpu_engine import CpuEngine
 from emdiam.traverse.workspace import Workspace
@@ -51,14 +52,15 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
         n = len(graph)
         store = SimpleNamespace(
             n_vertices=n, n_arcs=len(indices), id_dtype=np.dtype(np.uint32), path="memory",
-            record=SimpleNamespace(n_isolated=sum(not row for row in graph)),
+            record=SimpleNamespace(n_isolated=sum(not row for row in graph),
+                                   max_degree=max(map(len, graph), default=0)),
             indptr=_Array(indptr, chunk), indices=_Array(indices.astype(np.uint32), chunk),
             user_ids=lambda ids: np.asarray(ids).tolist(), natural_ids=lambda: None,
         )
         table = build_block_table(store)
         arena = Arena(table.n_blocks, max(1, table.n_blocks), chunk, store.id_dtype)
         counters = SharedCounters()
-        pager = Pager(store.indices, n, arena, crew, counters)
+        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters)
         pager.preload()
         core = Core(table, pager, crew, counters, Workspace(n, store.id_dtype), **core_options)
         return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, in_ram=True))

@@ -54,4 +54,4 @@ def test_a_chunk_of_another_store_is_noticed(store: Path, tmp_path: Path, capsys
     convert(tmp_path / "other.txt", tmp_path / "other.zarr", threads=1)
     shutil.copy(tmp_path / "other.zarr" / "vertex_id" / "c" / "0", store / "vertex_id" / "c" / "0")
     assert run(group, ["info", str(store), "--check", "--quiet"]) == 2
-    assert "the chunks are not those of the store record" in capsys.readouterr().err
+    assert "the shards are not those of the store record" in capsys.readouterr().err

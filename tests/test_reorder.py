@@ -270,7 +270,7 @@ def test_an_order_without_ranks(tmp_path: Path) -> None:
 @pytest.mark.parametrize("rows", [[[0, 1, 2], [0], []], [[1, 2], [], []], [[], [0], [0]], [[1, 1], [0, 0]]])
 def test_rows_of_no_graph(tmp_path: Path, rows: naive.Graph) -> None:
     write_store(tmp_path / "g", rows)
-    with pytest.raises(StoreError, match="undirected simple graph"):
+    with pytest.raises(StoreError, match="undirected simple graph|the store record is damaged"):
         apply(tmp_path / "g", tmp_path / "new", "degree")
     assert not (tmp_path / "new").exists()
 

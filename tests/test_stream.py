@@ -3,22 +3,48 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from emdiam.errors import StoreError
 from emdiam.graph.array_reader import MemoryArray
+from emdiam.graph.layout import StoreRecord
 from emdiam.stream.arena import Arena
+from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import Counters, SharedCounters
 from emdiam.stream.crew import Crew
 from emdiam.stream.pager import Pager
+from emdiam.stream.rows import RowCheck
+from tests import naive
+from tests.forged import csr
 
 
-def pager(n_blocks: int, n_slots: int, crew: Crew, values: np.ndarray | None = None) -> Pager:
+class AnyRows:
+    """A check that all blocks pass."""
+
+    def vet(self, first: int, rows: list[np.ndarray]) -> None:
+        """Nothing."""
+
+
+def pager(n_blocks: int, n_slots: int, crew: Crew, values: np.ndarray | None = None, rows: Any = None) -> Pager:
     ids = np.arange(n_blocks * 64, dtype=np.uint32) if values is None else values
-    return Pager(MemoryArray(ids, 64), n_blocks * 64, Arena(n_blocks, n_slots, 64, ids.dtype), crew,
+    return Pager(MemoryArray(ids, 64), rows or AnyRows(), Arena(n_blocks, n_slots, 64, ids.dtype), crew,
                  SharedCounters(), 2)
+
+
+def row_check(rows: naive.Graph) -> tuple[np.ndarray, RowCheck]:
+    """The neighbours in these rows, uint32[m], and a check of them in blocks of 64."""
+    indptr, indices = csr(rows)
+    degrees = np.diff(indptr)
+    record = StoreRecord(max_degree=int(degrees.max()), n_isolated=int(np.count_nonzero(degrees == 0)))
+    ids = indices.astype(np.uint32)
+    store: Any = SimpleNamespace(n_vertices=len(rows), n_arcs=len(ids), path="g.zarr", record=record,
+                                 indices=MemoryArray(ids, 64), indptr=MemoryArray(indptr, 64))
+    return ids, RowCheck(build_block_table(store), ids.dtype, "g.zarr")
 
 
 @pytest.fixture
@@ -64,13 +90,60 @@ def test_sweep_sees_every_block_once_and_evicts_nothing(crew: Crew) -> None:
 
 
 def test_an_id_that_is_no_vertex_is_an_error(crew: Crew) -> None:
-    values = np.arange(256, dtype=np.uint32)
+    values, rows = row_check([[], list(range(2, 258))] + [[]] * 256)
     values[200] = 2**32 - 1
-    one = pager(4, 2, crew, values)
+    one = pager(4, 2, crew, values, rows)
     with pytest.raises(StoreError, match="no vertex"):
         one.load(np.array([3]))
     with pytest.raises(StoreError, match="no vertex"):
         one.sweep(np.arange(4), lambda *args: 0)
+
+
+def wheel() -> naive.Graph:
+    """A hub whose row takes several blocks, and its rim."""
+    return naive.graph_of(200, [(100, v) for v in range(200)] + [(v, v + 1) for v in range(199)])
+
+
+def _swap(rows: naive.Graph) -> None:
+    rows[100][63:65] = rows[100][64], rows[100][63]
+
+
+def _repeat(rows: naive.Graph) -> None:
+    rows[100][120] = rows[100][119]
+
+
+def _loop(rows: naive.Graph) -> None:
+    rows[7] = sorted([7, *rows[7][1:]])
+
+
+def _one_way(rows: naive.Graph) -> None:
+    rows[3], rows[40] = sorted([*rows[3], 77]), [v for v in rows[40] if v != 100]
+
+
+@pytest.mark.parametrize(("change", "text"), [
+    (_swap, "the neighbours of vertex 100 do not ascend"), (_repeat, "the neighbours of vertex 100 do not ascend"),
+    (_loop, "the neighbours of vertex 7 do not ascend, or hold itself"), (_one_way, "in one direction only"),
+])
+@pytest.mark.parametrize("slots", [2, 40])
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_of_no_graph_are_an_error(crew: Crew, change: Callable[..., None], text: str, slots: int, order: int):
+    """Whatever blocks are read first, and where a row is cut by the end of a block."""
+    rows = wheel()
+    for graph in (rows, [list(row) for row in rows]):
+        if graph is not rows:
+            change(graph)
+        ids, check = row_check(graph)
+        one = pager(-(-len(ids) // 64), slots, crew, ids, check)
+
+        def read(one: Pager = one) -> None:
+            for block in range(one.n_blocks)[::order]:
+                one.load(np.array([block]))
+
+        if graph is rows:
+            read()
+        else:
+            with pytest.raises(StoreError, match=f"g.zarr: .*{text}"):
+                read()
 
 
 def test_the_first_error_of_a_task_is_raised_and_stops_the_rest(crew: Crew) -> None:

@@ -94,7 +94,8 @@ def memory_store(graph: HostGraph, block_items: int = BLOCK_ITEMS) -> Any:
     isolated = int(np.count_nonzero(graph.offsets[1:] == graph.offsets[:-1]))
     return SimpleNamespace(
         n_vertices=graph.n, n_arcs=len(graph.neighbours), id_dtype=graph.neighbours.dtype, path=graph.name,
-        record=SimpleNamespace(n_isolated=isolated), indptr=MemoryArray(graph.offsets, block_items),
+        record=SimpleNamespace(n_isolated=isolated, max_degree=int(np.diff(graph.offsets).max(initial=0))),
+        indptr=MemoryArray(graph.offsets, block_items),
         indices=MemoryArray(graph.neighbours, block_items),
         user_ids=lambda ids: np.asarray(ids).tolist(), natural_ids=lambda: None)
 
@@ -109,6 +110,7 @@ def engine_over(store: Any, n_slots: int | None = None, threads: int | None = No
     from emdiam.stream.counters import SharedCounters
     from emdiam.stream.crew import Crew
     from emdiam.stream.pager import Pager
+    from emdiam.stream.rows import RowCheck
     from emdiam.traverse.core import Core
     from emdiam.traverse.cpu_engine import CpuEngine
     from emdiam.traverse.workspace import Workspace
@@ -118,7 +120,7 @@ def engine_over(store: Any, n_slots: int | None = None, threads: int | None = No
     arena = Arena(table.n_blocks, max(1, slots), items, store.id_dtype)
     crew, counters = Crew(threads or n_threads(), 1), SharedCounters()
     try:
-        pager = Pager(store.indices, store.n_vertices, arena, crew, counters)
+        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters)
         pager.preload()
         core = Core(table, pager, crew, counters, Workspace(store.n_vertices, store.id_dtype))
         plan: Any = SimpleNamespace(pool_bytes=POOL_BYTES, in_ram=slots == table.n_blocks)

@@ -22,6 +22,7 @@ from ..stream.counters import SharedCounters
 from ..stream.crew import Crew
 from ..stream.pager import Pager
 from ..stream.plan import READERS
+from ..stream.rows import RowCheck
 from ..traverse.columns import Column
 from ..traverse.compiled import ensure_compiled
 from ..traverse.core import Core
@@ -84,7 +85,8 @@ class Part:
         arena = Arena(table.n_blocks, self.plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
         self._crew = Crew(spec.threads, READERS)
         counters = SharedCounters()
-        pager = Pager(store.indices, store.n_vertices, arena, self._crew, counters, self.plan.run_blocks)
+        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, self._crew, counters,
+                      self.plan.run_blocks)
         core = Core(table, pager, self._crew, counters, RangeWorkspace(store.n_vertices, store.id_dtype),
                     dense_arcs=spec.dense_arcs)
         core.n_isolated = store.record.n_isolated

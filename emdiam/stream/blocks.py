@@ -40,9 +40,9 @@ class BlockTable:
 
 
 def table_bytes(n_vertices: int, n_arcs: int, block_ids: int, building: bool = True) -> int:
-    """Upper bound of the bytes of a BlockTable, and of building it."""
+    """Upper bound of the bytes of a BlockTable and of the RowCheck beside it, and of building it."""
     pieces = _PIECE_CHUNKS * block_ids * 8 * 4 if building else 0
-    return offsets_bytes(n_vertices, n_arcs) + 8 * (n_arcs // block_ids + 2) + n_vertices // 8 + pieces
+    return offsets_bytes(n_vertices, n_arcs) + 33 * (n_arcs // block_ids + 2) + n_vertices // 8 + pieces
 
 
 def build_block_table(store: Store) -> BlockTable:

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..errors import StoreError
 from ..graph.array_reader import ChunkedArray
 from .arena import Arena
 from .counters import SharedCounters
 from .crew import Crew
+from .rows import RowCheck
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
@@ -35,19 +35,18 @@ class Pager:
 
     Parameters
     ----------
-    array : the store's `indices`. n_vertices : ids must lie below it.
+    array : the store's `indices`. rows : looks at the rows of every block when it is first read.
     arena : the cache. crew : the threads. counters : where I/O is counted.
     run_blocks : blocks a fetching thread reads in one go.
     """
 
     def __init__(
-        self, array: ChunkedArray, n_vertices: int, arena: Arena, crew: Crew, counters: SharedCounters,
+        self, array: ChunkedArray, rows: RowCheck, arena: Arena, crew: Crew, counters: SharedCounters,
         run_blocks: int = 8,
     ) -> None:
         self.arena, self.crew, self.counters = arena, crew, counters
-        self._array, self._n_vertices, self._run_blocks = array, n_vertices, run_blocks
+        self._array, self._rows, self._run_blocks = array, rows, run_blocks
         self._local = threading.local()
-        self._vetted = np.zeros(array.n_chunks, bool)
         self._pass_blocks, self._pass_runs = 0, list[int]()
 
     @property
@@ -199,26 +198,13 @@ class Pager:
                 first += count
 
     def _fetch(self, first: int, rows: list[np.ndarray]) -> None:
-        """Decode blocks into rows; an id that is no vertex is an error, never an index.
-
-        That is looked at when a block is first read: later its checksum vouches for it.
-        """
+        """Decode blocks into rows; an id that is no vertex is an error, never an index."""
         wall, cpu = time.perf_counter(), time.thread_time()
         read = self._array.fetch(first, rows)
-        if not self._vetted[first : first + len(rows)].all():
-            self._vet(first, rows)
+        self._rows.vet(first, rows)
         self.counters.add(
             blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
             fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
-
-    def _vet(self, first: int, rows: list[np.ndarray]) -> None:
-        for i, row in enumerate(rows):
-            valid = min(len(row), self._array.length - (first + i) * len(row))
-            if valid and int(row[:valid].max()) >= self._n_vertices:
-                raise StoreError(
-                    f"block {first + i} of indices holds {int(row[:valid].max())}, which is no vertex "
-                    f"(a missing chunk reads so)", remedy="the store is damaged: convert the graph again")
-        self._vetted[first : first + len(rows)] = True
 
 
 def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:

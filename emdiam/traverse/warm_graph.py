@@ -16,6 +16,7 @@ from ..stream.blocks import build_block_table
 from ..stream.counters import SharedCounters
 from ..stream.crew import Crew
 from ..stream.pager import Pager
+from ..stream.rows import RowCheck
 from .bfs import BfsRun
 from .chains import follow_chains
 from .columns import Column
@@ -57,7 +58,7 @@ def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
                                 indptr=MemoryArray(indptr, _BLOCK), record=_record(indptr))
     table = build_block_table(fake)
     counters = SharedCounters()
-    pager = Pager(ids, 200, Arena(table.n_blocks, 3, _BLOCK, dtype), crew, counters, 2)
+    pager = Pager(ids, RowCheck(table, dtype, fake.path), Arena(table.n_blocks, 3, _BLOCK, dtype), crew, counters, 2)
     return Core(table, pager, crew, counters, Workspace(200, dtype), "work", dense_arcs)
 
 
