@@ -76,7 +76,9 @@ def test_a_stopped_run_leaves_a_checkpoint_and_says_how_to_go_on(store: Path, tm
     assert not folder.exists()
 
 
-def test_what_does_not_belong_together_is_refused(store: Path, tmp_path: Path) -> None:
+def test_what_does_not_belong_together_is_refused(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = tmp_path / "kept"
     interrupted(store, folder)
     manifest = (folder / MANIFEST).read_text()
@@ -92,15 +94,16 @@ def test_what_does_not_belong_together_is_refused(store: Path, tmp_path: Path) -
     other = write_store(tmp_path / "other.zarr", ODD["tree"])
     with pytest.raises(InputError, match="of another run: store digest"):
         run_on(other, again)
-    (folder / MANIFEST).write_text(manifest.replace('"version": "', '"version": "0'))
-    with pytest.raises(InputError, match="of another run: version"):
+    with monkeypatch.context() as later, pytest.raises(InputError, match="of another run: version"):
+        later.setattr("emdiam.checkpoint.run.__version__", "999")
         run_on(store, again)
     (folder / MANIFEST).write_text("{")
     with pytest.raises(InputError, match="not a checkpoint that this version can read"):
         run_on(store, again)
-    found = json.loads(manifest)
-    found["facts"]["pool_bytes"] += 1 << 30
-    (folder / MANIFEST).write_text(json.dumps(found))
+    found, opened = json.loads(manifest), Folder(folder)
+    facts = {**found["facts"], "pool_bytes": found["facts"]["pool_bytes"] + (1 << 30)}
+    opened.write_manifest(found["identity"], facts)
+    opened.close()
     with pytest.raises(BudgetError, match="more memory.*give --memory as it was"):
         run_on(store, again)
     (folder / MANIFEST).write_text(manifest)  # nothing of all that has hurt it
@@ -250,6 +253,7 @@ def whole_records(folder: Path) -> int:
     if not (folder / "journal").exists():
         return 0
     opened = Folder(folder)
+    opened.manifest()  # says whose the journal is
     journal = Journal(opened)
     journal.close()
     opened.close()
@@ -332,6 +336,38 @@ def test_peak_stays_below_the_smallest_budget_with_a_checkpoint(tmp_path: Path) 
         found = json.loads(subprocess.run([*run, f"{least[1]}MiB"], check=True, capture_output=True).stdout)
         assert found["peak_rss_bytes"] <= found["planned_rss_bytes"] <= int(least[1]) << 20
         assert found["details"]["checkpoint"]["bytes"] > 0
+
+
+@pytest.mark.parametrize("method", ["fdiam", "sweep"])
+def test_a_journal_of_another_graph_is_refused(tmp_path: Path, method: str) -> None:
+    """Of as many vertices and edges, so that nothing in it would tell."""
+    folders = [tmp_path / "path-kept", tmp_path / "star-kept"]
+    for folder, graph in zip(folders, (nx.path_graph(90), nx.star_graph(89)), strict=True):
+        store = write_store(tmp_path / f"{folder.name}.zarr", naive.graph_of(90, graph.edges))
+        run_on(store, CheckpointOptions(folder, keep=True), method)
+    shutil.copy(folders[0] / "journal", folders[1] / "journal")
+    before = (folders[1] / "journal").read_bytes()
+    with pytest.raises(InputError, match="star-kept/journal: this was left by another run.*delete the folder"):
+        run_on(store, CheckpointOptions(folders[1], resume=True), method)
+    assert (folders[1] / "journal").read_bytes() == before
+
+
+def test_a_changed_manifest_is_refused(store: Path, tmp_path: Path) -> None:
+    run_on(store, CheckpointOptions(tmp_path / "kept", keep=True))
+    file = tmp_path / "kept" / MANIFEST
+    data, folder = file.read_bytes(), Folder(tmp_path / "kept")
+    want, refused = folder.manifest(), 0
+    for at in range(len(data)):
+        damaged = bytearray(data)
+        damaged[at] ^= 1 << at % 8
+        file.write_bytes(damaged)
+        try:
+            assert folder.manifest() == want  # a blank became another one
+        except InputError as error:
+            refused += 1
+            assert "not a checkpoint that this version can read" in str(error)
+    assert refused > 0.8 * len(data)
+    folder.close()
 
 
 def test_the_digest_of_a_store_is_that_of_its_order(tmp_path: Path) -> None:

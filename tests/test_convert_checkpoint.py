@@ -57,7 +57,7 @@ def test_a_store_that_is_gone_is_written_again(
     assert files_of(tmp_path / "g.zarr") == unbroken(kind)
 
 
-@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "scratch"])
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "scratch", "foreign"])
 @pytest.mark.parametrize("kind", INPUTS)
 def test_a_damaged_newest_state_falls_back_to_the_one_before(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
@@ -84,9 +84,13 @@ def spoil(folder: Path, damage: str, number: int = 4) -> None:
         path.write_bytes(b"")
     else:
         before = read_state(folder / f"state.{number - 1}")["files"]
-        for name, size in read_state(path)["files"].items():
-            if size > before.get(name, 0):
-                os.truncate(folder / name, before.get(name, 0))
+        for name, (size, _) in read_state(path)["files"].items():
+            was, _ = before.get(name, (0, 0))
+            if size > was and damage == "foreign":
+                (folder / name).write_bytes((folder / name).read_bytes()[:was] + bytes(size - was))
+                return
+            if size > was:
+                os.truncate(folder / name, was)
                 return
         raise AssertionError("no scratch file grew between the states")
 

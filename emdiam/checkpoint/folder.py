@@ -1,7 +1,7 @@
 """The folder of a checkpoint: whose it is, one run at a time, and gone when it is not needed any more.
 
-manifest.json says which run it belongs to; it is written once, whole or not at all, and lasts before
-anything else does. journal has the records; half-N what a traversal under way has reached.
+manifest.json says which run it belongs to, with a digest of itself; it is written whole or not at all, and lasts
+before anything else does. journal has the records; half-N what a traversal under way has reached.
 """
 
 from __future__ import annotations
@@ -15,18 +15,33 @@ from typing import Any
 
 from ..durable import sync_path
 from ..errors import InputError
+from .frames import NOBODY, OWNER_BYTES
 
 MANIFEST, JOURNAL, HALF = "manifest.json", "journal", "half-"
-FORMAT = 1
+FORMAT = 2
 
 
 def identity_digest(identity: dict[str, Any]) -> str:
     """Twelve hexadecimal digits that tell runs apart."""
-    return hashlib.blake2b(json.dumps(identity, sort_keys=True).encode(), digest_size=6).hexdigest()
+    digest: str = _blake(identity, 6).hexdigest()
+    return digest
+
+
+def owner_of(identity: dict[str, Any]) -> bytes:
+    """What the files of the run `identity` begin with, OWNER_BYTES."""
+    return _blake(identity, OWNER_BYTES).digest()
+
+
+def _blake(data: Any, size: int) -> Any:
+    return hashlib.blake2b(json.dumps(data, sort_keys=True).encode(), digest_size=size)
 
 
 class Folder:
-    """The folder at `path`, made if absent, and locked until `close`. Raises InputError, OSError."""
+    """The folder at `path`, made if absent, and locked until `close`. Raises InputError, OSError.
+
+    owner : what its journal and half-done traversals begin with; known from its manifest."""
+
+    owner = NOBODY
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -50,23 +65,29 @@ class Folder:
             return None
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
-            if found["format"] != FORMAT or not isinstance(found["identity"], dict):
-                raise ValueError(f"format {found['format']}")
-        except (ValueError, KeyError, TypeError) as error:
+            if found["format"] != FORMAT:
+                raise ValueError(f"format {found['format']!r:.40}")
+            said = found.pop("digest")
+            if _blake(found, 16).hexdigest() != said or not found.keys() >= {"identity", "facts"}:
+                raise ValueError("it does not match its digest")
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OSError) as error:
             raise InputError(f"this is not a checkpoint that this version can read ({error})", path=file,
                              remedy="delete the folder and begin again") from None
+        self.owner = owner_of(found["identity"])
         return dict(found)
 
     def begin(self, identity: dict[str, Any]) -> None:
         """Make it the checkpoint of the run `identity`, without records or facts."""
         (self.path / JOURNAL).unlink(missing_ok=True)
+        self.owner = owner_of(identity)
         self.write_manifest(identity, {})
 
     def write_manifest(self, identity: dict[str, Any], facts: dict[str, Any]) -> None:
         """Say whose it is. facts : what its methods see of the memory plan."""
         partial = self.path / (MANIFEST + ".partial")
         with open(partial, "w", encoding="utf-8") as file:
-            json.dump({"format": FORMAT, "identity": identity, "facts": facts}, file, indent=1)
+            content = {"format": FORMAT, "identity": identity, "facts": facts}
+            json.dump({**content, "digest": _blake(content, 16).hexdigest()}, file, indent=1)
             file.flush()
             os.fsync(file.fileno())
         os.replace(partial, self.path / MANIFEST)

@@ -3,6 +3,8 @@
 A frame is 12 bytes (kind, length, crc32c: uint32, little-endian) and its payload. The
 crc32c goes over kind, length and payload and begins with that of the frame before, so that a frame in a
 wrong place does not fit either. What follows the first frame that does not fit counts as not written.
+The file begins with a header: 16 bytes of magic, 16 that say whose it is, and a crc32c of them, with which the
+first frame begins; so what another run wrote is never taken for what this one did.
 """
 
 from __future__ import annotations
@@ -16,20 +18,27 @@ from pathlib import Path
 from crc32c import crc32c
 
 from ..durable import sync_path
+from ..errors import InputError
 
-MAGIC = b"emdiam frames 1\n"
+MAGIC = b"emdiam frames 2\n"
+OWNER_BYTES = 16
+NOBODY = bytes(OWNER_BYTES)
 DATA, RECORD = 1, 2
 MOST_PAYLOAD = 1 << 22
 _HEADER = struct.Struct("<III")
-_FIRST_CRC = crc32c(MAGIC)
+_HEAD_BYTES = len(MAGIC) + OWNER_BYTES + 4
+
+
+class ForeignFrames(InputError):
+    """A file of frames that another run has left."""
 
 
 @dataclass(frozen=True)
 class Mark:
     """A place between two frames: offset in bytes, and the crc32c of the frame before."""
 
-    offset: int = len(MAGIC)
-    crc: int = _FIRST_CRC
+    offset: int
+    crc: int
 
 
 @dataclass(frozen=True)
@@ -43,19 +52,26 @@ class Frame:
 
 
 class FrameFile:
-    """Frames in the file at `path`, which is made if absent. Raises OSError throughout.
+    """Frames in the file at `path`, which is made if absent. Raises OSError throughout, and ForeignFrames.
 
-    end : where the next frame goes.
+    owner : OWNER_BYTES that tell whose it is. begin : where the first frame goes. end : where the next one does.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, owner: bytes = NOBODY) -> None:
+        check = crc32c(MAGIC + owner)
+        self._head = MAGIC + owner + check.to_bytes(4, "little")
+        self.begin = self.end = Mark(_HEAD_BYTES, check)
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
-        self.end = Mark()
-        if os.fstat(self._handle).st_size < len(MAGIC):
+        if os.fstat(self._handle).st_size < _HEAD_BYTES:
             os.truncate(self._handle, 0)
-            self._write(MAGIC, 0)
+            self._write(self._head, 0)
             self.sync()
             sync_path(path.parent)
+        there = self._read(0, _HEAD_BYTES)
+        if there != self._head and crc32c(there[:-4]) == int.from_bytes(there[-4:], "little"):
+            self.close()
+            raise ForeignFrames("this was left by another run, or by another version", path=path,
+                                remedy="delete the folder and begin again")
 
     @property
     def size(self) -> int:
@@ -64,8 +80,8 @@ class FrameFile:
 
     def frames(self, mark: Mark | None = None) -> Iterator[Frame]:
         """The frames from `mark` on (default: all) that fit, each checked."""
-        at = mark or Mark()
-        if mark is None and self._read(0, len(MAGIC)) != MAGIC:
+        at = mark or self.begin
+        if mark is None and self._read(0, _HEAD_BYTES) != self._head:
             return
         while True:
             header = self._read(at.offset, _HEADER.size)
@@ -98,8 +114,8 @@ class FrameFile:
     def cut(self, mark: Mark) -> None:
         """Drop all behind `mark`, which is the end from now on."""
         os.truncate(self._handle, mark.offset)
-        if self._read(0, len(MAGIC)) != MAGIC:  # that was damaged
-            self._write(MAGIC, 0)
+        if self._read(0, _HEAD_BYTES) != self._head:  # that was damaged
+            self._write(self._head, 0)
         self.end = mark
 
     def sync(self) -> None:

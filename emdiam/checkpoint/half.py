@@ -15,7 +15,7 @@ import numpy as np
 
 from ..durable import sync_path
 from .folder import HALF, Folder
-from .frames import FrameFile
+from .frames import ForeignFrames, FrameFile
 from .records import Record, RecordWriter, records
 
 KEPT = 2
@@ -50,7 +50,7 @@ class Halves:
         path = self._folder.path / f"{HALF}{self._serial}"
         partial = path.with_name(path.name + ".partial")
         partial.unlink(missing_ok=True)
-        file = FrameFile(partial)
+        file = FrameFile(partial, self._folder.owner)
         try:
             writer = RecordWriter(file)
             for name, values in arrays.items():
@@ -68,7 +68,11 @@ class Halves:
         """The newest whole one of verb number `position`, called so; None if there is none. It can be
         read inside the context."""
         for _, path in self._folder.halves():
-            file = FrameFile(path)
+            try:
+                file = FrameFile(path, self._folder.owner)
+            except ForeignFrames:
+                self.cut = f"{path.name} is of another run"
+                continue
             try:
                 found = next(records(file), None)
                 if found is None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..errors import InputError
 from .folder import JOURNAL, Folder
-from .frames import FrameFile, Mark
+from .frames import FrameFile
 from .records import Record, RecordWriter, records, warm_up
 
 CLOCK = "clock"
@@ -38,7 +38,8 @@ def told(values: np.ndarray | None) -> Any:
 
 
 class Journal:
-    """The journal in a folder. What of it is damaged is cut off. Raises OSError.
+    """The journal in a folder. What of it is damaged is cut off. Raises OSError, and InputError for that of
+    another run.
 
     n_records : verbs that it answered or took so far. n_kept : those it had at the start. cut : a clause
     about what was cut off, or None. replaying : it still answers.
@@ -46,9 +47,9 @@ class Journal:
 
     def __init__(self, folder: Folder) -> None:
         warm_up()
-        self._file = FrameFile(folder.path / JOURNAL)
+        self._file = FrameFile(folder.path / JOURNAL, folder.owner)
         self.n_records = self.n_kept = self.bytes_at_start = 0
-        end, last = Mark(), 0.0
+        end, last = self._file.begin, 0.0
         for record in records(self._file):
             self.n_kept += record.head["verb"] != CLOCK
             last = record.head[CLOCK]

@@ -1,7 +1,7 @@
 """Checkpoints of a conversion or reordering: a folder with its scratch files and its last two states.
 
     NNNNNN.scratch   scratch files (named_scratch.py)
-    state.N          what was done by then (state_file.py), with the size of every scratch file; N rises
+    state.N          what was done by then (state_file.py), with size and crc32c of every scratch file; N rises
 
 A state is written beside the others, synced, and renamed, after the scratch files that it refers to were
 synced. The last two are kept, and with them all files that either refers to; so a newest one that is
@@ -23,7 +23,7 @@ from typing import Any
 from .._version import __version__
 from ..durable import check_name, sync_path
 from ..errors import InputError
-from .named_scratch import NamedScratch, is_scratch_name
+from .named_scratch import Mark, NamedScratch, check_of, is_scratch_name
 from .scratch import disk_full_is_said
 from .state_file import DamagedStateError, State, read_state, write_state
 
@@ -46,8 +46,8 @@ class Checkpoint:
         self.state: State | None = None
         self.notes: list[str] = []
         self._lock: int | None = _lock(folder)
-        # Number of a state kept -> sizes of the scratch files that it refers to.
-        self._kept: dict[int, dict[str, int]] = {}
+        # Number of a state kept -> marks of the scratch files that it refers to.
+        self._kept: dict[int, dict[str, Mark]] = {}
         self._last = perf_counter()
         try:
             self.scratch = NamedScratch(folder, folder)
@@ -93,7 +93,7 @@ class Checkpoint:
             path = self._path(number)
             try:
                 state = read_state(path)
-                self._check_files(state["files"])
+                self._check_files(state["files"], whole=self.state is None)
             except (DamagedStateError, OSError) as error:
                 faults.append(f"{path.name}: {error}")
                 continue
@@ -108,12 +108,15 @@ class Checkpoint:
         if faults:
             self.notes.append(f"a checkpoint was damaged ({'; '.join(faults)}); went on from another one")
 
-    def _check_files(self, sizes: Mapping[str, int]) -> None:
-        """Raise DamagedStateError or OSError unless the scratch files are there and long enough."""
-        for name, size in sizes.items():
+    def _check_files(self, marks: Mapping[str, Mark], whole: bool) -> None:
+        """Raise DamagedStateError or OSError unless the scratch files are there and long enough. whole : and hold
+        what was written, which takes reading them."""
+        for name, (size, check) in marks.items():
             there = (self.folder / name).stat().st_size
             if there < size:
                 raise DamagedStateError(f"the scratch file {name} has {there} of {size} bytes")
+            if whole and check_of(self.folder / name, size) != check:
+                raise DamagedStateError(f"the scratch file {name} has changed")
 
     def _take(self, key: Mapping[str, Any]) -> None:
         """Compare the key of the state with `key`, and drop files that no state refers to."""
@@ -127,7 +130,7 @@ class Checkpoint:
         self.scratch.sweep(self._referred())
 
     def _referred(self) -> set[str]:
-        return {name for sizes in self._kept.values() for name in sizes}
+        return {name for marks in self._kept.values() for name in marks}
 
     def _path(self, number: int) -> Path:
         return self.folder / f"state.{number}"
@@ -142,8 +145,8 @@ class Checkpoint:
         """Whether the time between states has gone by."""
         return perf_counter() - self._last >= self._every
 
-    def file_sizes(self) -> dict[str, int]:
-        """Sizes of the scratch files that `state` refers to."""
+    def file_marks(self) -> dict[str, Mark]:
+        """Marks of the scratch files that `state` refers to."""
         return {} if self.state is None else dict(self.state["files"])
 
     def save(self, state: State) -> None:
@@ -152,14 +155,14 @@ class Checkpoint:
         Raises BudgetError if the disk is full; the states before are then as they were.
         """
         self.scratch.sync()
-        sizes = self.scratch.open_sizes()
+        marks = self.scratch.open_marks()
         number = 1 + max(self._kept, default=0)
         new = self.folder / _NEW
         with disk_full_is_said(self.folder, "a checkpoint"):
-            write_state(new, {**state, "key": self._key, "files": sizes})
+            write_state(new, {**state, "key": self._key, "files": marks})
             os.rename(new, self._path(number))
             sync_path(self.folder)
-        self._kept[number] = sizes
+        self._kept[number] = marks
         for old in sorted(self._kept)[:-KEPT]:
             del self._kept[old]
             self._path(old).unlink(missing_ok=True)

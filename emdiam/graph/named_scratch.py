@@ -11,14 +11,28 @@ import os
 import re
 from pathlib import Path
 
+from crc32c import crc32c
+
 from .scratch import Scratch, ScratchFile, disk_full_is_said
 
+# Bytes of a file, and the crc32c of them; a list, as JSON has it.
+Mark = list[int]
+_PIECE = 1 << 20
 _NAME = re.compile(r"(\d{6,})\.scratch")
 
 
 def is_scratch_name(name: str) -> bool:
     """Whether a file of this name is a named scratch file."""
     return _NAME.fullmatch(name) is not None
+
+
+def check_of(path: Path, size: int) -> int:
+    """crc32c of the first `size` bytes of a file. Raises OSError."""
+    check = 0
+    with open(path, "rb") as file:
+        while size and (part := file.read(min(size, _PIECE))):
+            check, size = crc32c(part, check), size - len(part)
+    return check
 
 
 class NamedScratch(Scratch):
@@ -47,29 +61,30 @@ class NamedScratch(Scratch):
             self._by_name[name] = made
         return made
 
-    def restored(self, name: str, size: int) -> ScratchFile:
-        """The file of this name as it was when it had `size` bytes; the same one each time.
+    def restored(self, name: str, mark: Mark) -> ScratchFile:
+        """The file of this name as it was at `mark`; the same one each time.
 
         Raises OSError if it is not there or has become shorter.
         """
         if name not in self._by_name:
+            size, check = mark
             handle = open(self.folder / name, "r+b", buffering=0)
             there = os.fstat(handle.fileno()).st_size
             if there < size:
                 handle.close()
                 raise OSError(f"the scratch file {name} has {there} of {size} bytes")
             os.ftruncate(handle.fileno(), size)
-            file = ScratchFile(self, handle, size, name)
+            file = ScratchFile(self, handle, size, name, check)
             with self._lock:
                 self._files.add(file)
                 self._by_name[name] = file
             self.grew(size - there)
         return self._by_name[name]
 
-    def open_sizes(self) -> dict[str, int]:
-        """Bytes of every file that is open. Nobody may be appending."""
+    def open_marks(self) -> dict[str, Mark]:
+        """How far every file has come that is open. Nobody may be appending."""
         with self._lock:
-            return {file.name: file.size for file in self._files}
+            return {file.name: [file.size, file.check] for file in self._files}
 
     def sync(self) -> None:
         """Sync all open files and the folder to disk."""

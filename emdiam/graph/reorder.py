@@ -120,7 +120,7 @@ def kept_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
         return None
     name, check = state["numbers"]
     new_of = np.empty(store.n_vertices, store.id_dtype)
-    checkpoint.scratch.restored(name, checkpoint.file_sizes()[name]).read_array(0, new_of)
+    checkpoint.scratch.restored(name, checkpoint.file_marks()[name]).read_array(0, new_of)
     if crc32c(new_of.data) != check:
         raise StoreError("the numbers of the vertices have changed on disk", path=checkpoint.folder,
                          remedy="remove the folder and begin anew")

@@ -19,6 +19,7 @@ from threading import Lock
 from typing import IO
 
 import numpy as np
+from crc32c import crc32c
 
 from ..durable import check_folder
 from ..errors import BudgetError, InputError
@@ -145,12 +146,13 @@ class Scratch:
 class ScratchFile:
     """One file, nameless unless it is a NamedScratch's. One thread appends at a time; any number read.
 
-    size : bytes that it begins with. name : in its folder, "" without one.
+    size : bytes that it begins with. name : in its folder, "" without one. check : crc32c of those bytes, and of
+    all that is appended, if it has a name.
     """
 
-    def __init__(self, scratch: Scratch, handle: IO[bytes], size: int = 0, name: str = "") -> None:
+    def __init__(self, scratch: Scratch, handle: IO[bytes], size: int = 0, name: str = "", check: int = 0) -> None:
         self._scratch, self._handle = scratch, handle
-        self.size, self.name = size, name
+        self.size, self.name, self.check = size, name, check
         self._synced = -1
 
     def append(self, data: bytes | np.ndarray) -> int:
@@ -167,13 +169,17 @@ class ScratchFile:
                 path=self._scratch.folder, remedy="make room there or choose another folder with --scratch",
             )
         self._write(view, offset)
+        if self.name:
+            self.check = crc32c(view, self.check)
         self.size = offset + len(view)
         self._scratch.grew(len(view))
         return offset
 
     def overwrite(self, data: np.ndarray, offset: int) -> None:
-        """Write a contiguous array over bytes already written."""
+        """Write a contiguous array over bytes already written, in a file without a name."""
         view = _bytes_of(data)
+        if self.name:
+            raise ValueError(f"{self.name} only grows, since a checkpoint may refer to it")
         if offset + len(view) > self.size:
             raise ValueError(f"{offset}+{len(view)} lies beyond the end {self.size} of a scratch file")
         self._write(view, offset)

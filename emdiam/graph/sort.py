@@ -53,7 +53,7 @@ class SortContext:
         checkpoint = self.safe.checkpoint
         if checkpoint is None or not isinstance(self.scratch, NamedScratch):
             raise ValueError("scratch files without a checkpoint have no names")
-        return self.scratch.restored(name, checkpoint.file_sizes()[name])
+        return self.scratch.restored(name, checkpoint.file_marks()[name])
 
 
 @dataclass
