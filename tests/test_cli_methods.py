@@ -55,6 +55,15 @@ def test_sweep_k_answers_with_an_interval(call, torus: str):  # noqa: F811
     assert "witness: " in out
 
 
+def test_the_count_of_the_papers_stands_beside_all_bfs(call, torus: str):  # noqa: F811
+    result = answer(call, torus, "--method", "graph-diameter")
+    count = result["details"]["published_count"]
+    assert count + 2 <= result["traversals"]["bfs"] <= count + 20
+    code, out, _ = call("exact", torus, "--quiet", "--method", "graph-diameter")
+    assert code == 0 and f"BFS as papers count them: {count:,}, without those of the double sweeps\n" in out
+    assert "as papers count" not in call("exact", torus, "--quiet", "--method", "ifub")[1]
+
+
 def test_bounds_only_and_gap(call, torus: str):  # noqa: F811
     code, out, _ = call("exact", torus, "--quiet", "--bounds-only")
     assert code == 0

@@ -13,6 +13,9 @@ from emdiam.exact.bounding import BoundingOptions, bounding
 from emdiam.exact.graph_diameter import GraphDiameterOptions, graph_diameter
 from emdiam.exact.ifub import ifub
 from emdiam.exact.korf import korf
+from emdiam.graph.convert import convert
+from emdiam.graph.store import open_store
+from emdiam.session import open_engine
 from tests import exact_twins, naive
 from tests.small_engine import engines
 from tests.stores import engine_on, odd_graphs, write_store
@@ -131,21 +134,49 @@ def test_ifub_takes_the_sources_of_the_four_sweeps_and_fringes() -> None:
             assert (seen.sources(), result.diameter) == exact_twins.ifub(graph)
 
 
-def test_graph_diameter_goes_by_decreasing_degree() -> None:
-    """Without sweeps the sources are those vertices, by degree, whose bound is above the lower one."""
+def let_through(graph: naive.Graph, longest: int) -> list[int]:
+    """The vertices, by decreasing degree, whose bound from the earlier of them is above the longest distance so far;
+    the first in any case."""
+    bounds, sources = [len(graph) - 1] * len(graph), []
+    for v in sorted(range(len(graph)), key=lambda v: (-len(graph[v]), v)):
+        if bounds[v] > longest or not sources:
+            d = naive.distances(graph, v)
+            sources.append(v)
+            longest = max(longest, *d)
+            bounds = [min(b, max(d) + x) for b, x in zip(bounds, d, strict=True)]
+    return sources
+
+
+@pytest.mark.parametrize("sweeps", [0, 1, 3])
+def test_graph_diameter_goes_by_decreasing_degree(sweeps: int) -> None:
+    """Sweeps lower no bound, and are left out of the count of the papers."""
+    swept = 0
     with engines() as make:
         for graph in connected_graphs(60):
             engine = make(graph)
             seen = Recorder(engine)
-            graph_diameter(engine, GraphDiameterOptions(sweeps=0))
-            bounds, longest, sources = [len(graph) - 1] * len(graph), 0, []
-            for v in sorted(range(len(graph)), key=lambda v: (-len(graph[v]), v)):
-                if bounds[v] > longest:
-                    d = naive.distances(graph, v)
-                    sources.append(v)
-                    longest = max(longest, *d)
-                    bounds = [min(b, max(d) + x) for b, x in zip(bounds, d, strict=True)]
-            assert seen.sources() == sources
+            result = graph_diameter(engine, GraphDiameterOptions(sweeps=sweeps))
+            sources, count = seen.sources(), result.details["published_count"]
+            rest = len(sources) - count
+            assert rest <= 2 * sweeps and result.traversals.bfs == len(sources)
+            assert len(set(sources[1 : rest + 1])) == rest
+            ends = [max(naive.distances(graph, v)) for v in sources[1 : rest + 1]]
+            assert [sources[0], *sources[rest + 1 :]] == let_through(graph, max(ends, default=0))
+            swept += rest
+    assert (swept > 60) == (sweeps > 0)
+
+
+@pytest.mark.parametrize("name, bfs, near", [
+    ("internet.egr", 14, 1), pytest.param("USA-road-d.NY.gr.gz", 26, 2, marks=pytest.mark.slow)])
+def test_graph_diameter_counts_as_published(
+    name: str, bfs: int, near: int, data_folder: Path, tmp_path: Path
+) -> None:
+    """F-Diam (ICPP 2025), Table 3; the sweeps begin at random vertices."""
+    convert([data_folder / name], tmp_path / "g.zarr")
+    with open_store(tmp_path / "g.zarr") as store, open_engine(store) as engine:
+        result = graph_diameter(engine)
+    assert abs(result.details["published_count"] - bfs) <= near
+    assert 2 <= result.traversals.bfs - result.details["published_count"] <= 20
 
 
 def test_graph_diameter_can_be_repeated(tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def result_text(result: dict[str, Any]) -> str:
     lines = [*_diameter_lines(result), _bounds_line(result), *_witness_lines(result["witness"])]
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
-    return "\n".join([*lines, traversals_line(result), *_removed_lines(result), *device_lines(result),
-                      seconds_line(result), *memory_lines(result), *forecast_lines(result)])
+    lines += [traversals_line(result), *_published_lines(result), *_removed_lines(result), *device_lines(result)]
+    return "\n".join([*lines, seconds_line(result), *memory_lines(result), *forecast_lines(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
@@ -100,6 +100,12 @@ def traversals_line(result: dict[str, Any]) -> str:
         counts += f", {done['partial']:,} partial"
     return (f"traversals: {counts}, for {result['n_vertices']:,} vertices and {result['n_edges']:,} edges;"
             f" {result['edges_scanned']:,} arcs scanned, {format_size(result['bytes_read'])} read")
+
+
+def _published_lines(result: dict[str, Any]) -> list[str]:
+    """The count that papers give, of a method that makes more BFS than they count."""
+    count = result.get("details", {}).get("published_count")
+    return [] if count is None else [f"BFS as papers count them: {count:,}, without those of the double sweeps"]
 
 
 def _removed_lines(result: dict[str, Any]) -> list[str]:
