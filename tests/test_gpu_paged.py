@@ -21,7 +21,6 @@ from emdiam.exact.pivots import pivots
 from emdiam.gpu import vram
 from emdiam.gpu.bfs_frontier import FrontierBfs
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.opening import measure
 from emdiam.gpu.paged import PagedBfs, PagedGraph
 from emdiam.gpu.pages import Pages
 from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS, PageNeed, PagingModel
@@ -196,13 +195,6 @@ def test_the_model_takes_the_cheapest_way() -> None:
     assert model.cheapest(PageNeed(1000, 20, 2), (IN_PLACE,)) == COPY
     assert model.cheapest(PageNeed(125, 20, 9)) == COPY  # 12.5 s against 13
     assert model.cheapest(PageNeed(125, 20, 9), before=GATHER) == GATHER  # which is 12 in a launch that there is
-
-
-def test_measuring_a_model(tmp_path: Path) -> None:
-    device = open_device("shim-0")
-    with paged(tmp_path, ODD["clique"], "in-ram", device, WAYS) as graph:
-        model = measure(device, graph.core, graph.pages)
-        assert min(model.copy_rate, model.place_rate, model.gather_rate, model.round_trip) > 0
 
 
 def test_variants_that_need_all_edges(tmp_path: Path, small_pages: None) -> None:

@@ -108,5 +108,6 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "BFS-4K, forced": (_NONE, drivers_forced.four_k), "auto, forced": (tuple(MAPPINGS), drivers_forced.auto),
     "luo, forced": (tuple(MAPPINGS), drivers_forced.luo),
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
-    "labels": (_NONE, drivers_paged.labels), "paged": (tuple(MAPPINGS), drivers_paged.paged),
+    "labels": (_NONE, drivers_paged.labels), "paging rates": (_NONE, drivers_paged.rates),
+    "paged": (tuple(MAPPINGS), drivers_paged.paged),
 }

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-
-import numpy as np
 
 from ..traverse.core import Core
 from .bfs_standard import DeviceGraph
-from .column_ops import gather
 from .device import Device
 from .failures import at_the_end
-from .gather import pack_rows
 from .paged import PagedGraph
 from .pages import Pages
-from .paging_model import IN_PLACE, SECTOR_BYTES, TYPICAL, PagingModel, random_rows, timed_rate
+from .paging_model import IN_PLACE
+from .paging_rates import measure
 from .setting import OnDevice
 from .upload import upload, upload_offsets
 from .vram import VramPlan
-
-_SAMPLE = 1 << 16
 
 
 def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Callable[[], None]) -> DeviceGraph:
@@ -50,37 +44,3 @@ def close_graph(graph: DeviceGraph | None) -> None:
     """Let go of the arena of a paged graph."""
     if isinstance(graph, PagedGraph):
         graph.pages.close()
-
-
-def measure(device: Device, core: Core, pages: Pages) -> PagingModel:
-    """The rates and latencies of this machine, each the best of a few short runs over arcs that are at hand."""
-    table, arena = core.table, core.pager.arena
-    if table.n_arcs == 0:
-        return TYPICAL
-    first = core.pager.load(np.arange(min(1 << pages.page_shift, table.n_blocks, arena.n_slots)))
-    slot = int(arena.slot_of[first[0]])
-    host = arena.row(slot)
-    target, stream = device.empty(len(host), host.dtype), device.stream()
-
-    def copy() -> None:
-        device.copy_behind(host, target, stream)
-        device.wait_here(device.record(stream))
-
-    def read_in_place(rows: np.ndarray) -> None:
-        gather(device, pages.in_place(0, len(host)), rows)
-
-    def round_trip() -> None:
-        device.to_host(target[:1])
-
-    copy_rate = timed_rate(copy, host.nbytes)
-    latency = 1 / timed_rate(round_trip, 1)
-    place_rate = TYPICAL.place_rate
-    if pages.in_order and host.dtype == np.uint32:
-        rows = random_rows(len(host), _SAMPLE)
-        place_rate = timed_rate(lambda: read_in_place(rows), len(rows) * SECTOR_BYTES)
-    last = int(table.first_vertex[int(first[0]) + 1])
-    ids = random_rows(max(1, last), _SAMPLE).astype(host.dtype)
-    out, begin = np.empty(len(host), host.dtype), time.perf_counter()
-    packed = pack_rows(core, ids, 0, len(host), out)
-    gather_rate = max(1, packed) * host.itemsize / max(1e-9, time.perf_counter() - begin)
-    return PagingModel(copy_rate, place_rate, gather_rate, TYPICAL.call, latency)

@@ -9,6 +9,7 @@ copied. Device memory: (ring + kept pages) * page bytes.
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +21,8 @@ from .device import Device, DeviceArray
 from .failures import at_the_end
 
 RING = 3
+# Of pages that are far smaller than usual, not as many are copied for measuring as would take a second.
+_MOST_COPIES = 256
 
 
 @dataclass
@@ -119,6 +122,24 @@ class Pages:
         self.counts.pages_copied += len(wanted) > 0
         self.counts.pages_kept += len(wanted) == 0
         return buffer
+
+    def time_copies(self, nbytes: int) -> tuple[int, float]:
+        """Bytes, and seconds on the device, of copies from the arena to the ring: a page at a time, as `bring` makes
+        them, until `nbytes` have come. Before any page is brought. What the arena has less than a page is one."""
+        host, items = self._locked, min(self.items, self._locked.size)
+        times = min(-(-nbytes // (items * host.itemsize)), _MOST_COPIES)
+        start = self.device.record(self._copies)
+        for turn in range(times):
+            begin = turn % (host.size // items) * items
+            buffer = self._ring[turn % len(self._ring)][:items]
+            self.device.copy_behind(host[begin : begin + items], buffer, self._copies)
+        return times * items * host.itemsize, self.device.elapsed(start, self.device.record(self._copies))
+
+    def time_round_trip(self) -> float:
+        """Seconds until a few bytes of the device have come to the host."""
+        begin = time.perf_counter()
+        self.device.to_host(self._ring[0][:1])
+        return time.perf_counter() - begin
 
     def used(self, page: int) -> None:
         """The launches that read the page have been asked for."""

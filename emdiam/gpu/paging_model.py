@@ -11,18 +11,15 @@ bytes at a time). Seconds of each, for a page with `blocks` active blocks and `a
 Neighbouring pages that are gathered, or read in place, share one launch: the call and the round trip are those of
 the first.
 
-The four rates and the two latencies are measured when a graph is opened (`measure`). Gathering and reading in
+The three rates and the round trip are measured when a graph is opened (paging_rates.py); the call is TYPICAL's.
+Gathering and reading in
 place move at most MOST_WASTE times the bytes of the active rows, by rule and not by estimate.
 Sources: HyTGraph (a cost model for each partition), EMOGI (reading in place), Subway (gathering).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
 
 SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
 WAYS = (COPY, GATHER, IN_PLACE)
@@ -71,18 +68,3 @@ class PagingModel:
 
 # An H100 on PCIe 5: rates as its makers state them, latencies as those of a launch and of a small read.
 TYPICAL = PagingModel(copy_rate=50e9, place_rate=30e9, gather_rate=4e9, call=15e-6, round_trip=40e-6)
-
-
-def timed_rate(run: Callable[[], None], nbytes: int, times: int = 3) -> float:
-    """Bytes a second of the fastest of some runs."""
-    best = float("inf")
-    for _ in range(times):
-        begin = time.perf_counter()
-        run()
-        best = min(best, time.perf_counter() - begin)
-    return nbytes / max(best, 1e-9)
-
-
-def random_rows(n: int, k: int, seed: int = 0) -> np.ndarray:
-    """k different numbers below n (all of them if there are no more), ascending, int64, for measuring."""
-    return np.sort(np.random.default_rng(seed).choice(n, min(n, k), replace=False))

@@ -99,3 +99,13 @@ extern "C" __global__ void __launch_bounds__(256) frontier_words(const VERTEX* q
         atomicOr(words + queue[row] / WARP, 1u << (queue[row] % WARP));
     }
 }
+
+// Reads one id of each of the first n sectors of `ids`, neighbouring lanes from sectors `stride` apart, and each
+// sector once if n and stride have no common factor: what reading short rows in place costs. sum: u64[1], gets the
+// sum of those ids, 0 before. One thread a sector, any grid of whole warps.
+extern "C" __global__ void __launch_bounds__(256) read_sectors(const VERTEX* ids, u64 n, u64 stride, u64* sum) {
+    u64 seen = 0;
+    for (u64 i = first_item(); i < n; i += item_stride()) seen += ids[i * stride % n * (SECTOR / sizeof(VERTEX))];
+    seen = warp_sum(seen);
+    if (lane_id() == 0) atomicAdd(sum, seen);
+}
