@@ -236,7 +236,7 @@ def test_regimes_lead_to_a_table_of_choices(tmp_path: Path, monkeypatch: pytest.
 def test_a_tool_that_is_absent_is_said_to_be(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sanitize, "find_sanitizer", lambda: None)
     rows = list(sanitize.run(toy()))
-    assert [row["tool"] for row in rows] == ["memcheck", "racecheck"]
+    assert [row["tool"] for row in rows] == ["memcheck", "synccheck", "initcheck", "racecheck"]
     assert all("not on this machine" in row["skipped"] for row in rows)
 
 
@@ -246,10 +246,10 @@ def test_what_a_sanitizer_finds_counts(tmp_path: Path, monkeypatch: pytest.Monke
     tool.chmod(0o755)
     monkeypatch.setattr(sanitize, "find_sanitizer", lambda: str(tool))
     rows = list(sanitize.run(toy()))
-    assert [row["errors"] for row in rows] == [3, 3] and n_wrong(kept_of(sanitize=rows)) == 2
+    assert [row["errors"] for row in rows] == [3] * 4 and n_wrong(kept_of(sanitize=rows)) == 4
     tool.write_text("#!/bin/sh\necho Device not supported\n")
     rows = list(sanitize.run(toy()))
-    assert [row["errors"] for row in rows] == [None, None] and n_wrong(kept_of(sanitize=rows)) == 2
+    assert [row["errors"] for row in rows] == [None] * 4 and n_wrong(kept_of(sanitize=rows)) == 4
     assert "Device not supported" in markdown(kept_of(sanitize=rows))
 
 

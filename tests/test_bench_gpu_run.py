@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.gpu import child, dal, facts, floor, inputs, parent, regimes, times, verify
+from bench.gpu import child, dal, facts, floor, inputs, parent, regimes, rows, times, verify
 from bench.gpu.__main__ import parser
 from bench.gpu.parent import Ended, run_all, run_limited, run_part
 from bench.gpu.parts import PARTS, Part
@@ -44,7 +44,7 @@ def test_a_cell_says_why_it_has_nothing() -> None:
         return work
 
     begun: list[str] = []
-    setting = toy(begin=begun.append, done=frozenset({"b 2"}))
+    setting = toy(begin=lambda name, subject: begun.append(name), done=frozenset({"b 2"}))
     key = {"name": "a", "k": 1}
     assert list(setting.cell(key, lambda: {"x": 3})) == [{"name": "a", "k": 1, "x": 3}]
     assert list(setting.cell({"name": "b", "k": 2}, lambda: {"x": 3})) == []
@@ -98,11 +98,12 @@ def test_a_child_writes_rows_and_goes_on_behind_what_was_begun(tmp_path: Path, m
     file = io.StringIO()
     assert child.write_rows("facts", toy(done=frozenset({"a"})), file) == 0
     lines = [json.loads(line) for line in file.getvalue().splitlines()]
-    assert lines == [{"begun": "b"}, {"name": "b", "x": 1}, {"begun": "c"}, {"name": "c", "x": 1}]
+    assert lines == [{"begun": "b"}, {"name": "b", "x": 1}, {"begun": "c"}, {"name": "c", "x": 1},
+                     {"ended": lines[-1]["ended"]}]
     kept = tmp_path / "rows"
-    assert child.names_begun(kept) == frozenset()
+    assert rows.names_begun(kept) == frozenset()
     kept.write_text(file.getvalue() + '{"cut sh')
-    assert child.names_begun(kept) == {"b", "c"} and child.lines_of(kept) == lines
+    assert rows.names_begun(kept) == {"b", "c"} and rows.lines_of(kept) == lines
 
 
 def test_a_child_leaves_with_its_own_code_when_the_device_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -113,7 +114,7 @@ def test_a_child_leaves_with_its_own_code_when_the_device_is_lost(monkeypatch: p
     monkeypatch.setattr(child, "PARTS", {"facts": Part(run, 1)})
     file = io.StringIO()
     assert child.write_rows("facts", toy(), file) == child.BROKEN
-    assert json.loads(file.getvalue()) == {"name": "a"}
+    assert [json.loads(line) for line in file.getvalue().splitlines()] == [{"name": "a"}, {"lost": None}]
 
 
 def test_a_child_opens_the_device_that_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -123,13 +124,13 @@ def test_a_child_opens_the_device_that_is_named(monkeypatch: pytest.MonkeyPatch,
     module = SimpleNamespace(Cuda=lambda number: opened.append(number) or fake)
     monkeypatch.setitem(sys.modules, "bench.gpu.cuda", module)
     monkeypatch.setattr(child, "find_device", lambda name: opened.append(name) or device)
-    rows = tmp_path / "rows"
-    arguments = ["persistent", "--device", "gpu:2", "--scale", "toy", "--seconds", "60", "--rows", str(rows)]
+    file = tmp_path / "persistent.jsonl"
+    arguments = ["persistent", "--device", "gpu:2", "--scale", "toy", "--seconds", "60", "--rows", str(file)]
     assert child.main(arguments) == 0 and opened == ["gpu:2", 2]
-    assert [line["variant"] for line in child.lines_of(rows) if "variant" in line] == ["persistent", "auto", "luo"]
+    assert [line["variant"] for line in rows.lines_of(file) if "variant" in line] == ["persistent", "auto", "luo"]
 
 
-def test_a_part_is_started_again_behind_the_cell_it_ended_in() -> None:
+def test_a_part_is_started_again_behind_the_cell_it_ended_in(tmp_path: Path) -> None:
     calls: list[str] = []
 
     def launch(part: str, seconds: float, rows: Path) -> Ended:
@@ -141,19 +142,19 @@ def test_a_part_is_started_again_behind_the_cell_it_ended_in() -> None:
             file.write('{"begun": "c"}\n{"x": 3}\n')
         return Ended(0, "")
 
-    kept = run_part("facts", 60.0, launch)
+    kept = run_part("facts", 60.0, launch, tmp_path)
     assert kept["rows"] == [{"x": 1}, {"x": 3}] and len(calls) == 2
     assert kept["failure"] == "the process left with -11 in the cell: b. Segmentation fault"
 
 
-def test_a_part_that_never_begins_is_not_started_for_ever() -> None:
+def test_a_part_that_never_begins_is_not_started_for_ever(tmp_path: Path) -> None:
     calls: list[str] = []
 
     def launch(part: str, seconds: float, rows: Path) -> Ended:
         calls.append(part)
         return Ended(1, "no GPU can be used")
 
-    kept = run_part("facts", 60.0, launch)
+    kept = run_part("facts", 60.0, launch, tmp_path)
     assert len(calls) == 1 and "no GPU can be used" in kept["failure"] and kept["rows"] == []
 
 
@@ -180,7 +181,7 @@ def test_a_process_is_stopped_by_its_time_with_its_children(tmp_path: Path, monk
     assert run_limited([sys.executable, "-c", "raise SystemExit(4)"], 1.0).code == 4
 
 
-def test_a_cell_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cell_that_hangs_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first process writes one row and hangs in the next cell; the second goes on. Time passes in the first one
     only, once it has written."""
     launched: list[Path] = []
@@ -198,7 +199,7 @@ def test_a_cell_that_hangs_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> No
         launched.append(rows)
         return run_limited([sys.executable, "-c", code, str(rows)], 30.0, rows, 1.0)
 
-    kept = run_part("facts", 60.0, launch)
+    kept = run_part("facts", 60.0, launch, tmp_path)
     assert kept["rows"] == [{"x": 2}] and len(launched) == 2
     assert kept["failure"] == "the process said nothing any more and was stopped in the cell: a."
 
@@ -217,7 +218,7 @@ def test_a_failing_part_is_recorded_and_the_rest_goes_on(tmp_path: Path) -> None
     assert text == markdown(json.loads((tmp_path / "gpu.json").read_text()))
     assert "broken" in text and "| all builds | 3 | 1 | 2.5 |" in text
     late = run_all(["facts"], 0.0, launch, tmp_path, {})
-    assert late["parts"]["facts"]["failure"] == "no time was left"
+    assert late["parts"]["facts"]["failure"] == "not started: no time was left"
 
 
 def test_without_a_gpu_the_command_says_so(tmp_path: Path) -> None:
@@ -239,12 +240,12 @@ def test_the_report_has_the_tables_of_all_parts(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(regimes, "MAPPINGS", {name: MAPPINGS[name] for name in ("threads", "two-phase")})
     monkeypatch.setattr(verify, "DRIVERS", {})
     setting = toy()
-    rows = {"facts": list(facts.run(setting)), "verify": list(verify.run(setting, ("star",), ("uint64",))),
+    some = {"facts": list(facts.run(setting)), "verify": list(verify.run(setting, ("star",), ("uint64",))),
             "variants": list(times.run(setting, ("grid",))), "floor": list(floor.run(setting, ("web",))),
             "dal": list(dal.run(setting)), "regimes": list(regimes.run(setting, ("web",)))}
-    text = markdown(json.loads(json.dumps(kept_of(**rows))))
+    text = markdown(json.loads(json.dumps(kept_of(**some))))
     assert text.startswith("# GPU: shim, seed 0\n")
-    places = [text.index(f"## {SECTIONS[name][0]}") for name in rows]
+    places = [text.index(f"## {SECTIONS[name][0]}") for name in some]
     assert places == sorted(places)
     for cell in ("| copy on the device |", "| auto |  | 3 | 0 |", "### grid: n = 36, m = 60", "Figure 9", "Figure 10",
                  "### choices.json", "Wrong results, failures and findings: 0."):

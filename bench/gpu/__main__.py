@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from .parent import launcher, run_all
+from .parent import SMOKE, launcher, run_all, what_smokes
 from .parts import PARTS
 from .report import markdown, n_wrong
 from .sizes import SIZES
@@ -43,7 +43,9 @@ def parser() -> argparse.ArgumentParser:
                       help="time for all parts together (default: 540)")
     made.add_argument("--scale", choices=SCALES, default="full", help="size of the inputs (default: full)")
     made.add_argument("--out", type=Path, metavar="DIR", default=RESULTS,
-                      help="folder for gpu.json, gpu.md and choices.json (default: bench/results/gpu)")
+                      help="folder for gpu.json, gpu.md, choices.json and rows (default: bench/results/gpu)")
+    made.add_argument("--resume", action="store_true",
+                      help="go on from the rows in DIR: parts and cells that are done are not run again")
     made.add_argument("--predict", type=_scale, nargs="?", const=PREDICT_SCALE, metavar="SCALE",
                       help="no GPU: what the cost model says, from frontiers of a Kronecker graph of this scale "
                       f"(default: {PREDICT_SCALE}); writes predicted.json and predicted.md")
@@ -62,8 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     about = {"device": given.device, "scale": given.scale, "seconds": given.seconds,
              "sizes": vars(SIZES[given.scale])}
-    kept = run_all(given.only, given.seconds, launcher(given.device, given.scale, out), out, about)
+    kept = run_all(given.only, given.seconds, launcher(given.device, given.scale, out), out, about, given.resume)
     print(markdown(kept))
+    if SMOKE in kept["parts"] and (wrong := what_smokes(kept["parts"][SMOKE])):
+        print(f"the smoke part failed, and no other was started: {wrong}", file=sys.stderr)
     return 1 if n_wrong(kept) else 0
 
 

@@ -25,7 +25,8 @@ fi
 cat <<COMMAND
 wheels: $dir, $bytes bytes. Take it and the repository along; there, in the repository, run
   python3 -m pip install -q --no-index --no-deps --no-compile --no-cache-dir --upgrade --target /tmp/site $dir/*.whl && PYTHONPATH=/tmp/site:\$PWD python3 -m bench.gpu --out \${OUT:-bench/results/gpu} --seconds 540
-or, for more time for each part, one after the other with
-  --only compile,facts,verify,tests    --only compile,variants    --only compile,floor,persistent,dal,regimes,sanitize
-  --only facts,paged,exact             --only facts,dal-exact
+or, for more time for each part, three calls of at most ten minutes, with what the one before has left in \$OUT/rows:
+  --resume --only smoke,compile,facts,verify,sanitize
+  --resume --only smoke,variants,floor,persistent,dal,regimes
+  --resume --only smoke,paged,exact,dal-exact,tests
 COMMAND

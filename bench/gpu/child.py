@@ -1,23 +1,23 @@
 """python -m bench.gpu.child: one part in a process of its own, its rows as lines of JSON in a file.
 
-Leaves with BROKEN if the device is lost. A line {"begun": NAME} stands before the rows of a cell, so that the
-parent knows where a process ended that could not tell.
+Leaves with BROKEN if the device is lost. See rows.py for the lines.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
+from emdiam.errors import EmdiamError
 from emdiam.gpu.cupy_device import find_device
 
 from .parts import PARTS
-from .setting import BrokenDevice, Setting
+from .rows import dead_subjects, names_begun, write_line
+from .setting import BrokenDevice, Setting, Subject
 from .sizes import SIZES
 
 BROKEN = 3
@@ -26,30 +26,21 @@ BROKEN = 3
 def write_rows(part: str, setting: Setting, file: TextIO) -> int:
     """Run a part and write its rows; 0, or BROKEN."""
 
-    def line(value: Any) -> None:
-        file.write(json.dumps(value) + "\n")
-        file.flush()
+    last: list[Subject | None] = [None]
 
-    setting.begin = lambda name: line({"begun": name})
+    def begin(name: str, subject: Subject | None = None) -> None:
+        last[0] = subject
+        write_line(file, {"begun": name, **({} if subject is None else {"of": subject})})
+
+    setting.begin = begin
     try:
         for row in PARTS[part].run(setting):
-            line(row)
+            write_line(file, row)
     except BrokenDevice:
+        write_line(file, {"lost": last[0]})
         return BROKEN
+    write_line(file, {"ended": setting.seconds - setting.left()})
     return 0
-
-
-def names_begun(file: Path) -> frozenset[str]:
-    """The cells that earlier attempts began, by the lines they left."""
-    if not file.exists():
-        return frozenset()
-    return frozenset(row["begun"] for row in lines_of(file) if "begun" in row)
-
-
-def lines_of(file: Path) -> list[dict[str, Any]]:
-    """The whole lines of a file of rows; a last one that was cut short is left out."""
-    lines = file.read_text(encoding="utf-8").split("\n")[:-1]
-    return [json.loads(line) for line in lines]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -64,10 +55,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     from .cuda import Cuda
 
-    device = find_device(given.device)
+    try:
+        device = find_device(given.device)
+    except EmdiamError as error:
+        print(error)
+        return error.exit_code
     cuda = Cuda(int(re.sub(r"\D", "", given.device) or 0))
     setting = Setting(device, SIZES[given.scale], cuda.xp, cuda, seconds=given.seconds, out=given.out,
-                      done=names_begun(given.rows))
+                      done=names_begun(given.rows), dead=dead_subjects(given.rows.parent))
     with given.rows.open("a", encoding="utf-8") as file:
         return write_rows(given.part, setting, file)
 

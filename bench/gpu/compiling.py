@@ -13,7 +13,7 @@ from typing import Any
 
 from emdiam.gpu.registry import ENTRIES
 
-from .setting import Row, Setting, describe
+from .setting import NO_TIME, Row, Setting, describe
 
 Build = tuple[str, str, dict[str, Any]]
 
@@ -35,7 +35,7 @@ def run(setting: Setting, chosen: list[Build] | None = None) -> Iterator[Row]:
     def compile_one(build: Build) -> Row | None:
         file, entry, defines = build
         if setting.left() <= 0:
-            return {"what": f"{file} {defines}", "skipped": "no time was left"}
+            return {"what": f"{file} {defines}", "skipped": NO_TIME}
         if setting.cuda is not None:
             setting.cuda.use()
         try:
@@ -44,7 +44,7 @@ def run(setting: Setting, chosen: list[Build] | None = None) -> Iterator[Row]:
             return {"what": f"{file} {defines}", "failure": describe(error)}
         return None
 
-    setting.begin("compile")
+    setting.begin("compile", None)
     with ThreadPoolExecutor(threads) as pool:
         yield from (row for row in pool.map(compile_one, chosen) if row is not None)
     yield {"what": "all builds", "builds": len(chosen), "threads": threads, "seconds": time.perf_counter() - start}

@@ -39,6 +39,7 @@ def paged(subject: Subject, mapping: str) -> Iterator[bool]:
 def rates(subject: Subject, mapping: str) -> Iterator[bool]:
     """The kernel that measures reading in place reads one id of each sector; and all rates are some."""
     need_engine()
+    from emdiam.gpu.paging_model import WAYS
     from emdiam.gpu.paging_rates import STRIDE, measure, read_sectors
 
     device, values = subject.setting.device, subject.rows[1].astype(subject.graph.id_dtype)
@@ -50,7 +51,7 @@ def rates(subject: Subject, mapping: str) -> Iterator[bool]:
         read_sectors(device, device.array(values), n, total)
         yield int(device.to_host(total)[0]) == int(values[: n * items : items].sum(dtype=np.uint64))
     graph = HostGraph("rates", subject.rows[0], values)
-    with memory_engine(graph, BLOCK_ITEMS, 1) as engine, _opened(device, engine, ()) as there:
+    with memory_engine(graph, BLOCK_ITEMS, 1) as engine, _opened(device, engine, WAYS) as there:
         model = measure(device, engine._core, there.pages)
         yield min(model.copy_rate, model.place_rate, model.gather_rate, model.call, model.round_trip) > 0
 

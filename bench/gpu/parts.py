@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from . import compiling, dal, dal_exact, exact, facts, floor, paged, regimes, sanitize, times, verify
+from . import compiling, dal, dal_exact, exact, facts, floor, paged, regimes, sanitize, smoke, times, verify
 from .setting import Row, Setting
 
 
@@ -22,9 +22,10 @@ class Part:
 
 
 PARTS: Mapping[str, Part] = {
+    "smoke": Part(smoke.run, 2, 60.0),
     "compile": Part(compiling.run, 4),
     "facts": Part(facts.run, 2, 150.0),
-    "verify": Part(verify.run, 6, 45.0),
+    "verify": Part(verify.run, 12, 45.0),
     "tests": Part(sanitize.run_tests, 3),
     "variants": Part(times.run, 12, 60.0),
     "floor": Part(floor.run, 4, 60.0),

@@ -11,6 +11,7 @@ from .report_cells import Row, Table, note, table_text
 
 # Part -> its title and the tables of its rows.
 SECTIONS: Mapping[str, tuple[str, Callable[[Sequence[Row]], Iterable[Table]]]] = {
+    "smoke": ("First: a kernel, a BFS, a diameter", parts.smoke),
     "compile": ("Compiling", parts.compiling),
     "facts": ("The device", parts.facts),
     "verify": ("Results against plain numpy", parts.verify),
@@ -39,6 +40,11 @@ def n_wrong(kept: Mapping[str, Any]) -> int:
     return found
 
 
+def bad_rows(rows: Sequence[Row]) -> list[Row]:
+    """Those that failed, or have a wrong result."""
+    return [row for row in rows if "failure" in row or row.get("wrong")]
+
+
 def markdown(kept: Mapping[str, Any]) -> str:
     """The report of what `run_all` has kept, or read from its JSON."""
     lines = [f"# GPU: {_device(kept)}", "", f"Started {kept.get('started', '')}, scale {kept.get('scale', '')}. "
@@ -61,7 +67,7 @@ def _section(title: str, part: Mapping[str, Any], tables: Callable[[Sequence[Row
     lines = [f"## {title}", "", f"{part['seconds']:.0f} s.", ""]
     for table in tables(part["rows"]):
         lines += table_text(table)
-    bad = [row for row in part["rows"] if "failure" in row or row.get("wrong")]
+    bad = bad_rows(part["rows"])
     if bad:
         lines += ["Wrong or failed:", "", *(f"- {_name(row)}: {note(row)}" for row in bad[:MOST_NOTES])]
         lines += [f"- and {len(bad) - MOST_NOTES} more"] if len(bad) > MOST_NOTES else []

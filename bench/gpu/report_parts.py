@@ -13,6 +13,12 @@ MOST_LEVELS = 40
 SHORT = 60
 
 
+def smoke(rows: Sequence[Row]) -> Iterator[Table]:
+    """What was right, and what was wrong with the rest."""
+    yield Table("", ("", "s", "note"), [
+        (str(row["what"]), figure(row.get("seconds")), note(row) or "right") for row in rows])
+
+
 def compiling(rows: Sequence[Row]) -> Iterator[Table]:
     """How many builds, and in what time."""
     yield Table("", ("", "builds", "threads", "s", "note"), [

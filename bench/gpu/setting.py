@@ -30,7 +30,14 @@ class BrokenDevice(Exception):
     """The device does not answer any more: the process has to be started anew."""
 
 
-def _nothing(name: str) -> None:
+# A variant or a driver, and its mapping ("" for none).
+Subject = tuple[str, str]
+NO_TIME = "no time was left"
+# So many subjects of a mapping have to have ended a process for all of them to be passed over.
+DEADLY = 2
+
+
+def _nothing(name: str, subject: Subject | None = None) -> None:
     """Note the beginning of no cell."""
 
 
@@ -39,7 +46,8 @@ class Setting:
     """device : to measure. xp : numpy, or cupy to make inputs on the GPU. cuda : what only CUDA can tell
     (cuda.Cuda), or None with the reason in `no_cuda`. seconds : left for this part from now on. out : folder
     for files beside the report, or None. done : cells that were begun in an earlier attempt, which are passed
-    over. begin : is told the name of each cell before it runs.
+    over. dead : subjects that have ended a process. begin : is told the name of each cell before it runs, and its
+    subject.
     """
 
     device: Device
@@ -50,7 +58,8 @@ class Setting:
     seconds: float = 540.0
     out: Path | None = None
     done: frozenset[str] = frozenset()
-    begin: Callable[[str], None] = _nothing
+    dead: frozenset[Subject] = frozenset()
+    begin: Callable[[str, Subject | None], None] = _nothing
     started: float = field(default_factory=time.monotonic)
 
     def left(self) -> float:
@@ -62,20 +71,29 @@ class Setting:
         if self.cuda is not None:
             self.cuda.forget()
 
-    def cell(self, key: Mapping[str, Any], work: Callable[[], Mapping[str, Any]]) -> Iterator[Row]:
+    def is_dead(self, subject: Subject) -> bool:
+        """Whether it has ended a process, or others with its mapping have."""
+        return subject in self.dead or (
+            subject[1] != "" and sum(mapping == subject[1] for _, mapping in self.dead) >= DEADLY)
+
+    def cell(self, key: Mapping[str, Any], work: Callable[[], Mapping[str, Any]],
+             subject: Subject | None = None) -> Iterator[Row]:
         """The row of one cell: its key, and what `work` found, or why there is nothing.
 
-        "skipped": no time was left, or the machine lacks something. "slow": stopped by its limit. "failure": the
-        error; if the device is lost with it, BrokenDevice is raised after the row. No row for a cell that is
-        `done`.
+        "skipped": no time was left, the machine lacks something, or the subject is dead. "slow": stopped by its
+        limit. "failure": the error; if the device is lost with it, BrokenDevice is raised after the row. No row for
+        a cell that is `done`. subject : of the cell, if it is to be passed over once it has ended a process.
         """
         name = " ".join(map(str, key.values()))
         if name in self.done:
             return
         if self.left() <= 0:
-            yield {**key, "skipped": "no time was left"}
+            yield {**key, "skipped": NO_TIME}
             return
-        self.begin(name)
+        if subject is not None and self.is_dead(subject):
+            yield {**key, "skipped": f"{' '.join(subject).strip()} has ended a process"}
+            return
+        self.begin(name, subject)
         try:
             yield {**key, **work()}
         except TooSlow as slow:

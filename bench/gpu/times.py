@@ -52,7 +52,7 @@ def run(setting: Setting, names: Sequence[str] = tuple(inputs.TIMED)) -> Iterato
         case = Lazy(partial(Case, setting, name))
         for variant, mapping in catalogue.cells():
             key = {"class": name, "variant": variant, "mapping": mapping}
-            yield from setting.cell(key, partial(_measure, setting, case, variant, mapping))
+            yield from setting.cell(key, partial(_measure, setting, case, variant, mapping), (variant, mapping))
 
 
 def run_persistent(setting: Setting) -> Iterator[Row]:
@@ -60,7 +60,7 @@ def run_persistent(setting: Setting) -> Iterator[Row]:
     case = Lazy(partial(Case, setting, "grid"))
     for variant in ("persistent", "auto", "luo"):
         key = {"class": "grid", "variant": variant, "mapping": catalogue.NO_MAPPING}
-        yield from setting.cell(key, partial(_measure, setting, case, variant, catalogue.NO_MAPPING))
+        yield from setting.cell(key, partial(_measure, setting, case, variant, catalogue.NO_MAPPING), (variant, ""))
 
 
 def _measure(setting: Setting, lazy: Lazy[Case], variant: str, mapping: str) -> dict[str, Any]:

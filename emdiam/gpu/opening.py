@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 from ..traverse.core import Core
 from .bfs_standard import DeviceGraph
-from .device import Device
 from .failures import at_the_end
 from .paged import PagedGraph
 from .pages import Pages
