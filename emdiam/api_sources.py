@@ -39,8 +39,9 @@ class MatrixSource:
 
     def info(self) -> SourceInfo:
         """n is declared by the shape: rows without an entry are isolated vertices."""
+        values = 0 if self._matrix.dtype.kind == "b" else self._n_entries()
         return SourceInfo(n_vertices=int(self._matrix.shape[0]), n_entries=self._n_entries(),
-                          directed=True, format="scipy.sparse")
+                          directed=True, format="scipy.sparse", dropped={"values": values} if values else {})
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Entries in storage order, int64 [k] each. Raises InputError for an index array that is
@@ -154,20 +155,23 @@ class NetworkxSource:
         self._graph = graph
         self.labels: Sequence[Hashable] = list(graph)
         self._number = {node: i for i, node in enumerate(self.labels)}
+        self._dropped: dict[str, int] = {}
 
     def info(self) -> SourceInfo:
         """n is declared: nodes without an edge are isolated vertices."""
         return SourceInfo(n_vertices=len(self.labels), n_entries=self._graph.number_of_edges(),
-                          directed=bool(self._graph.is_directed()), format="networkx")
+                          directed=bool(self._graph.is_directed()), format="networkx", dropped=self._dropped)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Edges as int64 [k] node numbers."""
-        number = self._number
-        edges = iter(self._graph.edges())
+        number, attributed = self._number, 0
+        edges = iter(self._graph.edges(data=True))
         step = max(1, batch_bytes // _PAIR_BYTES)
-        while pairs := [(number[u], number[v]) for u, v in islice(edges, step)]:
-            both = np.array(pairs, dtype=np.int64)
+        while some := list(islice(edges, step)):
+            attributed += sum(bool(attributes) for _, _, attributes in some)
+            both = np.array([(number[u], number[v]) for u, v, _ in some], dtype=np.int64)
             yield EdgeBatch(np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1]))
+        self._dropped = {"edges with attributes": attributed} if attributed else {}
 
     def position_bytes(self) -> int:
         """Zero: there is no file to be at a position of."""

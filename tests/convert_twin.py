@@ -74,6 +74,14 @@ def twin(pairs: Pairs, n: int | None = None, first: int = 0) -> tuple[list[Any],
     return sorted(vertices, key=key), {v: sorted(others, key=key) for v, others in near.items()}
 
 
+def counts_of(pairs: Pairs) -> tuple[int, int, int, int]:
+    """Edges, loops, duplicates in the same direction, and edges in both directions, by the definition."""
+    arcs = {(a, b) for a, b in pairs if a != b}
+    edges = len({frozenset(arc) for arc in arcs})
+    loops = sum(a == b for a, b in pairs)
+    return edges, loops, len(pairs) - loops - len(arcs), len(arcs) - edges
+
+
 def rows_of(path: Path) -> tuple[list[Any], dict[Any, list[Any]]]:
     """The same from a store, read by plain zarr and translated to the user's ids."""
     group = zarr.open_group(str(path), mode="r")
@@ -93,10 +101,10 @@ def convert_pairs(pairs: Pairs, folder: Path, plan: SortPlan = TINY, **about: An
     vertices, near = twin(pairs, info.n_vertices, info.first_id)
     assert rows_of(target) == (vertices, near)
     m = sum(map(len, near.values())) // 2
-    loops = sum(a == b for a, b in pairs)
-    record = report.record
+    record, counts = report.record, counts_of(pairs)
     assert (record.n_vertices, record.n_edges, record.n_arcs) == (len(vertices), m, 2 * m)
-    assert (record.loops_dropped, record.duplicates_dropped) == (loops, len(pairs) - loops - m)
+    assert (record.n_edges, record.loops_dropped, record.duplicates_dropped, record.reverse_dropped) == counts
+    assert record.pairs_read == len(pairs) == sum(counts)
     assert (report.pairs_read, report.min_id, report.max_id) == (len(pairs), vertices[0], vertices[-1])
     assert record.n_isolated == sum(not others for others in near.values())
     assert source.times_read == 1

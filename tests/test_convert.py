@@ -121,26 +121,9 @@ def test_a_missing_string_is_refused(tmp_path: Path) -> None:
         write_graph(source, tmp_path / "g.zarr", options=ConvertOptions(plan=TINY, scratch=tmp_path))
 
 
-def both_directions_report(pairs: Pairs, folder: Path) -> Any:
-    source = ListSource(pairs, SourceInfo(n_vertices=9, directed=False, both_directions=True))
-    return write_graph(source, folder / "g.zarr", options=ConvertOptions(plan=TINY, scratch=folder))
-
-
-def test_the_second_direction_is_no_duplicate_where_the_format_lists_both(tmp_path: Path) -> None:
-    report = both_directions_report([(0, 1), (1, 0), (2, 3), (3, 2), (2, 3), (4, 4)], tmp_path)
-    assert (report.record.n_edges, report.record.duplicates_dropped, report.record.loops_dropped) == (2, 1, 1)
-    assert (report.record.directed_input, report.notes) == (False, ())
-
-
-def test_edges_that_lack_their_second_direction_are_said(tmp_path: Path) -> None:
-    report = both_directions_report([(0, 1), (1, 0), (2, 3), (4, 5)], tmp_path)
-    assert (report.record.n_edges, report.record.duplicates_dropped) == (3, 0)
-    assert "at least 2 edges were listed in one direction only" in report.notes[0]
-
-
 def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     report = convert_pairs([(3, 4), (4, 3), (9, 9)], tmp_path)
-    assert report.record.directed_input and "directed" in report.notes[0]
-    assert "4 ids between 3 and 9 do not occur" in report.notes[1] and report.gaps == 4
+    assert not report.record.directed_input and report.to_dict()["directions"] == "both"
+    assert "4 ids between 3 and 9 do not occur" in report.notes[0] and report.gaps == 4
     assert set(report.seconds) == {"read", "sort", "merge", "write"}
     assert report.to_dict()["record"]["source"] == ["list"]

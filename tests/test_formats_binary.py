@@ -68,14 +68,6 @@ def test_undirected_sg(tmp_path, graph, weights, batch_pairs):
     assert read_pairs(file, batch_bytes=16 * batch_pairs) == row_pairs(rows)
 
 
-@pytest.mark.parametrize("edges, both", [([[1], [0, 2], [1]], True), ([[1], [2], []], False)])
-def test_egr_says_after_a_pass_whether_it_was_symmetric(tmp_path, edges, both):
-    source = open_source([write(tmp_path, pack_egr(3, edges), "g.egr")])
-    assert source.info().both_directions and not source.info().directed
-    list(source.batches(64))
-    assert (source.info().both_directions, source.info().directed) == (both, not both)
-
-
 def broken(data: bytes, at: int, value: int) -> bytes:
     return data[:at] + struct.pack("<i", value) + data[at + 4 :]
 

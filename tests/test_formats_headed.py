@@ -142,15 +142,5 @@ def test_declared_vertices_without_edges_are_a_graph(tmp_path, name, text):
     assert read_pairs(file) == [] and open_source([file]).info().n_vertices == 5
 
 
-@pytest.mark.parametrize(
-    "arcs, both", [("a 1 2 1\na 2 1 1\na 3 3 1\n", True), ("a 1 2 1\na 2 3 1\na 3 2 1\n", False)]
-)
-def test_both_directions_are_known_after_a_pass(tmp_path, arcs, both):
-    source = open_source([write(tmp_path, f"p sp 3 3\n{arcs}", "g.gr")])
-    assert source.info().directed and not source.info().both_directions
-    assert sum(len(batch.src) for batch in source.batches(16)) == 3
-    assert (source.info().both_directions, source.info().directed) == (both, not both)
-
-
 def test_names_are_no_choice_for_formats_with_numbers(tmp_path):
     assert "integers" in fault_of(write(tmp_path, "p sp 5 0\n", "g.gr"), ids="string").what

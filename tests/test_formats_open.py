@@ -194,11 +194,3 @@ def test_the_second_file_names_its_own_faults(tmp_path):
     a, b = write(tmp_path, b"1 2\n", "a.txt"), write(tmp_path, b"1 2\n\n3\n", "b.txt")
     error = fault_of(a, b)
     assert error.path == str(b) and error.line == 3
-
-
-def test_directions_are_compared_across_files(tmp_path):
-    a = write(tmp_path, b"p sp 3 1\na 1 2 1\n", "a.gr")
-    b = write(tmp_path, b"p sp 3 1\na 2 1 1\n", "b.gr")
-    source = open_source([a, b])
-    list(source.batches(100))
-    assert source.info().both_directions and not source.info().directed

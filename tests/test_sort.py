@@ -199,7 +199,6 @@ def test_the_smallest_budget_named_is_accepted() -> None:
         plan_sort((least - 2) << 20, 100 << 20, 0, 2, 1 << 16)
 
 
-def test_an_unwritable_scratch_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("os.access", lambda path, mode: False)
+def test_an_unwritable_scratch_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
-        Scratch(tmp_path, tmp_path / "g.zarr")
+        Scratch(Path("/proc"), tmp_path / "g.zarr")

@@ -20,8 +20,8 @@ def report_text(report: dict[str, Any], store: str) -> str:
     record = report["record"]
     lines = [
         f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges",
-        f"input: {record['source_format']}, {report['pairs_read']:,} pairs;"
-        f" dropped {record['loops_dropped']:,} loops and {record['duplicates_dropped']:,} duplicates",
+        f"input: {record['source_format']}, {report['pairs_read']:,} pairs; {dropped_text(record)}",
+        *_direction_lines({**record, "directions": report["directions"]}),
         f"ids: {ids_text(record)}",
         *_order_lines(record),
         *(f"note: {note}" for note in report["notes"]),
@@ -29,6 +29,33 @@ def report_text(report: dict[str, Any], store: str) -> str:
     if report.get("known_diameter") is not None:
         lines.append(f"diameter by formula: {report['known_diameter']}")
     return "\n".join(lines + _cost_lines(report))
+
+
+def dropped_text(record: dict[str, Any]) -> str:
+    """Which of the pairs were dropped, from a record or what `store_info` gives of it."""
+    loops, duplicates = f"dropped {record['loops_dropped']:,} loops", f"{record['duplicates_dropped']:,} duplicates"
+    reverse = record.get("reverse_dropped")
+    return f"{loops} and {duplicates}" if reverse is None else f"{loops}, {duplicates} and {reverse:,} reverse pairs"
+
+
+def directions_text(record: dict[str, Any]) -> str | None:
+    """In which directions the edges came, from a record with its `directions`; None if that is not known."""
+    directions = record["directions"]
+    if directions == "both":
+        return "every edge in both directions (symmetric)"
+    if directions not in ("one", "mixed"):
+        return None
+    if not record["directed_input"]:
+        return "undirected by its format"
+    if directions == "one":
+        return "one direction only"
+    both = record["reverse_dropped"]
+    return f"mixed: {both:,} edges in both directions, {record['n_edges'] - both:,} in one only"
+
+
+def _direction_lines(record: dict[str, Any]) -> list[str]:
+    text = None if record["source_format"].startswith("generated") else directions_text(record)
+    return [] if text is None else [f"directions: {text}"]
 
 
 def reorder_text(report: dict[str, Any], store: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..units import format_size
-from .convert_text import ids_text
+from .convert_text import directions_text, dropped_text, ids_text
 
 
 def info_text(info: dict[str, Any]) -> str:
@@ -15,9 +15,7 @@ def info_text(info: dict[str, Any]) -> str:
         *_degree_lines(info["degree"]),
         f"ids: {ids_text(info)}",
         f"order: {info['ordering']}",
-        f"made from: {info['source_format']}, {', '.join(info['source'])}"
-        f" ({'directed' if info['directed_input'] else 'undirected'};"
-        f" dropped {info['loops_dropped']:,} loops and {info['duplicates_dropped']:,} duplicates)",
+        f"made from: {info['source_format']}, {', '.join(info['source'])} ({_origin(info)})",
         f"layout: format {info['format_version']}, codec {info['codec']}, chunks of"
         f" {format_size(info['chunk_bytes'])} in shards of {format_size(info['shard_bytes'])}",
     ]
@@ -31,6 +29,16 @@ def info_text(info: dict[str, Any]) -> str:
         checked = info["checked"]
         lines.append(f"verified: {checked['chunks']:,} chunks, {checked['arcs']:,} arcs")
     return "\n".join(lines)
+
+
+def _origin(info: dict[str, Any]) -> str:
+    """Directions of the input, and what was dropped of it."""
+    parts = [directions_text(info) or ("directed" if info["directed_input"] else "undirected")]
+    pairs = "" if info["pairs_read"] is None else f"of {info['pairs_read']:,} pairs, "
+    parts.append(pairs + dropped_text(info))
+    if info["values_dropped"]:
+        parts.append(", ".join(f"{name} ({count:,})" for name, count in info["values_dropped"].items()) + " dropped")
+    return "; ".join(parts)
 
 
 def _degree_lines(degree: dict[str, Any]) -> list[str]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .arc_keys import without_flags
 from .merge import merged_from
 from .runs import Keys
 from .sort import RunSet, SortContext
@@ -25,17 +26,19 @@ class ArcPiece:
     """Consecutive arcs in storage order.
 
     neighbours : id dtype of the store [k]. rows : uint64[r], the vertices they belong to,
-    increasing; counts : int64[r], how many of the k belong to each.
+    increasing; counts : int64[r], how many of the k belong to each. n_reverse : edges among them that were
+    listed in both directions (each is counted where its smaller vertex has its row).
     """
 
     neighbours: npt.NDArray[Any]
     rows: Keys
     counts: npt.NDArray[np.int64]
+    n_reverse: int = 0
 
 
 @dataclass(frozen=True)
 class ArcSplitter:
-    """Splits keys (row << shift | neighbour) into an ArcPiece; called in threads.
+    """Splits keys (arc_keys.py) into an ArcPiece; called in threads.
 
     base_row : added to rows (a partition begins there). first : subtracted from rows and
     neighbours (ids that start there). rank : turns raw ids to vertices instead.
@@ -48,17 +51,18 @@ class ArcSplitter:
     rank: Callable[[npt.NDArray[np.unsignedinteger[Any]]], npt.NDArray[np.uint32]] | None = None
 
     def __call__(self, keys: Keys) -> ArcPiece:
-        """keys : uint64[k], sorted, distinct, k > 0."""
+        """keys : uint64[k], sorted, distinct, k > 0; changed. Both keys of an arc must be among them."""
+        keys, n_reverse = without_flags(keys)
         starts = self._row_starts(keys)
         rows = keys[starts] >> np.uint64(self.shift)
         counts = np.diff(starts, append=len(keys))
         neighbours = self._low_bits(keys)
         if self.rank is not None:
             return ArcPiece(self.rank(neighbours).astype(self.dtype, copy=False),
-                            self.rank(rows).astype(np.uint64), counts)
+                            self.rank(rows).astype(np.uint64), counts, n_reverse)
         if self.first:
             neighbours -= neighbours.dtype.type(self.first)
-        return ArcPiece(neighbours, rows + np.uint64(self.base_row) - np.uint64(self.first), counts)
+        return ArcPiece(neighbours, rows + np.uint64(self.base_row) - np.uint64(self.first), counts, n_reverse)
 
     def _row_starts(self, keys: Keys) -> npt.NDArray[np.int64]:
         """Where a new row begins, int64[r], 0 included."""
@@ -83,22 +87,24 @@ class RowStream:
 
     Rows that a piece boundary cuts are put together, vertices without arcs get degree 0. A writer that
     was resumed knows how far its rows had come (`part`, `low`), and every writer tells it with its state.
-    part : partitions of keys taken whole. low : where in the next one the keys not yet taken begin.
+    n_arcs, n_reverse : so far, as in ArcPiece. part : partitions of keys taken whole. low : where in the next
+    one the keys not yet taken begin.
     """
 
     def __init__(self, writer: StoreWriter, n_vertices: int) -> None:
         self._writer, self._n_vertices = writer, n_vertices
         self._next = 0
         self._open_row, self._open_count = 0, 0
-        self.n_arcs = self.part = self.low = 0
+        self.n_arcs = self.n_reverse = self.part = self.low = 0
         if writer.rows_resumed is not None:
-            (self._next, self._open_row, self._open_count, self.n_arcs, self.part,
+            (self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
              self.low) = writer.rows_resumed["figures"]
         writer.rows_told_by(self.state)
 
     def state(self) -> State:
         """How far the rows have come."""
-        return {"figures": [self._next, self._open_row, self._open_count, self.n_arcs, self.part, self.low]}
+        return {"figures": [self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
+                            self.low]}
 
     def take(self, runs: RunSet, context: SortContext, splitter: ArcSplitter) -> None:
         """Merge and append the arcs of the partition `part`, from `low` on; every piece is a safe point."""
@@ -114,6 +120,7 @@ class RowStream:
         """Append the next piece. Its first row may continue the last one."""
         self._writer.append_neighbours(piece.neighbours)
         self.n_arcs += len(piece.neighbours)
+        self.n_reverse += piece.n_reverse
         rows, counts = piece.rows, piece.counts
         if self._open_count and int(rows[0]) != self._open_row:
             self._emit(np.array([self._open_row], np.uint64), np.array([self._open_count]))

@@ -81,9 +81,9 @@ class Conversion:
         with disk_full_is_said(self._target.absolute().parent, "the store"):
             self._writer = writer = self._new_writer(numbering.n_vertices)
             meter.begin("merge", None, "arcs")
-            n_arcs = intake.write(writer)
+            n_arcs, n_reverse = intake.write(writer)
             meter.begin("write", None, "")
-            counts = Counts.of(info, intake.tally, n_arcs)
+            counts = Counts(intake.tally.pairs, n_arcs // 2, intake.tally.loops, n_reverse)
             told = self._state() if safe.active else {}
             record = writer.finish(self._record(info, numbering, counts), lambda made: self._before_rename(told, made))
         self._writer = None
@@ -185,7 +185,7 @@ class Conversion:
             close = getattr(batches, "close", None)
             if close is not None:
                 close()
-        # Some formats find out only while reading whether both directions are listed.
+        # What a format has beside the edges is counted while they are read.
         self._source_info, self._was_read = self._source.info(), True
         meter.begin("sort", None, "keys")
         safe.reached(always=True)
@@ -193,7 +193,9 @@ class Conversion:
     def _record(self, info: SourceInfo, numbering: Numbering, counts: Counts) -> StoreRecord:
         """The record as far as the writer does not fill it."""
         return StoreRecord(
-            directed_input=info.directed, loops_dropped=counts.loops, duplicates_dropped=counts.duplicates,
+            directed_input=_is_directed(info, counts), loops_dropped=counts.loops,
+            duplicates_dropped=counts.duplicates, pairs_read=counts.pairs, reverse_dropped=counts.reverse,
+            values_dropped=dict(info.dropped),
             id_kind=numbering.id_kind, first_id=numbering.first_id, source_format=info.format,
             source=list(getattr(self._source, "names", [self._source.name])),
         )
@@ -212,10 +214,12 @@ class Conversion:
 
     def _notes(self, info: SourceInfo, numbering: Numbering, counts: Counts) -> Iterator[str]:
         yield from self._notes_before
-        if info.directed:
-            yield "the input is directed; every arc was taken as an undirected edge"
-        if counts.one_way:
-            yield f"at least {counts.one_way} edges were listed in one direction only; both were stored"
+        if _is_directed(info, counts):
+            yield (f"{counts.one_way:,} edges were listed in one direction only; if that was meant, it was dropped:"
+                   " every edge is undirected")
+        if info.dropped:
+            values = ", ".join(f"{name} ({count:,})" for name, count in info.dropped.items())
+            yield f"dropped, since distances are numbers of edges: {values}"
         if numbering.gaps:
             yield (f"{numbering.gaps} ids between {numbering.min_id} and {numbering.max_id} do not occur"
                    " and are no vertices")
@@ -234,3 +238,8 @@ class Conversion:
                 self._writer.leave()
             elif self._writer is not None:
                 self._writer.abort()
+
+
+def _is_directed(info: SourceInfo, counts: Counts) -> bool:
+    """Whether some edge came in one direction only, where the format does not say that one stands for both."""
+    return bool(counts.one_way) and (info.directed or info.both_directions)

@@ -8,12 +8,10 @@ from typing import Any
 
 from ..progress import Listener
 from ..units import MemoryFigures, peak_rss_bytes
-from .intake import Tally
 from .layout import CHUNK_IDS, StoreRecord
 from .resume import ALREADY_DONE, CheckpointOptions
 from .sort import SortStats
 from .sortplan import SortPlan
-from .source import SourceInfo
 from .state_file import State
 from .store import open_store
 
@@ -65,27 +63,32 @@ class ConvertReport(MemoryFigures):
     notes: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON."""
-        return {**asdict(self), "memory_limit_exceeded": self.memory_limit_exceeded}
+        """Plain dict for JSON: the fields, and what follows from them."""
+        return {**asdict(self), "record": self.record.to_dict(), "directions": self.record.directions,
+                "memory_limit_exceeded": self.memory_limit_exceeded}
 
 
 @dataclass(frozen=True)
 class Counts:
-    """pairs : read. loops : dropped. duplicates : dropped beyond the first of every edge (where
-    the format lists both directions: beyond the first two). one_way : with such formats, edges
-    that lack their second direction, a lower bound."""
+    """What became of the pairs that were read: pairs = edges + loops + duplicates + reverse.
+
+    duplicates : repeat an edge in the same direction. reverse : give an edge in its second direction.
+    """
 
     pairs: int
+    edges: int
     loops: int
-    duplicates: int
-    one_way: int
+    reverse: int
 
-    @classmethod
-    def of(cls, info: SourceInfo, tally: Tally, n_arcs: int) -> Counts:
-        """n_arcs : stored, two for every edge."""
-        expected = n_arcs if info.both_directions else n_arcs // 2
-        extra = tally.pairs - tally.loops - expected
-        return cls(tally.pairs, tally.loops, max(0, extra), max(0, -extra))
+    @property
+    def duplicates(self) -> int:
+        """Pairs that are none of the others."""
+        return self.pairs - self.edges - self.loops - self.reverse
+
+    @property
+    def one_way(self) -> int:
+        """Edges that came in one direction only."""
+        return self.edges - self.reverse
 
 
 def report_of(done: State, target: Path) -> ConvertReport:

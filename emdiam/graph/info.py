@@ -112,6 +112,8 @@ def store_info(store: Store) -> dict[str, Any]:
         "source": record.source, "source_format": record.source_format,
         "directed_input": record.directed_input, "symmetric": record.symmetric,
         "loops_dropped": record.loops_dropped, "duplicates_dropped": record.duplicates_dropped,
+        "pairs_read": record.pairs_read, "reverse_dropped": record.reverse_dropped,
+        "directions": record.directions, "values_dropped": record.values_dropped,
         "codec": record.codec, "chunk_ids": record.chunk_ids, "chunk_bytes": chunk_bytes,
         "shard_bytes": chunk_bytes * store.indices.shard_chunks,
         "arrays": {name: _array_info(store.array(name)) for name in store.array_names()},

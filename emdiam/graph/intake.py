@@ -18,7 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from .pack import BLOCK, ArcSorter
+from .arc_keys import BLOCK
+from .pack import ArcSorter
 from .runs import Keys
 from .sort import SortContext
 from .source import EdgeBatch, SourceInfo
@@ -73,8 +74,9 @@ class Intake(Protocol):
         """After the last batch: sort what is left and number the vertices."""
         ...
 
-    def write(self, writer: StoreWriter) -> int:
-        """Append the map of ids, if there is one, and all rows; returns the number of arcs."""
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        """Append the map of ids, if there is one, and all rows; returns the number of arcs, and of edges that
+        came in both directions."""
         ...
 
     def state(self) -> State:
@@ -188,9 +190,9 @@ class DeclaredIntake:
         return Numbering(self._n, "offset" if self._first else "identity", self._first,
                          self._first if self._n else None, last if self._n else None)
 
-    def write(self, writer: StoreWriter) -> int:
-        """Append all rows; returns the number of arcs."""
-        return self._arcs.write_rows(writer)
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        """See Intake."""
+        return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def state(self) -> State:
         """See Intake."""

@@ -13,11 +13,12 @@ from itertools import islice
 
 import numpy as np
 
+from .arc_keys import FLAG_BITS, pairs_of, put_both_directions
 from .arcs import ArcSplitter, RowStream
 from .intake import Numbering, Tally, id_blocks, refuse_negative, without_loops
 from .layout import id_dtype
 from .merge import fewer_runs
-from .pack import ArcSorter, put_both_directions
+from .pack import ArcSorter
 from .presence import Presence, Ranks
 from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 from .runs import DiskRun, Keys
@@ -65,8 +66,8 @@ class IntIntake:
         assert way is not None
         return way.finish()
 
-    def write(self, writer: StoreWriter) -> int:
-        """Append the map of ids, if there is one, and all rows; returns the number of arcs."""
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        """See Intake."""
         way = self._compact or self._wide
         assert way is not None
         return way.write(writer)
@@ -97,7 +98,7 @@ class _Compact:
 
     def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         self._context = context
-        self._shift = context.plan.key_bits // 2
+        self._shift = (context.plan.key_bits - FLAG_BITS) // 2
         self._runs: RunSet | None = None
         self._ranks: Ranks | None = None
         if resumed is None:
@@ -105,7 +106,7 @@ class _Compact:
         else:
             self._presence = Presence.restored(resumed["presence"])
         self.n_ids = self._presence.n_ids
-        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift),
+        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift + FLAG_BITS),
                                  resumed=resumed and resumed["sorter"])
         if resumed is not None and resumed["runs"] is not None:
             self._runs, self._ranks = RunSet.restored(resumed["runs"], context), Ranks(self._presence)
@@ -121,15 +122,12 @@ class _Compact:
             self._presence.add(np.unique(loops))
 
     def move_to(self, wide: _Wide) -> None:
-        """Give everything to `wide`, each edge once, and stop."""
+        """Give everything to `wide`, each direction of an edge once, and stop."""
         runs = self._sorter.finish(on_disk=True)
-        mask = np.uint64((1 << self._shift) - 1)
         for run in runs.runs:
             assert isinstance(run, DiskRun)
             for keys in run.blocks(0, len(run.firsts)):
-                src, dst = keys >> np.uint64(self._shift), keys & mask
-                forward = src < dst
-                wide.add_pairs(src[forward], dst[forward])
+                wide.add_pairs(*pairs_of(keys, self._shift))
         runs.close()
         for ids in self._presence.ids():
             wide.add_ids(ids)
@@ -146,7 +144,7 @@ class _Compact:
         self._runs = runs
         self._context.safe.reached()
 
-    def write(self, writer: StoreWriter) -> int:
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
         assert self._ranks is not None and self._runs is not None
         ranks, dtype = self._ranks, id_dtype(self._ranks.n)
         if ranks.contiguous:
@@ -162,7 +160,7 @@ class _Compact:
         stream.finish()
         if not self._context.safe.active:  # else they are kept for a store that has to be begun again
             self._runs.close()
-        return stream.n_arcs
+        return stream.n_arcs, stream.n_reverse
 
     def abort(self) -> None:
         self._sorter.abort()
@@ -255,7 +253,7 @@ class _Wide:
             self._position.block += 1
             self._context.safe.reached()
 
-    def write(self, writer: StoreWriter) -> int:
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
         assert self._arcs is not None and self._table is not None
         first, last = self._table.ends()
         if writer.rows_resumed is None and last - first + 1 != self._table.n:
@@ -263,7 +261,7 @@ class _Wide:
                 writer.append_vertex_ids(ids.view(np.int64) if last < 1 << 63 else ids)
         if not self._context.safe.active:  # else it is kept for a store that has to be begun again
             self._table.file.close()
-        return self._arcs.write_rows(writer)
+        return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def abort(self) -> None:
         for sorter in (self._endpoints, self._arcs):

@@ -147,15 +147,15 @@ class StringIntake:
         last = self._names.read(self._name_blocks[-1])[-1].as_py()
         return Numbering(n, "string", 0, first.decode(), last.decode())
 
-    def write(self, writer: StoreWriter) -> int:
-        """Append the strings and all rows; returns the number of arcs."""
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        """See Intake."""
         assert self._arcs is not None
         if writer.rows_resumed is None:
             for block in self._name_blocks:
                 writer.append_vertex_strings(self._names.read(block))
         if not self._context.safe.active:  # else they are kept for a store that has to be begun again
             self._names.close()
-        return self._arcs.write_rows(writer)
+        return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def abort(self) -> None:
         """Stop all threads and remove the files."""

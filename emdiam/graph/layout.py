@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -61,6 +61,10 @@ def sentinel(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).max)
 
 
+# Fields that are None in stores of format 1, and in those made of them.
+_ORIGIN = ("pairs_read", "reverse_dropped", "values_dropped")
+
+
 @dataclass
 class StoreRecord:
     """Everything a store says of itself; kept in the group's attributes under "emdiam".
@@ -72,6 +76,11 @@ class StoreRecord:
     shard_digests : by array, blake2b over the seals of its shards (shards.py), which are looked at when it is
         opened, so that an array of another store does not pass for one of this; {} in format version 1.
     record_digest : blake2b over all other fields; a change of any of them is noticed.
+    pairs_read : pairs that the input had: n_edges, and what was dropped of them: loops_dropped,
+        duplicates_dropped (in the same direction) and reverse_dropped (the second direction of an edge; each
+        such edge once). values_dropped : what else the input had, such as weights, and how many of each.
+        All three are None in stores of format 1, whose duplicates_dropped may have reverse pairs among
+        them, and in those made of them.
     """
 
     format_version: int = FORMAT_VERSION
@@ -96,6 +105,19 @@ class StoreRecord:
     shard_digests: dict[str, str] = field(default_factory=dict)
     record_digest: str = ""
     complete: bool = False
+    pairs_read: int | None = None
+    reverse_dropped: int | None = None
+    values_dropped: dict[str, int] | None = None
+
+    @property
+    def directions(self) -> str | None:
+        """How the input listed the edges: "both" directions of each, "one" of each, "mixed", "none" without edges;
+        None where that was not counted."""
+        if self.reverse_dropped is None:
+            return None
+        if not self.n_edges:
+            return "none"
+        return {0: "one", self.n_edges: "both"}.get(self.reverse_dropped, "mixed")
 
     def digest(self) -> str:
         """blake2b (32 hex digits) over every field but record_digest."""
@@ -107,6 +129,8 @@ class StoreRecord:
         """What no finished store says of itself, as a clause; None if there is nothing of the kind. What
         the arrays themselves say is looked at where they are read."""
         for name, example in asdict(StoreRecord()).items():
+            if name in _ORIGIN:
+                continue
             value = getattr(self, name)
             parts = value if type(value) is list else value.values() if type(value) is dict else ()
             if type(value) is not type(example) or not all(_is_text(part) for part in parts):
@@ -132,21 +156,42 @@ class StoreRecord:
         for name, choices in (("codec", CODECS), ("id_kind", ID_KINDS)):
             if getattr(self, name) not in choices:
                 return f"{name} is {getattr(self, name)!r:.80}"
-        return None
+        return _origin_fault(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for the attributes."""
-        return {name: value for name, value in asdict(self).items() if name in _names(self.format_version)}
+        return {name: value for name, value in asdict(self).items()
+                if name in _names(self.format_version) and value is not None}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:
-        """The record in `data`, which has its format_version; unknown and missing keys are a KeyError."""
+        """The record in `data`, which has its format_version; unknown keys, and missing ones but for _ORIGIN, are a
+        KeyError."""
         names = _names(data["format_version"])
         unknown = sorted(set(data) - names)
-        missing = sorted(names - set(data))
+        missing = sorted(names - set(data) - set(_ORIGIN))
         if unknown or missing:
             raise KeyError(f"unknown {unknown}, missing {missing}")
         return cls(**data)
+
+
+def _origin_fault(record: StoreRecord) -> str | None:
+    """As StoreRecord.fault, of the fields in _ORIGIN: none of them is there, or they add up."""
+    if all(getattr(record, name) is None for name in _ORIGIN):
+        return None
+    pairs, reverse, values = record.pairs_read, record.reverse_dropped, record.values_dropped
+    if type(values) is not dict or not all(_is_text(name) and _is_count(values[name]) for name in values):
+        return f"values_dropped is {values!a:.80}"
+    if not _is_count(pairs) or not _is_count(reverse) or reverse > record.n_edges:
+        return f"pairs_read is {pairs!a:.80} and reverse_dropped {reverse!a:.80}"
+    if pairs != record.n_edges + record.loops_dropped + record.duplicates_dropped + reverse:
+        return f"{pairs} pairs are not its edges and what was dropped of them"
+    return None
+
+
+def _is_count(value: Any) -> TypeGuard[int]:
+    """Whether it is a number of things."""
+    return type(value) is int and 0 <= value < 1 << 64
 
 
 def _is_text(value: Any) -> bool:
@@ -156,4 +201,4 @@ def _is_text(value: Any) -> bool:
 
 def _names(version: int) -> set[str]:
     """The fields of a record of this format version."""
-    return {f.name for f in fields(StoreRecord)} - ({"shard_digests"} if version < 2 else set())
+    return {f.name for f in fields(StoreRecord)} - ({"shard_digests", *_ORIGIN} if version < 2 else set())

@@ -32,9 +32,10 @@ LEAST_BLOCKS = 3
 def cut_keys(runs: list[Run], capacity: int) -> list[int]:
     """Keys that cut the key space into ranges with at most `capacity` keys each.
 
-    The first range starts at 0, the last is open; a cut belongs to the range above it. Between
-    two cuts lie at most `capacity` keys because every run has at most block_keys keys per sample
-    and one block that began before. Raises ValueError where that cannot be had, which is when
+    The first range starts at 0, the last is open; a cut belongs to the range above it. Cuts are even, so that
+    the two keys of an arc (arc_keys.py) stay together. Between two cuts lie at most `capacity` keys because
+    every run has at most block_keys keys per sample and one block that began before, in which also lies what
+    comes between an even cut and the odd sample. Raises ValueError where that cannot be had, which is when
     capacity is below LEAST_BLOCKS blocks of every run.
     """
     slack = sum(run.block_keys for run in runs)
@@ -52,7 +53,7 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
         stop = int(np.searchsorted(reached, before + step, side="right"))
         if stop >= len(samples):
             return cuts
-        cuts.append(int(samples[stop]))
+        cuts.append(int(samples[stop]) & ~1)
         # Equal samples stay together: the range above the cut takes all of them.
         start = int(np.searchsorted(samples, samples[stop]))
 

@@ -1,6 +1,6 @@
-"""From pairs of vertices to sort keys: both directions of every edge as row << shift | neighbour.
+"""From pairs of vertices to sort keys (arc_keys.py), and from them to the rows of a store.
 
-Where two ids do not fit one key (2^32 vertices and more), arcs are first dealt into partitions by
+Where two ids do not fit one key (more than 2^31 vertices), arcs are first dealt into partitions by
 the high bits of their row, each a chain of segments in a scratch file, and the partitions are
 sorted one after another with all the memory there is.
 """
@@ -12,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import InputError
+from .arc_keys import BLOCK, FLAG_BITS, both_directions, put_both_directions
 from .arcs import ArcSplitter, RowStream
 from .layout import id_dtype
 from .merge import fewer_runs
@@ -20,8 +21,7 @@ from .sort import KeySorter, RunSet, SortContext
 from .state_file import State
 from .writer import StoreWriter
 
-BLOCK = 1 << 15
-_MOST_PARTITION_BITS = 12
+_MOST_PARTITION_BITS = 13
 _SEGMENT_KEYS = 1 << 13
 
 
@@ -30,36 +30,25 @@ def id_bits(n_ids: int) -> int:
     return max(1, (n_ids - 1).bit_length())
 
 
-def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int) -> None:
-    """Add src << shift | dst and dst << shift | src. src, dst : uint64[k], below 2^shift, no loops."""
-    step = min(BLOCK, sorter.most_keys // 2)
-    for start in range(0, len(src), step):
-        a, b = src[start : start + step], dst[start : start + step]
-        k = len(a)
-        room = sorter.room(2 * k)
-        for part, high, low in ((room[:k], a, b), (room[k : 2 * k], b, a)):
-            np.left_shift(high, shift, out=part)
-            np.bitwise_or(part, low, out=part)
-        sorter.took(2 * k)
-
-
 class ArcSorter:
     """Takes the edges among n_vertices vertices, and later writes their rows to a store.
 
     n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. resumed : what
     `state` told, to go on from there. Raises InputError where the ids are too wide even for partitions.
+    n_reverse : after `write_rows`, the edges that were added in both directions.
     """
 
     def __init__(self, n_vertices: int, context: SortContext, resumed: State | None = None) -> None:
         self._context, self._n_vertices = context, n_vertices
         self._bits = id_bits(n_vertices)
-        self._high_bits = max(0, 2 * self._bits - context.plan.key_bits)
+        self._high_bits = max(0, 2 * self._bits + FLAG_BITS - context.plan.key_bits)
         if self._high_bits > min(_MOST_PARTITION_BITS, self._bits):
             raise InputError(
                 f"{n_vertices} vertices are too many for sort keys of {context.plan.key_bits} bits",
-                remedy=f"at most 2^{(context.plan.key_bits + _MOST_PARTITION_BITS) // 2} can be done",
+                remedy=f"at most 2^{(context.plan.key_bits - FLAG_BITS + _MOST_PARTITION_BITS) // 2} can be done",
             )
         self._low_bits = self._bits - self._high_bits
+        self.n_reverse = 0
         self._partitions: _Partitions | None = None
         self._sorter: KeySorter | None = None
         self._runs: RunSet | None = None
@@ -91,9 +80,8 @@ class ArcSorter:
             return
         for start in range(0, len(src), BLOCK):
             a, b = src[start : start + BLOCK], dst[start : start + BLOCK]
-            rows, others = np.concatenate([a, b]), np.concatenate([b, a])
-            mask = np.uint64((1 << self._low_bits) - 1)
-            keys = ((rows & mask) << np.uint64(self._bits)) | others
+            rows, mask = np.concatenate([a, b]), np.uint64((1 << self._low_bits) - 1)
+            keys = both_directions(a, b, rows & mask, self._bits)
             self._partitions.add(rows >> np.uint64(self._low_bits), keys)
 
     def finish(self) -> None:
@@ -136,6 +124,7 @@ class ArcSorter:
             if self._partitions is not None or not self._context.safe.active:
                 runs.close()  # else they are kept for a store that has to be begun again
         stream.finish()
+        self.n_reverse = stream.n_reverse
         return stream.n_arcs
 
     def abort(self) -> None:

@@ -318,6 +318,7 @@ class _Writing:
             directed_input=old.directed_input, symmetric=old.symmetric, loops_dropped=old.loops_dropped,
             duplicates_dropped=old.duplicates_dropped, id_kind=old.id_kind, first_id=old.first_id,
             ordering=self._renumbering.ordering, source=list(old.source), source_format=old.source_format,
+            pairs_read=old.pairs_read, reverse_dropped=old.reverse_dropped, values_dropped=old.values_dropped,
         )
 
     def _report(self, record: StoreRecord) -> ReorderReport:

@@ -7,7 +7,7 @@ included. It never holds more than about one batch in memory and says what its f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 
@@ -20,14 +20,14 @@ class SourceInfo:
         without an edge exist. None: the vertices are the ids that occur (a loop counts).
     first_id : 0 or 1, only meaningful with n_vertices.
     n_entries : number of pairs that `batches` will yield, if known (progress, checks).
-    directed : True if a pair (a, b) was meant as an arc a -> b only, so that the conversion
-        symmetrises and says so; False if the format is undirected or lists both directions.
+    directed : True if a pair (a, b) may be meant as an arc a -> b only; False if the format is undirected or
+        lists both directions.
     id_kind : "int" (batches hold int64/uint64 arrays) or "string" (pyarrow string arrays).
     size_bytes : bytes to read (compressed size for compressed input), if known.
     format : name of the format, e.g. "matrix-market".
-    both_directions : True if every edge is listed in both directions, so that the second listing
-        is no duplicate. Formats that do not promise it know it only after a complete pass of
-        `batches`; ask `info()` again then (`directed` is settled with it).
+    both_directions : True if the format lists every edge in both directions.
+    dropped : what the input has beside the edges and is not taken in, such as weights: a name for it and how
+        many values of it there are. Known after a complete pass of `batches`; ask `info()` again then.
     """
 
     n_vertices: int | None = None
@@ -38,6 +38,7 @@ class SourceInfo:
     size_bytes: int | None = None
     format: str = ""
     both_directions: bool = False
+    dropped: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

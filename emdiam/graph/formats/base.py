@@ -10,6 +10,7 @@ from ...errors import InputError
 from ..source import EdgeBatch, SourceInfo
 from .inputs import Input
 
+FURTHER_FIELDS = "lines with further fields"
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
 _PAIR_BYTES = 16
@@ -35,9 +36,6 @@ class FileSource(ABC):
 
     format: ClassVar[str]
     takes_strings: ClassVar[bool] = False
-    lists_neighbours: ClassVar[bool] = False
-    """Whether the format is an adjacency structure, which usually lists both directions of an edge
-    without saying so. (A line of an edge list is an edge: its reverse is a duplicate.)"""
 
     def __init__(self, source: Input, ids: str = "auto") -> None:
         if ids == "string" and not self.takes_strings:
@@ -47,6 +45,8 @@ class FileSource(ABC):
         self.input, self.ids = source, ids
         self.name, self.rewindable = source.name, source.rewindable
         self._info: SourceInfo | None = None
+        self.dropped: dict[str, int] = {}
+        """What a complete pass of `batches` met beside the edges; see SourceInfo."""
 
     def info(self) -> SourceInfo:
         """Header facts, read once. Raises InputError."""

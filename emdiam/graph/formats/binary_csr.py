@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,8 +74,11 @@ def _error_at(source: Input, start: int, itemsize: int) -> Callable[[str, int], 
     )
 
 
-def layout_batches(source: Input, layout: Layout, batch_bytes: int) -> Iterator[EdgeBatch]:
-    """Pairs of the graph; reads the rest of the file too, so that damage there is noticed."""
+def layout_batches(
+    source: Input, layout: Layout, batch_bytes: int
+) -> Generator[EdgeBatch, None, int]:
+    """Pairs of the graph; reads the rest of the file too, so that damage there is noticed. Returns how many bytes
+    that is."""
     check_size(source, layout)
     tables, lists = source.open_second(), source.open()
     try:
@@ -87,6 +90,7 @@ def layout_batches(source: Input, layout: Layout, batch_bytes: int) -> Iterator[
         yield from csr_batches(offsets, neighbours, batch_bytes, layout.n_vertices)
         rest = lists.skip(None if source.compression else max(layout.tails))
         _check_tail(source, layout, layout.end + rest)
+        return rest
     finally:
         tables.close()
         lists.close()

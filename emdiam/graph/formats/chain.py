@@ -1,25 +1,20 @@
-"""Several inputs as one source, and what only a whole pass can tell."""
+"""Several inputs as one source."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from ..source import EdgeBatch, SourceInfo
 from .base import FileSource
-
-if TYPE_CHECKING:
-    from .symmetry import Balance
 
 
 class ChainedSource:
     """One or more inputs, one behind the other; an EdgeSource.
 
-    After a complete pass over adjacency structures `info()` also knows whether every edge was listed
-    in both directions: some formats do not say (DIMACS, .npz, general Matrix Market) or not bindingly
-    (.egr), and without that the second direction would be taken for a duplicate.
+    After a complete pass `info()` also knows what the inputs had beside the edges.
     """
 
     def __init__(self, sources: Sequence[FileSource]) -> None:
@@ -61,24 +56,12 @@ class ChainedSource:
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource: the pairs of every input in turn."""
-        info, balance = self.info(), self._balance()
+        info = self.info()
+        dropped: Counter[str] = Counter()
         for source in self._sources:
-            for batch in source.batches(batch_bytes):
-                if balance is not None:
-                    balance.add(batch.src, batch.dst)
-                yield batch
-        if balance is not None and balance.forward + balance.backward:
-            directed = not balance.symmetric and (info.directed or info.both_directions)
-            self._info = replace(info, both_directions=balance.symmetric, directed=directed)
-
-    def _balance(self) -> Balance | None:
-        """A fresh comparison of the two directions, if all inputs are adjacency structures. Loaded
-        only then, because its kernel costs memory that tables of edges do not need."""
-        if not all(source.lists_neighbours for source in self._sources):
-            return None
-        from .symmetry import Balance
-
-        return Balance()
+            yield from source.batches(batch_bytes)
+            dropped.update(source.dropped)
+        self._info = replace(info, dropped={name: count for name, count in dropped.items() if count})
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""

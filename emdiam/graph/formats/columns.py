@@ -23,6 +23,17 @@ PAIRS = (
 """Names of the two ends that are recognised, in lower case."""
 
 
+_MOST_NAMES = 8
+
+
+def dropped_columns(names: Sequence[str], ids: tuple[int, int]) -> list[str]:
+    """What the columns that are no ids are called when it is said that they are dropped; many are one."""
+    others = [i for i in range(len(names)) if i not in ids]
+    if len(others) > _MOST_NAMES:
+        return [f"{len(others)} further columns"]
+    return [f"column {names[i].strip() or i + 1}" for i in others]
+
+
 def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
     """Positions of the first pair of PAIRS among `names`, whatever their case, or None."""
     lower = [name.strip().lower() for name in names]

@@ -1,7 +1,7 @@
 """CSV with a header line, read by pyarrow in blocks of whole records.
 
 The edge is in the columns whose names say so (src/dst, source/target, from/to, id_1/id_2, ...),
-else in the first two; other columns are ignored but must be there. The separator is the comma,
+else in the first two; other columns must be there, and are dropped and counted. The separator is the comma,
 semicolon, tab, bar or blank that the header has. Lines that start with # before the header are
 comments. A first line of two integers is no header, and all lines are data then.
 """
@@ -22,7 +22,7 @@ import pyarrow.csv as pa_csv
 from ..source import EdgeBatch, SourceInfo
 from .base import FileSource, in_slices, text_head
 from .blocks import after_line, block_bytes_for, count_lines, text_blocks
-from .columns import named_pair
+from .columns import dropped_columns, named_pair
 from .csv_faults import find_fault
 from .text_head import is_integer_line, lines_with_text
 
@@ -35,17 +35,22 @@ _NUMBER = r"^[ \t]*[0-9]+[ \t]*$"
 
 @dataclass(frozen=True)
 class Header:
-    """separator : between fields. n_columns : fields per record. src, dst : columns of the ids.
+    """separator : between fields. names : of the columns. src, dst : columns of the ids.
     offset : first byte after the header. line : number of the line there. record : the first record
     behind the header, "" if there is none."""
 
     separator: str
-    n_columns: int
+    names: tuple[str, ...]
     src: int
     dst: int
     offset: int
     line: int
     record: str
+
+    @property
+    def n_columns(self) -> int:
+        """Fields per record."""
+        return len(self.names)
 
 
 class HeaderError(Exception):
@@ -81,9 +86,9 @@ def read_header(head: bytes, complete: bool) -> Header | None:
         raise HeaderError(first_line, str(error)) from error
     src, dst = named_pair(names) or (0, 1)
     if is_data:
-        return Header(separator, len(names), src, dst, start, first_line, first)
+        return Header(separator, ("",) * len(names), src, dst, start, first_line, first)
     behind = start + len(head[start:].partition(mark)[0]) + 1
-    return Header(separator, len(names), src, dst, behind, first_line + 1, second)
+    return Header(separator, tuple(names), src, dst, behind, first_line + 1, second)
 
 
 class CsvSource(FileSource):
@@ -126,6 +131,7 @@ class CsvSource(FileSource):
         def cut(buffer: bytearray, filled: int) -> int:
             return (after_line if buffer.find(b'"', 0, filled) < 0 else quotes().cut)(buffer, filled)
 
+        records = 0
         with self.input.text(header.offset) as stream:
             for block in text_blocks(stream, block_bytes_for(batch_bytes), cut):
                 data = block.tobytes()
@@ -133,8 +139,10 @@ class CsvSource(FileSource):
                     quotes().check(block, line)
                 if data.strip(b"\r\n"):
                     src, dst = self._parse(data, header, strings, line)
+                    records += len(src)
                     yield from in_slices(src, dst, batch_bytes)
                 line += count_lines(block)
+        self.dropped = dict.fromkeys(dropped_columns(header.names, (header.src, header.dst)), records)
 
     def _parse(self, data: bytes, header: Header, strings: bool, line: int) -> tuple[Any, Any]:
         """The ids of the records in `data`, whose first line has the number `line`."""

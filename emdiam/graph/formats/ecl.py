@@ -22,7 +22,6 @@ class EclSource(FileSource):
     """See the module."""
 
     format = "ecl"
-    lists_neighbours = True
 
     def _layout(self) -> Layout:
         self.input.require_file("an .egr graph is read at two places at once")
@@ -53,4 +52,6 @@ class EclSource(FileSource):
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with the byte for a short file, offsets that fall or
         neighbours that are no vertices."""
-        yield from layout_batches(self.input, self._layout(), batch_bytes)
+        layout = self._layout()
+        rest = yield from layout_batches(self.input, layout, batch_bytes)
+        self.dropped = {"weights": rest // _INT.itemsize}

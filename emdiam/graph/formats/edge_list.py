@@ -1,7 +1,7 @@
 """Text edge lists: one edge per line, two ids first; SNAP, KONECT, GAP .el/.wel and their kin.
 
 Fields are separated by spaces, tabs or a comma with blanks around it. Lines that start with # or %
-are comments wherever they stand; further columns (weights, times) are ignored. Line ends are LF,
+are comments wherever they stand; further columns (weights, times) are dropped and counted. Line ends are LF,
 CR LF or CR. A header comment says whether the graph is directed (SNAP "# Undirected graph", KONECT
 "% sym"); counts in comments ("# Nodes: 5 Edges: 7") are hearsay: they add no vertices and are not
 taken as the number of entries.
@@ -14,7 +14,8 @@ from collections.abc import Iterator
 
 from ...errors import InputError
 from ..source import EdgeBatch, SourceInfo
-from .base import FileSource, text_head
+from . import kernels
+from .base import FURTHER_FIELDS, FileSource, text_head
 from .faults import Wording
 from .pair_lines import pair_batches
 from .string_lines import string_batches
@@ -66,8 +67,8 @@ class EdgeListSource(FileSource):
         """See EdgeSource. Raises InputError with line number and text at the first bad line."""
         kind = self.info().id_kind
         wording = Wording(self.name, strings=kind == "int")
+        read = pair_batches if kind == "int" else string_batches
+        state = kernels.new_state()
         with self.input.text() as stream:
-            if kind == "int":
-                yield from pair_batches(stream, COMMENTS, wording, batch_bytes)
-            else:
-                yield from string_batches(stream, COMMENTS, wording, batch_bytes)
+            yield from read(stream, COMMENTS, wording, batch_bytes, state)
+        self.dropped = {FURTHER_FIELDS: int(state[kernels.MORE])}

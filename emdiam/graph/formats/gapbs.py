@@ -27,7 +27,6 @@ class GapbsSource(FileSource):
     """See the module. Undirected graphs list both directions of every edge, which is checked."""
 
     format = "gapbs"
-    lists_neighbours = True
 
     def _read_layout(self) -> tuple[Layout, bool]:
         self.input.require_file("an .sg graph is read at two places at once")
@@ -71,6 +70,7 @@ class GapbsSource(FileSource):
         """See EdgeSource. Raises InputError with the byte for a short file, offsets that fall,
         neighbours that are no vertices, and for an undirected graph that is not symmetric."""
         layout, directed = self._read_layout()
+        self.dropped = {"weights": layout.n_entries if layout.id_field else 0}
         if directed:
             yield from layout_batches(self.input, layout, batch_bytes)
         else:

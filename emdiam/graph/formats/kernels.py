@@ -21,9 +21,9 @@ from .base import MAX_ID
 
 # Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
 # first byte of the faulty line (or word), row (METIS: rows complete), words so far in this row,
-# whether a comment is open.
-POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT = range(9)
-STATE_SIZE = 9
+# whether a comment is open, lines with more fields than the two ids.
+POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE = range(10)
+STATE_SIZE = 10
 
 # Fault codes.
 (
@@ -187,7 +187,10 @@ def parse_pairs(buf, state, options, comments, src, dst):
         if more > 0 and not _has_fields(buf, pos, more):
             fault = FEW_FIELDS
             break
-        pos = _skip_line(buf, pos)
+        pos = _skip_separator(buf, pos)
+        if not _is_line_end(buf[pos]):
+            state[MORE] += 1
+            pos = _skip_line(buf, pos)
         src[count] = a
         dst[count] = b
         count += 1
@@ -217,7 +220,10 @@ def find_fields(buf, state, comments, spans):
             fault = ONE_FIELD if first < first_end and _is_line_end(buf[pos]) else EMPTY_FIELD
             break
         spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = first, first_end, second, pos
-        pos = _skip_line(buf, pos)
+        pos = _skip_separator(buf, pos)
+        if not _is_line_end(buf[pos]):
+            state[MORE] += 1
+            pos = _skip_line(buf, pos)
         count += 1
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
 

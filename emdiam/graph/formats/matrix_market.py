@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..source import EdgeBatch, SourceInfo
-from .base import FileSource, text_head
+from . import kernels
+from .base import FURTHER_FIELDS, FileSource, text_head
 from .faults import Wording
 from .headers import HeaderEnd, find_line, header_counts
 from .pair_lines import pair_batches
@@ -26,7 +27,6 @@ class MatrixMarketSource(FileSource):
     """See the module. `directed` is False for symmetric, skew-symmetric and Hermitian matrices."""
 
     format = "matrix-market"
-    lists_neighbours = True
 
     def _read_header(self) -> tuple[HeaderEnd, int, int, str, str]:
         """(size line, n, entries, field, symmetry)."""
@@ -83,12 +83,13 @@ class MatrixMarketSource(FileSource):
         """See EdgeSource. Raises InputError at a bad entry and when the counts do not match."""
         end, n, entries, field, _ = self._read_header()
         wording = Wording(self.name, least=1, largest=n, fields=_FIELDS[field])
-        found = 0
+        found, state = 0, kernels.new_state(end.number + 1)
         with self.input.text(end.offset) as stream:
-            for batch in pair_batches(stream, "%", wording, batch_bytes, end.number + 1):
+            for batch in pair_batches(stream, "%", wording, batch_bytes, state):
                 found += len(batch.src)
                 if found <= entries:
                     yield batch
+        self.dropped = {FURTHER_FIELDS if field == "pattern" else "values": int(state[kernels.MORE])}
         if found != entries:
             kind = "cut short" if found < entries else "longer than declared"
             raise self.error(

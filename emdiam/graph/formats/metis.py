@@ -2,7 +2,7 @@
 
 (Karypis, "METIS: A Software Package ... Version 5.1.0", section 4.1.) Ids are 1-based, an empty
 line is an isolated vertex, % starts a comment line. The three digits of fmt say whether rows hold
-a vertex size, ncon vertex weights and a weight behind every neighbour; all of them are skipped.
+a vertex size, ncon vertex weights and a weight behind every neighbour; all of them are dropped and counted.
 Every edge stands in both rows: that and the number of edges are checked.
 """
 
@@ -32,12 +32,13 @@ def _find_header(head: bytes, complete: bool) -> HeaderEnd | None:
 
 @dataclass(frozen=True)
 class _Header:
-    """n, m : vertices and edges. lead : numbers before the first neighbour of a row. period :
+    """n, m : vertices and edges. sizes, weights : numbers before the first neighbour of a row. period :
     numbers per neighbour. end : the header line."""
 
     n: int
     m: int
-    lead: int
+    sizes: int
+    weights: int
     period: int
     end: HeaderEnd
 
@@ -63,7 +64,7 @@ class MetisSource(FileSource):
             raise self.error(f"the header declares more than {_MOST_WEIGHTS} weights a vertex",
                              line=end.number, text=end.text, remedy="mend the header")
         weights = (rest[0] if rest else 1) if flags[1] == "1" else 0
-        return _Header(n, m, int(flags[0]) + weights, 1 + int(flags[2]), end)
+        return _Header(n, m, int(flags[0]), weights, 1 + int(flags[2]), end)
 
     def _read_info(self) -> SourceInfo:
         header = self._read_header()
@@ -91,13 +92,15 @@ class MetisSource(FileSource):
                 found += len(batch.src)
                 yield batch
         self._check_counts(header, int(state[kernels.ROW]), found)
+        self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
+                        "edge weights": found * (header.period - 1)}
 
     def _neighbours(
         self, stream: ByteStream, header: _Header, state: Any, capacity: int
     ) -> Iterator[EdgeBatch]:
         """Batches of `capacity` pairs; leaves the number of rows in `state`."""
         wording = Wording(self.name, least=1, largest=header.n)
-        layout = np.array([header.lead, header.period, header.n], np.int64)
+        layout = np.array([header.sizes + header.weights, header.period, header.n], np.int64)
         src, dst = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
         for block in _with_line_end(text_blocks(stream, block_bytes_for(16 * capacity), after_word)):
             state[kernels.POS], state[kernels.END] = 0, len(block)

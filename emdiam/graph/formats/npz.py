@@ -43,7 +43,6 @@ class NpzSource(FileSource):
     """See the module. Ids are 0-based and n is the side of the matrix, which must be square."""
 
     format = "npz"
-    lists_neighbours = True
     _consumed = 0
 
     def _open(self) -> zipfile.ZipFile:
@@ -125,6 +124,14 @@ class NpzSource(FileSource):
 
         return ArrayStream(_Member(lambda size: self._read(member, name, size)), dtype, shape[0], error)
 
+    def _n_values(self, archive: zipfile.ZipFile) -> int:
+        """Values of the entries that the archive holds, but for those that only say that there is an entry."""
+        if "data.npy" not in archive.namelist():
+            return 0
+        with self._member(archive, "data") as member:
+            shape, dtype = self._header(member, "data")
+        return 0 if dtype.kind == "b" else math.prod(shape)
+
     def _read_info(self) -> SourceInfo:
         with self._open() as archive, ExitStack() as stack:
             kind, n = self._header_facts(archive)
@@ -142,6 +149,7 @@ class NpzSource(FileSource):
         self._consumed = 0
         with self._open() as archive, ExitStack() as stack:
             kind, n = self._header_facts(archive)
+            self.dropped = {"values": self._n_values(archive)}
             first, second = (self._array(stack, archive, name) for name in _ARRAYS[kind])
             if kind == "coo":
                 yield from self._coo_batches(first, second, n, batch_bytes)

@@ -23,9 +23,10 @@ def comment_table(starts: str) -> Any:
 
 
 def pair_batches(
-    stream: ByteStream, comments: str, wording: Wording, batch_bytes: int, first_line: int = 1
+    stream: ByteStream, comments: str, wording: Wording, batch_bytes: int, state: Any
 ) -> Iterator[EdgeBatch]:
-    """int64 pairs of the rest of `stream`, whose next line has the number `first_line`.
+    """int64 pairs of the rest of `stream`. state : a fresh one of the kernels, with the number of the next line;
+    afterwards it also has how many lines have more fields.
 
     Raises InputError with line number and text at the first line that `wording` does not allow.
     """
@@ -33,7 +34,6 @@ def pair_batches(
     table = comment_table(comments)
     letter = ord(wording.letter) if wording.letter else 0
     options = np.array([letter, wording.least, wording.largest, wording.fields], np.int64)
-    state = kernels.new_state(first_line)
     src, dst = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
     for block in text_blocks(stream, block_bytes_for(batch_bytes)):
         state[kernels.POS], state[kernels.END] = 0, len(block)

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 from ..source import EdgeBatch, SourceInfo
 from .base import FileSource, in_slices, pairs_per_batch
-from .columns import named_pair
+from .columns import dropped_columns, named_pair
 
 _BUFFER_BYTES = 1 << 20
 _MAX_ROWS = 1 << 19
@@ -119,6 +119,9 @@ class ParquetSource(FileSource):
                 done += batch.num_rows
                 self._consumed = size * done // max(rows, 1)
                 yield from in_slices(src, dst, batch_bytes)
+            names = file.schema_arrow.names
+            ids = names.index(columns.names[0]), names.index(columns.names[1])
+            self.dropped = dict.fromkeys(dropped_columns(names, ids), done)
 
     def _arrow_batches(self, file: pq.ParquetFile, columns: _Columns, batch_bytes: int) -> Iterator[Any]:
         share = 1 if columns.kind == "int" else _STRING_SHARE

@@ -20,13 +20,13 @@ _PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has mor
 
 
 def string_batches(
-    stream: ByteStream, comments: str, wording: Wording, batch_bytes: int
+    stream: ByteStream, comments: str, wording: Wording, batch_bytes: int, state: Any
 ) -> Iterator[EdgeBatch]:
-    """UTF-8 string pairs of the rest of `stream` as pyarrow string arrays.
+    """UTF-8 string pairs of the rest of `stream` as pyarrow string arrays. state : as in pair_batches.
 
     Raises InputError with line number and text at a line with one field or invalid UTF-8.
     """
-    table, state = comment_table(comments), kernels.new_state()
+    table = comment_table(comments)
     spans = np.empty((max(1, min(_PAIRS, batch_bytes // 32)), 4), np.int64)
     for block in text_blocks(stream, block_bytes_for(batch_bytes)):
         first_line = int(state[kernels.LINE])
