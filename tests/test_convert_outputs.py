@@ -78,8 +78,8 @@ def test_a_disk_that_fills_in_between_leaves_no_lock(tmp_path: Path) -> None:
 def places(folder: Path) -> list[tuple[Path, str]]:
     (folder / "file").write_text("")
     return [
-        (folder / "absent" / "g.zarr", "absent: this folder does not exist; make it first"),
-        (folder / "file" / "g.zarr", "file: this is no folder"),
+        (folder / "absent" / "g.zarr", "its folder does not exist; make that first"),
+        (folder / "file" / "g.zarr", "its folder is no folder"),
         (Path("/proc/g.zarr"), "cannot be written"),
         (folder / ("g" * 300), "cannot be written"),
     ]

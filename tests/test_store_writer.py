@@ -237,7 +237,7 @@ def test_what_is_no_partial_store_is_not_removed(tmp_path: Path, kind: str):
 
 
 def test_targets_that_cannot_be(tmp_path: Path):
-    with pytest.raises(InputError, match="absent: this folder does not exist"):
+    with pytest.raises(InputError, match="its folder does not exist"):
         make_store(tmp_path / "absent" / "g.zarr", GRAPH)
     with pytest.raises(InputError, match="unfinished stores"):
         make_store(tmp_path / "g.partial", GRAPH)

@@ -21,7 +21,7 @@ from typing import IO
 import numpy as np
 from crc32c import crc32c
 
-from ..durable import check_folder
+from ..durable import check_scratch
 from ..errors import BudgetError, InputError
 from ..units import format_size
 
@@ -76,9 +76,7 @@ class Scratch:
     def __init__(self, folder: Path | None, target: Path) -> None:
         self.named = folder is not None
         self.folder = Path(target).absolute().parent if folder is None else Path(folder)
-        if not self.folder.is_dir():
-            raise InputError("the scratch folder does not exist", path=self.folder, remedy="make it first")
-        check_folder(self.folder)
+        check_scratch(self.folder)
         self.in_memory = file_system(self.folder) in MEMORY_FILE_SYSTEMS
         self._lock = Lock()
         self._files: set[ScratchFile] = set()
