@@ -198,20 +198,31 @@ def test_the_sentence_on_directions(edges: int, reverse: int, directed: bool, te
 
 
 def test_a_store_without_these_counts_opens_and_says_what_it_has(tmp_path: Path) -> None:
-    """As version 0.1.0 wrote it: the record has no such fields, and its digest is over those that it has."""
-    record = StoreRecord(directed_input=True, duplicates_dropped=4)
-    old = {name: value for name, value in vars(record).items()
-           if name not in ("pairs_read", "reverse_dropped", "values_dropped")}
-    assert record.to_dict() == old
-    again = StoreRecord.from_dict(old)
-    assert again.digest() == record.digest() and again.directions is None
-    assert replace(record, reverse_dropped=0).digest() != record.digest()
+    """Format 1: the record has no such fields, and its digest is over those that it has."""
+    record = StoreRecord(format_version=1, directed_input=True, duplicates_dropped=4, n_vertices=3)
+    names = ("pairs_read", "reverse_dropped", "values_dropped")
+    assert not set(names) & record.to_dict().keys()
+    again = StoreRecord.from_dict(record.to_dict())
+    assert again.digest() == record.digest() and again.directions is again.fault() is None
+    assert replace(record, format_version=2, reverse_dropped=0).digest() != replace(record, format_version=2).digest()
     with pytest.raises(KeyError, match="missing.*loops_dropped"):
-        StoreRecord.from_dict({name: value for name, value in old.items() if name != "loops_dropped"})
+        StoreRecord.from_dict({name: value for name, value in record.to_dict().items() if name != "loops_dropped"})
     report = converted(tmp_path, "g.txt", "0 1\n")
-    info = {**report.record.to_dict(), "directions": None, "pairs_read": None, "reverse_dropped": None,
-            "values_dropped": None}
-    assert directions_text(info) is None
+    assert directions_text({**report.record.to_dict(), "directions": None}) is None
+    assert report.record.fault() is None
+
+
+@pytest.mark.parametrize("false", [
+    {"pairs_read": None}, {"pairs_read": 3}, {"pairs_read": "4"}, {"reverse_dropped": 3, "pairs_read": 5},
+    {"reverse_dropped": -1, "pairs_read": 1}, {"reverse_dropped": True, "pairs_read": 3}, {"values_dropped": None},
+    {"values_dropped": {"w": "x"}}, {"values_dropped": {"w": -1}}, {"values_dropped": {"\ud800": 1}},
+    {"values_dropped": [1]},
+])
+def test_a_record_whose_counts_do_not_add_up_is_no_record(false: dict[str, Any]) -> None:
+    good = StoreRecord(n_vertices=3, n_arcs=4, n_edges=2, max_degree=2, pairs_read=4, reverse_dropped=2,
+                       values_dropped={"w": 4})
+    assert good.fault() is None
+    assert replace(good, **false).fault() is not None
 
 
 def test_a_reordered_store_keeps_the_counts(tmp_path: Path) -> None:
