@@ -18,7 +18,7 @@ from .traverse.clusters import Labels
 from .traverse.columns import Column
 from .traverse.components import Components
 from .traverse.pivot_bounds import PivotBounds
-from .traverse.refine import HeightRefinement, Trees
+from .traverse.refine import TreeRefinement, Trees
 from .traverse.spanning import SpanningForest
 
 
@@ -160,18 +160,14 @@ class Engine(Protocol):
         less than `spacing` steps from one of them. InputError for a spacing below 1."""
         ...
 
-    def tree_heights(self, forest: SpanningForest) -> Column:
-        """Distance of every vertex to the root of its tree, in the tree, in a Column of uint32. Raises
-        OverflowError beyond that."""
-        ...
-
     def trees(self, forest: SpanningForest) -> Trees:
         """The trees with an edge of a forest as spanning_forest makes it: vertex of highest degree,
         size, what heights tell of diameters."""
         ...
 
-    def refine_heights(self, heights: Column) -> HeightRefinement:
-        """Let heights over a root in every component (tree_heights) fall towards distances, by scans."""
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """Turn a rooted spanning forest, which it takes over, towards BFS trees of its roots, by scans.
+        Raises OverflowError for a tree with a height of 2^32 or more."""
         ...
 
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:

@@ -55,11 +55,10 @@ def parents_from(tree: naive.Graph, roots: list[int]) -> list[int]:
     return parents
 
 
-def tree_heights(tree: naive.Graph, roots: list[int]) -> list[int]:
-    """Distances in a forest to the roots of parents_from."""
-    parents = parents_from(tree, roots)
+def heights_of(parents: list[int]) -> list[int]:
+    """Distances in the trees to their roots."""
     heights = []
-    for v in range(len(tree)):
+    for v in range(len(parents)):
         steps = 0
         while parents[v] != v:
             v, steps = parents[v], steps + 1
@@ -87,9 +86,24 @@ def euler_tours(tree: naive.Graph) -> list[list[int]]:
     return tours
 
 
-def refined(graph: naive.Graph, heights: list[int]) -> list[int]:
-    """One iteration: every vertex one above its lowest neighbour, by the heights before it alone."""
-    return [min([heights[v], *(heights[w] + 1 for w in row)]) for v, row in enumerate(graph)]
+def next_parents(graph: naive.Graph, parents: list[int]) -> list[int]:
+    """One iteration: every vertex hangs from its neighbour of the smallest height in the trees before,
+    ties to the smallest vertex, but stays where it is if that is no lower than its parent."""
+    heights = heights_of(parents)
+    chosen = list(parents)
+    for v, row in enumerate(graph):
+        if parents[v] != v:
+            lowest = min(row, key=lambda w: (heights[w], w))
+            if heights[lowest] < heights[parents[v]]:
+                chosen[v] = lowest
+    return chosen
+
+
+def known_after(graph: naive.Graph, heights: list[int]) -> int | None:
+    """One more than the lowest height that a vertex gets by an edge and not by its tree; None if all
+    have the lowest they can get."""
+    offers = [heights[v] + 1 for v, row in enumerate(graph) for w in row if heights[v] + 1 < heights[w]]
+    return min(offers) + 1 if offers else None
 
 
 def hubs(graph: naive.Graph) -> list[int]:

@@ -49,3 +49,12 @@ def test_bounds_of_real_graphs(tmp_path: Path, name: str):
             found.append((result.lower, result.upper, result.estimate))
         if switches or method != "clusters":  # auto depends on the memory
             assert found[0] == found[1], (method, switches)
+
+
+@pytest.mark.parametrize(("name", "height", "iterations"), [("cnr-2000.parquet", 29, 8), ("internet.egr", 16, 8)])
+def test_spanning_trees_of_real_graphs(tmp_path: Path, name: str, height: int, iterations: int):
+    """They are as high as the eccentricity of their roots after so few iterations."""
+    store = tmp_path / "g.zarr"
+    convert([INDEX.parent / name], store)
+    result = approx(store, ApproxRun(method="spanning", switches={"iterations": iterations}))
+    assert result.details["heights"][-1] == height and result.estimate == 2 * height

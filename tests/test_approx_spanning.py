@@ -19,6 +19,7 @@ from emdiam.approx.result import Approximation
 from emdiam.approx.spanning import SpanningOptions, SpanningRun, spanning, spanning_bytes, spanning_bytes_of_tour
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
 from emdiam.exact.run_parts import Limits, TimeOver
+from emdiam.graph.generate import generate
 from emdiam.graph.store import open_store
 from emdiam.progress import Event
 from emdiam.session import open_engine
@@ -35,18 +36,16 @@ GRAPHS = odd_graphs()
 
 def heights_twin(graph: naive.Graph, seed: int, iterations: int | None) -> tuple[list[int], bool]:
     """(height of the tree after each iteration, whether it ended for want of anything to do)."""
-    key = stream_key(seed, "spanning tree")
-    h = spanning_twins.tree_heights(spanning_twins.forest(graph, key), spanning_twins.hubs(graph))
-    found = [max(h)]
-    while iterations is None or len(found) <= iterations:
-        if found[-1] <= len(found) - 1:
-            return found, True
-        after = spanning_twins.refined(graph, h)
-        found.append(max(after))
-        if after == h:
-            return found, True
-        h = after
-    return found, found[-1] <= len(found) - 1
+    tree = spanning_twins.forest(graph, stream_key(seed, "spanning tree"))
+    parents = spanning_twins.parents_from(tree, spanning_twins.hubs(graph))
+    heights, known = spanning_twins.heights_of(parents), 1
+    tallest = [max(heights)]
+    while tallest[-1] > known and (iterations is None or len(tallest) <= iterations):
+        known = spanning_twins.known_after(graph, heights) or len(graph)
+        parents = spanning_twins.next_parents(graph, parents)
+        heights = spanning_twins.heights_of(parents)
+        tallest.append(max(heights))
+    return tallest, tallest[-1] <= known
 
 
 def check(result: Approximation, graph: naive.Graph, seed: int, iterations: int | None) -> None:
@@ -112,13 +111,20 @@ def test_results_do_not_depend_on_threads(tmp_path: Path) -> None:
     assert found[0] == found[1] == found[2]
 
 
+def test_levels_take_a_few_iterations(tmp_path: Path) -> None:
+    """On a graph of sqrt(n) levels heights come near distances in far fewer iterations than there are levels."""
+    generate("levels", tmp_path / "g.zarr", vertices=1 << 12, parameters={"levels": "sqrt"}, seed=1)
+    with open_store(tmp_path / "g.zarr") as store, open_engine(store, method="spanning") as engine:
+        height = spanning(engine).details["heights"][-1]
+        assert height <= 1.1 * engine.bfs(engine.max_degree_vertex()[0]).eccentricity
+
+
 def test_only_blocks_of_rows_that_fell_are_read_again(tmp_path: Path) -> None:
     """On a long cycle few heights fall in an iteration, and far fewer blocks are read than there are."""
     n = 20_000
     graph: naive.Graph = [sorted([(v - 1) % n, (v + 1) % n]) for v in range(n)]
     with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed") as engine:
-        forest = engine.spanning_forest(1)
-        refinement = engine.refine_heights(engine.tree_heights(forest))
+        refinement = engine.refine_trees(engine.spanning_forest(1))
         refinement.step()
         before = engine.stats()
         for _ in range(20):

@@ -205,9 +205,6 @@ def test_local_columns_and_shared_ones_mix(tmp_path: Path) -> None:
             engine.scan("nothing", shared)
         with pytest.raises(ValueError, match="not the source"):
             engine.tree_diameter(local, APART)
-        heights = engine.refine_heights(engine.on_workers(Column(np.array(near, np.int64).astype(np.uint32))))
-        heights.step()
-        assert heights.heights.gather([5 * APART]).tolist() == [5]
 
 
 def test_what_is_no_distance_column_is_refused(tmp_path: Path) -> None:

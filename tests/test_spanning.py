@@ -37,13 +37,11 @@ def with_an_edge(graph: naive.Graph) -> list[list[int]]:
 
 
 def check_forest(engine: Any, graph: naive.Graph, key: int, buffer_bytes: int | None) -> SpanningForest:
-    """The forest of a naturally ordered store, and its heights."""
+    """The forest of a naturally ordered store."""
     tree = spanning_twins.forest(graph, key)
     forest = engine.spanning_forest(key, buffer_bytes)
     assert forest.raw.tolist() == spanning_twins.parents_from(tree, [])
     assert forest.n_trees == len(with_an_edge(graph))
-    heights = engine.tree_heights(forest)
-    assert heights.gather(np.arange(len(graph))).tolist() == spanning_twins.tree_heights(tree, [])
     return forest
 
 
@@ -65,19 +63,24 @@ def check_refinement(engine: Any, graph: naive.Graph, forest: SpanningForest, tr
     hubs = spanning_twins.hubs(graph)
     assert (trees.hubs.tolist(), trees.sizes.tolist()) == (hubs, [len(part) for part in parts])
     forest.hang_from(trees.hubs)
-    assert forest.raw.tolist() == spanning_twins.parents_from(tree, hubs)
-    refinement = engine.refine_heights(engine.tree_heights(forest))
-    want = spanning_twins.tree_heights(tree, hubs)
+    parents = spanning_twins.parents_from(tree, hubs)
+    refinement = engine.refine_trees(forest)
     distances = [naive.distances(graph, hub) for hub in hubs]
     truth = [max([0, *(d[v] for d in distances)]) for v in range(len(graph))]
+    want, known, iterations = spanning_twins.heights_of(parents), 1, 0
     while True:
-        assert refinement.heights.gather(everyone).tolist() == want
+        assert forest.raw.tolist() == parents and refinement.heights.gather(everyone).tolist() == want
+        assert refinement.exact == (max(want) <= known)
+        assert refinement.exact or refinement.known == known > iterations
         assert [min(h, refinement.known) for h in want] == [min(d, refinement.known) for d in truth]
         if parts:
             check_bounds(trees, refinement, parts, want, truth)
         if refinement.exact:
             break
-        before, want = want, spanning_twins.refined(graph, want)
+        known = spanning_twins.known_after(graph, want) or len(graph)
+        parents, before, iterations = spanning_twins.next_parents(graph, parents), want, iterations + 1
+        want = spanning_twins.heights_of(parents)
+        assert all(after <= old for old, after in zip(before, want, strict=True))
         assert refinement.step() == sum(a != b for a, b in zip(before, want, strict=True))
     assert want == truth
 
@@ -142,9 +145,25 @@ def test_no_order_of_the_store_changes_anything(tmp_path_factory: Any, graph: na
         if parts:
             largest = max(parts, key=len)
             assert order[trees.hubs[trees.largest]] in largest
-            heights = engine.tree_heights(forest)
-            far = trees.farthest(trees.largest, heights, 1)
+            far = trees.farthest(trees.largest, engine.refine_trees(forest).heights, 1)
             assert order[far] == largest[1]
+
+
+def test_subtrees_rise_with_the_vertex_they_hang_from(tmp_path: Path) -> None:
+    """A path of ten vertices as tree, and an edge from its root to its middle."""
+    graph = naive.graph_of(10, [(v, v + 1) for v in range(9)] + [(0, 5)])
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        forest = SpanningForest(np.array([0, *range(9)], np.uint32), 1, 0, 0)
+        refinement = engine.refine_trees(forest)
+        seen = [refinement.heights.raw().tolist()]
+        known = []
+        while not refinement.exact:
+            refinement.step()
+            known.append(refinement.known)
+            seen.append(refinement.heights.raw().tolist())
+    assert seen == [list(range(10)), [0, 1, 2, 3, 4, 1, 2, 3, 4, 5], [0, 1, 2, 3, 2, 1, 2, 3, 4, 5],
+                    [0, 1, 2, 3, 2, 1, 2, 3, 4, 5]]
+    assert known[:2] == [2, 3] and known[2] > 10**9
 
 
 def test_a_small_buffer_takes_more_scans_and_reads_no_more_than_them(tmp_path: Path) -> None:
@@ -264,8 +283,8 @@ def test_a_spacing_below_one_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_height_beyond_32_bits_is_noticed() -> None:
-    heights = np.array([0xFFFFFFFE, 0xFFFFFFFF], np.uint32)
-    assert not climb_heights(np.array([0, 0], np.uint32), heights, 0, 2)
+    heights, done = np.array([0xFFFFFFFE, 0xFFFFFFFF], np.uint32), np.array([1], np.uint64)
+    assert not climb_heights(np.array([0, 0], np.uint32), heights, done, done.copy(), np.zeros(2, np.int64), 0, 2)
 
 
 def test_memory_is_as_planned() -> None:

@@ -1,18 +1,18 @@
-"""spanning: a random spanning tree, refined towards a BFS tree one scan at a time (SPAN).
+"""spanning: a random spanning tree that becomes a BFS tree, a scan an iteration (SPAN).
 
 Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), hung from the
-vertex s of the highest degree, ties to the smallest rank; in every component. Each iteration takes
-for every vertex the neighbour of the smallest height, from the heights before it alone
-(traverse/refine.py): heights never rise, and converge to those of a BFS tree. It ends after
-`iterations`, or when all heights are distances. The estimate is twice the height of the tree, the
-largest over all components, as in the paper's Table 1.
+vertex s of the highest degree, ties to the smallest rank; in every component. In T_{i+1} every vertex
+hangs from the neighbour of the smallest height in T_i, and whole subtrees rise with it
+(traverse/refine.py): heights never rise, and end as those of a BFS tree. It ends after `iterations`,
+or when all heights are distances. The estimate is twice the height of the tree, the largest over all
+components, as in the paper's Table 1.
 
 Proved beside it, of every component, i iterations done, h the heights, d distances:
 - Upper: d(x, y) <= d(s, x) + d(s, y) <= h(x) + h(y), so D is at most the sum of the two largest
   heights, and less than the number of vertices.
-- Lower: min(d(s, x), i + 1) = min(h(x), i + 1), so a vertex with h(x) > i is at least i + 1 from s;
-  once heights are distances their largest is the eccentricity of s. Its proof is a scan over these
-  truncated heights, which differ by at most 1 across every arc (check_lower).
+- Lower: min(d(s, x), k) = min(h(x), k) for a number k > i that the last scan tells, so a vertex with
+  h(x) >= k is at least k from s; once heights are distances their largest is the eccentricity of s.
+  Its proof is a scan over these truncated heights, which differ by at most 1 across every arc (check_lower).
 
 Passes: scans of the spanning tree, at most one an iteration, one to check. Bytes a vertex: 20 with
 uint32 ids (see spanning_bytes), beside the shared 3.
@@ -30,7 +30,7 @@ from ..errors import InputError
 from ..exact.run import Best
 from ..graph.store import Store
 from ..traverse.euler import euler_bytes
-from ..traverse.refine import HeightRefinement, TreeBounds, Trees
+from ..traverse.refine import TreeBounds, TreeRefinement, Trees
 from ..traverse.spanning import spanning_bytes as forest_bytes
 from .key import stream_key
 from .result import Approximation
@@ -84,7 +84,7 @@ class SpanningRun(SweepingMethod):
                 self._note(refinement)
             self._name_pair(refinement)
 
-    def _plant(self) -> HeightRefinement:
+    def _plant(self) -> TreeRefinement:
         """T_0 and its heights."""
         assert self.seed is not None
         self.tick("spanning tree")
@@ -93,13 +93,12 @@ class SpanningRun(SweepingMethod):
         trees = self.engine.trees(forest)
         self._trees, self.n_trees, self.components_known = trees, trees.n_trees, True
         forest.hang_from(trees.hubs)
-        heights = self.engine.tree_heights(forest)
+        refinement = self.engine.refine_trees(forest)
         forest.release()
-        refinement = self.engine.refine_heights(heights)
         self._note(refinement)
         return refinement
 
-    def _note(self, refinement: HeightRefinement) -> None:
+    def _note(self, refinement: TreeRefinement) -> None:
         """Take over what the heights prove now."""
         assert self._trees is not None
         self.bounds = self._trees.bounds(refinement.heights, refinement.known)
@@ -115,7 +114,7 @@ class SpanningRun(SweepingMethod):
         self.enough = "gap"
         return True
 
-    def _name_pair(self, refinement: HeightRefinement) -> None:
+    def _name_pair(self, refinement: TreeRefinement) -> None:
         """The pair of the lower bound, and the labels that prove it."""
         assert self._trees is not None
         self.labels = refinement.take_labels()
@@ -158,15 +157,15 @@ def spanning(engine: Engine, options: SpanningOptions | None = None) -> Approxim
 
 
 def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[str, int]:
-    """Vertex state by phase. mst: see traverse/spanning.py. trees: parents and labels, three entries a
-    tree and then two and the heights. iterations: labels, two heights, who fell, four entries a tree.
-    verify: one height. Heights have 4 bytes whatever `column` is: those of T_0 can be as large as n."""
+    """Vertex state by phase. mst: see traverse/spanning.py. trees: parents and labels, two entries a tree,
+    and then a third. iterations: parents, labels, heights, who fell, four entries a tree. verify: one
+    height. Heights have 4 bytes whatever `column` is: those of T_0 can be as large as n."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     trees = min(n, store.n_arcs) // 2
     return {
         "mst": forest_bytes(n, ids),
-        "trees": 2 * n * ids + 2 * trees * ids + max(trees * ids, n * _HEIGHT),
-        "iterations": n * (ids + 2 * _HEIGHT) + n // 8 + 2 * trees * (ids + _HEIGHT),
+        "trees": 2 * n * ids + 3 * trees * ids,
+        "iterations": n * (2 * ids + _HEIGHT) + n // 8 + 2 * trees * (ids + _HEIGHT),
         "verify": n * _HEIGHT,
     }
 

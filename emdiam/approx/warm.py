@@ -10,13 +10,12 @@ import numpy as np
 from ..stream.crew import Crew
 from ..traverse.bfs import BfsRun
 from ..traverse.clusters import grow_clusters, sample_vertices
-from ..traverse.columns import Column
 from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
 from ..traverse.euler import euler_masters
 from ..traverse.paths import path_pieces
-from ..traverse.refine import HeightRefinement, Trees
-from ..traverse.spanning import spanning_forest, tree_heights
+from ..traverse.refine import TreeRefinement, Trees
+from ..traverse.spanning import spanning_forest
 from ..traverse.trees import tree_diameter
 from ..traverse.warm_graph import finish, small_core
 from ..weighted.largest import largest_weights
@@ -72,7 +71,7 @@ def _exercise_forest(core: Core, ranks: np.ndarray) -> None:
     euler_masters(forest, 5, ranks)
     trees = Trees(core, forest, ranks)
     forest.hang_from(trees.hubs)
-    refinement = HeightRefinement(core, Column(tree_heights(forest)))
+    refinement = TreeRefinement(core, forest.raw, ranks)
     refinement.step()
     bounds = trees.bounds(refinement.heights, refinement.known)
     trees.farthest(bounds.deepest, refinement.take_labels(), bounds.lower)

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
 from ..traverse.bfs import BfsRun
 from ..traverse.columns import Column
 from ..traverse.core import Core
@@ -63,8 +65,8 @@ class JournalEngine(JournalVerbs, CpuEngine):
     def _take_changes(self, record: Record, pieces: list[int], column: Column) -> None:
         take_changes(record, pieces, column.raw())
 
-    def _heights_core(self) -> Core:
-        return self._core
+    def _core_of_trees(self) -> tuple[Core, np.ndarray]:
+        return self._core, self._rank_array
 
     # -- half-done traversals -------------------------------------------------------------------
     def _at_rest(self, run: BfsRun | LabelRun) -> None:

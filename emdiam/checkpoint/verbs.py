@@ -21,14 +21,14 @@ from ..traverse.clusters import Labels
 from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.core import Core
-from ..traverse.refine import HeightRefinement
+from ..traverse.refine import TreeRefinement
 from ..traverse.spanning import SpanningForest
 from ..traverse.strip_batch import MOST_STRIPS
 from .half import Halves
-from .heights import JournalHeights
 from .journal import Journal, told
 from .pushed import ARCS, LEAST_ARC_BYTES, Push, PushedArcs
 from .records import Record, RecordWriter
+from .trees import JournalTrees
 
 if TYPE_CHECKING:
     from ..traverse.cpu_engine import CpuEngine as _Engine
@@ -114,8 +114,8 @@ class JournalVerbs(_Engine):
         """Take over what _keep_changes wrote."""
 
     @abstractmethod
-    def _heights_core(self) -> Core:
-        """The core that heights are refined on."""
+    def _core_of_trees(self) -> tuple[Core, np.ndarray]:
+        """The core and the ranks that trees are refined with."""
 
     def _resting(self) -> AbstractContextManager[None]:
         """Around verbs that may be put down half done."""
@@ -352,6 +352,7 @@ class JournalVerbs(_Engine):
             keep, lambda record, value: SpanningForest(record.read("parents"), *value))
         return forest
 
-    def refine_heights(self, heights: Column) -> HeightRefinement:
-        """See Engine.refine_heights."""
-        return JournalHeights(self._heights_core(), heights, self._heartbeat, self.answered)
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """See Engine.refine_trees."""
+        core, ranks = self._core_of_trees()
+        return JournalTrees(core, forest.raw, ranks, self._heartbeat, self.answered)

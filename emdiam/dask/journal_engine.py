@@ -107,5 +107,5 @@ class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
         for i, piece in zip(pieces, record.pieces("changed") if pieces else (), strict=True):
             column.set_part(i * PIECE_ITEMS, piece)
 
-    def _heights_core(self) -> Core:
-        return self.local._core
+    def _core_of_trees(self) -> tuple[Core, np.ndarray]:
+        return self.local._core, self.local._rank_array

@@ -13,11 +13,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..traverse.columns import Column
-from ..traverse.refine import HeightRefinement, Trees
+from ..traverse.refine import TreeRefinement, Trees
 from ..traverse.spanning import SpanningForest
 from .base_engine import BaseEngine
-from .columns import WorkerColumn
 
 
 class LocalVerbs(BaseEngine):
@@ -35,14 +33,10 @@ class LocalVerbs(BaseEngine):
         """See Engine.euler_masters."""
         return self.local.euler_masters(forest, spacing)
 
-    def tree_heights(self, forest: SpanningForest) -> Column:
-        """See Engine.tree_heights."""
-        return self.local.tree_heights(forest)
-
     def trees(self, forest: SpanningForest) -> Trees:
         """See Engine.trees."""
         return self.local.trees(forest)
 
-    def refine_heights(self, heights: Column) -> HeightRefinement:
-        """See Engine.refine_heights."""
-        return self.local.refine_heights(Column(heights.raw().copy()) if isinstance(heights, WorkerColumn) else heights)
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """See Engine.refine_trees."""
+        return self.local.refine_trees(forest)

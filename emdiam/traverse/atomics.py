@@ -120,3 +120,16 @@ def atomic_raise(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
         return builder.atomic_rmw("or", pointer, args[2], "seq_cst")
 
     return signature, codegen
+
+
+@intrinsic
+def atomic_replace(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
+    """If array[index] == old, put `new` there, atomically; returns the entry before. array :
+    unsigned[:]. Sequentially consistent, as atomic_and."""
+    signature = array.dtype(array, types.intp, array.dtype, array.dtype)
+
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
+        return builder.extract_value(builder.cmpxchg(pointer, args[2], args[3], "seq_cst", "seq_cst"), 0)
+
+    return signature, codegen

@@ -26,8 +26,8 @@ from .euler import euler_masters
 from .multi import MOST_BITS, MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces, read_rows
 from .pivot_bounds import PivotBounds
-from .refine import HeightRefinement, Trees
-from .spanning import SpanningForest, spanning_forest, tree_heights
+from .refine import TreeRefinement, Trees
+from .spanning import SpanningForest, spanning_forest
 from .spread import SpreadRun
 from .strip_batch import MOST_STRIPS, StripBatch
 from .telling import Telling
@@ -204,17 +204,13 @@ class CpuEngine(Telling):
         """See Engine.euler_masters."""
         return euler_masters(forest, spacing, self._rank_array, self._heartbeat)
 
-    def tree_heights(self, forest: SpanningForest) -> Column:
-        """See Engine.tree_heights."""
-        return Column(tree_heights(forest, self._heartbeat))
-
     def trees(self, forest: SpanningForest) -> Trees:
         """See Engine.trees."""
         return Trees(self._core, forest, self._rank_array, self._heartbeat)
 
-    def refine_heights(self, heights: Column) -> HeightRefinement:
-        """See Engine.refine_heights."""
-        return HeightRefinement(self._core, heights, self._heartbeat)
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """See Engine.refine_trees."""
+        return TreeRefinement(self._core, forest.raw, self._rank_array, self._heartbeat)
 
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -1,19 +1,29 @@
-"""Trees refined towards BFS trees: heights that fall, one scan an iteration; and what heights tell.
+"""Trees that become BFS trees by iterations, one scan of the arcs each; and what heights tell.
 
-Definition: h_0(u) is the height of u in a rooted spanning tree. An iteration scans the arcs and sets
-    h_{i+1}(u) = min(h_i(u), 1 + min over the neighbours v of h_i(v)),
-from h_i alone, whatever order arcs come in: h_i is one array and h_{i+1} another. By induction h_i(u)
-is the least of h_0(v) + d(v, u) over the vertices v at most i steps from u, so that, s being the root
-in the component of u and d distances in the graph:
-- h_i(u) >= d(s, u), since h_0(v) >= d(s, v);
-- if d(s, u) <= i, then h_i(u) = d(s, u) (take v = s); so h_i(u) > i tells that d(s, u) > i, and
-  min(h_i(u), i + 1) = min(d(s, u), i + 1) is exact for every u;
-- where no height exceeds i, or an iteration changes nothing, all heights are distances.
-A row offers its neighbours its height plus 1. Only rows that fell in the iteration before can lower
-one, since others have offered theirs already: only their blocks are read.
-I/O: at most one pass an iteration. Bytes a vertex: two heights of 4, a bitmap 0.125; Trees: labels
-4, and 4 for 2 entries of every tree, of which there are at most n / 2.
-Source: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics.
+Definition: T_0 is a rooted spanning tree, h_i(u) the height of u, its distance to the root s in T_i.
+In T_{i+1} every vertex hangs from the neighbour v of the smallest h_i(v), ties to the smallest natural
+rank; but it stays where it is unless h_i(v) is smaller than that of its parent. All choose by h_i
+alone, and h_{i+1} are the heights in T_{i+1}: a subtree rises with the vertex that it hangs from.
+In a graph with several components, of each. With d for distances in the graph:
+- T_{i+1} is a tree: the parent in T_i has height h_i(u) - 1, so that the new one has at most that; h_i
+  falls on every step to a parent, and no walk from parent to parent comes back.
+- h_{i+1} <= h_i, by induction over h_i: h_{i+1}(u) = 1 + h_{i+1}(p) <= 1 + h_i(p) <= h_i(u), p being
+  the new parent; and it is smaller if p is not the old one. And h_i >= d(s, .), since trees have
+  paths of the graph.
+- Let t = 1 + min h_i(v) over the arcs (v, w) with h_i(v) + 1 < h_i(w). min(h_i, t) differs by at most
+  1 across every arc, so that it is at most d(s, .): h_i(x) = d(s, x) if d(s, x) < t. If d(s, u) = t, it has a
+  neighbour x with h_i(x) = t - 1, and h_{i+1}(u) <= 1 + h_i(x) = t. So min(h_{i+1}, t + 1) = min(d(s, .), t + 1),
+  which is called `known` = t + 1. It is i + 2 at least: by induction heights up to i are distances,
+  and there is no such arc from a vertex v with h_i(v) < i.
+- Where there is no such arc nothing changes, and heights differ by at most 1 across every arc: all are
+  distances. So they are where none exceeds `known`.
+An arc is such only if v fell in the iteration before: otherwise w has hung from a vertex as low as v
+since then, and h_i(w) <= 1 + h_i(v). So only blocks with rows that fell are read.
+I/O: at most one pass an iteration, and O(n) in RAM for heights. Bytes a vertex with uint32 ids: parents
+4, heights 4, a bitmap 0.125; Trees: labels 4, and 4 for 2 entries of every tree, of which there are
+at most n / 2.
+Source: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics
+(which neighbour of several, and what is read again, is not said there).
 """
 
 from __future__ import annotations
@@ -22,69 +32,76 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
-from .atomics import atomic_add, atomic_min, atomic_raise, count_trailing_zeros
+from .atomics import atomic_add, atomic_replace, count_trailing_zeros
 from .columns import Column
 from .core import Core
 from .dense import _range_mask, mark_blocks
-from .rooted import climb_labels, in_slices, number_roots
+from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, number_roots
 from .spanning import SpanningForest
 
 EXACT = np.int64(1) << 62
 
 
-class HeightRefinement:
-    """Heights that fall by iterations.
+class TreeRefinement:
+    """Trees that become BFS trees of their roots.
 
-    heights : Column of uint32, of a rooted spanning forest; it stays the current one. iterations :
-    done so far. exact : whether all heights are known to be distances now.
+    parents : id[n], a rooted spanning forest; changed in place. ranks : natural rank of every vertex,
+    id[n], or length 0 where it is its number. heights : Column of uint32, those in the trees now.
+    iterations : done so far. known : distances up to this are exact: min(height, known) = min(distance,
+    known). exact : whether all heights are known to be distances.
     """
 
-    def __init__(self, core: Core, heights: Column, tick: Tick | None = None) -> None:
-        self._core, self.heights, self.iterations, self._tick = core, heights, 0, tick
-        self._lowered = heights.raw().copy()
-        self._fell = ~core.table.isolated
-        self.exact = core.table.n_arcs == 0
+    def __init__(self, core: Core, parents: np.ndarray, ranks: np.ndarray, tick: Tick | None = None) -> None:
+        self._core, self._parents, self._ranks, self._tick = core, parents, ranks, tick
+        self.heights = Column(np.full(len(parents), UNKNOWN, np.uint32))
+        self._fell = np.empty_like(core.table.isolated)
+        self.iterations, self.known, self.exact = 0, 0, False
+        self._measure(1 if core.table.n_arcs else int(EXACT))
 
     def step(self) -> int:
         """One iteration; how many vertices fell. The workspace's `before` is used."""
-        core, table, falls = self._core, self._core.table, self._core.work.before
+        lowest = self._choose()
+        self.iterations += 1
+        return self._measure(lowest + 1 if lowest < int(UNKNOWN) else int(EXACT))
+
+    def _choose(self) -> int:
+        """Make `parents` those of the next trees; t of the definition, or UNKNOWN if nothing changed."""
+        core, table = self._core, self._core.table
         begin = time.thread_time()
-        falls[:] = 0
         needed = np.empty(table.n_blocks, np.uint8)
         mark_blocks(table.first_vertex, table.shift, *core.offsets, self._fell, False, needed)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
         blocks = np.flatnonzero(needed)
-        heights = self.heights.raw()
+        heights, lowest = self.heights.raw(), [int(UNKNOWN)]
 
         def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-            arcs: int = offer_heights(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                                      *core.offsets, heights, self._fell, self._lowered, falls)
-            return arcs
+            arcs, least = choose_parents(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
+                                         *core.offsets, heights, self._fell, self._ranks, self._parents)
+            lowest.append(int(least))
+            return int(arcs)
 
         arcs = core.pager.sweep(blocks, run, self._tick) if len(blocks) else 0
         core.count_sweep(len(blocks), arcs)
-        begin = time.thread_time()
-        fallen, highest = settle_heights(falls, heights, self._lowered)
-        np.copyto(self._fell, falls)
-        core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
-        if self._tick is not None:
-            self._tick()
-        self.iterations += 1
-        self.exact = fallen == 0 or highest <= self.iterations
-        return int(fallen)
+        return min(lowest)
 
-    @property
-    def known(self) -> int:
-        """Distances up to this are exact: min(height, known) = min(distance, known)."""
-        return int(EXACT) if self.exact else self.iterations + 1
+    def _measure(self, known: int) -> int:
+        """Heights by the parents; how many fell. known : as in the definition, or EXACT."""
+        begin = time.thread_time()
+        fallen, highest = fall_heights(self._parents, self.heights.raw(), self._core.work.before, self._fell,
+                                       self._tick)
+        self._core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
+        self.exact = highest <= known
+        self.known = int(EXACT) if self.exact else known
+        return fallen
 
     def take_labels(self) -> Column:
         """min(height, known) of every vertex; the refinement is over."""
-        self._lowered = np.empty(0, np.uint32)
+        self._parents = np.empty(0, self._parents.dtype)
         if not self.exact:
             truncate(self.heights.raw(), self.known)
         return self.heights
@@ -140,17 +157,18 @@ class Trees:
 
 
 @kernel
-def offer_heights(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, heights, fell, lowered,
-                  falls):  # type: ignore[no-untyped-def]
-    """lowered[w] = min(lowered[w], heights[v] + 1) along the arcs of the rows v in `fell`; their w in
-    `falls`. A block kernel; returns arcs scanned."""
+def choose_parents(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, heights, fell, ranks,
+                   parents):  # type: ignore[no-untyped-def]
+    """Let the rows v in `fell` be chosen as parents along their arcs. A block kernel; returns arcs
+    scanned, and the least heights[v] + 1 of those by which a vertex falls, or UNKNOWN."""
     arcs = 0
+    least = UNKNOWN
     n_vertices = first_vertex[len(first_vertex) - 1]
     n_arcs = row_start(group, row, hub, n_vertices)
     while True:
         begin = atomic_add(turn, 0, grain)
         if begin >= len(chunks):
-            return arcs
+            return arcs, least
         for k in range(begin, min(begin + grain, len(chunks))):
             low = chunks[k] << shift
             high = min(low + (1 << shift), n_arcs)
@@ -168,25 +186,29 @@ def offer_heights(chunks, position, turn, grain, ids, shift, first_vertex, group
                     offer = np.uint32(heights[v] + np.uint32(1))
                     for p in range(base + start, base + end):
                         w = np.int64(ids[p])
-                        if offer < lowered[w] and offer < atomic_min(lowered, w, offer):
-                            atomic_raise(falls, w >> 6, np.uint64(1) << np.uint64(w & 63))
+                        if offer < heights[w]:
+                            least = min(least, offer)
+                            _take_parent(parents, heights, ranks, w, v)
 
 
-@kernel
-def settle_heights(falls, heights, lowered):  # type: ignore[no-untyped-def]
-    """heights = lowered at the set bits of falls; (how many these are, the largest height of all)."""
-    fallen = 0
-    highest = np.int64(0)
-    for word in range(len(falls)):
-        bits = falls[word]
-        while bits:
-            v = (word << 6) + count_trailing_zeros(bits)
-            bits &= bits - np.uint64(1)
-            heights[v] = lowered[v]
-            fallen += 1
-    for v in range(len(heights)):
-        highest = max(highest, np.int64(heights[v]))
-    return fallen, highest
+@njit(inline="always")
+def _take_parent(parents, heights, ranks, w, v):  # type: ignore[no-untyped-def]
+    """Hang w from v if that is lower than what it hangs from, or as low and of smaller rank. v is lower
+    than the parent that w had before the scan, so that one is no tie."""
+    above = parents[w]
+    while True:
+        u = np.int64(above)
+        if heights[u] < heights[v] or (heights[u] == heights[v] and _rank(ranks, u) <= _rank(ranks, v)):
+            return
+        before = atomic_replace(parents, w, above, v)
+        if before == above:
+            return
+        above = before
+
+
+@njit(inline="always")
+def _rank(ranks, v):  # type: ignore[no-untyped-def]
+    return np.int64(ranks[v]) if len(ranks) else v
 
 
 @kernel

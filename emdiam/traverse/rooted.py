@@ -10,14 +10,16 @@ leaves the XOR of its parent without itself. What never peels is the root.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numba import njit
 
 from ..jit import kernel
 from ..stream.pager import Tick
 
 _SLICE = 1 << 22
-_UNKNOWN = np.uint32(0xFFFFFFFF)
+UNKNOWN = np.uint32(0xFFFFFFFF)  # a height that is not known yet
 
 
 def in_slices(
@@ -40,16 +42,22 @@ def peel_forest(roots: np.ndarray, degree: np.ndarray, near: np.ndarray, tick: T
     return near
 
 
-def heights_of(parents: np.ndarray, tick: Tick | None = None) -> np.ndarray:
-    """Distance of every vertex to its root in the tree, uint32[n]. Raises OverflowError beyond that."""
-    heights = np.full(len(parents), _UNKNOWN, np.uint32)
+def fall_heights(parents: np.ndarray, heights: np.ndarray, done: np.ndarray, fell: np.ndarray,
+                 tick: Tick | None = None) -> tuple[int, int]:
+    """Put the distance of every vertex to its root in the tree into `heights` (uint32[n]), in place of
+    larger or equal ones (UNKNOWN: none yet). (How many are smaller now, the largest.)
 
-    in_slices(len(parents), _measure, (parents, heights), tick)
-    return heights
+    done, fell : bitmaps; their bits before do not matter. fell : those whose height is smaller now.
+    Raises OverflowError for a height that does not fit."""
+    done[:] = 0
+    fell[:] = 0
+    tally = np.zeros(2, np.int64)
+    in_slices(len(parents), _climb, (parents, heights, done, fell, tally), tick)
+    return int(tally[0]), int(tally[1])
 
 
-def _measure(parents: np.ndarray, heights: np.ndarray, start: int, stop: int) -> None:
-    if not climb_heights(parents, heights, start, stop):
+def _climb(*arguments: Any) -> None:
+    if not climb_heights(*arguments):
         raise OverflowError("a height does not fit 32 bits")
 
 
@@ -75,27 +83,43 @@ def own_parents(roots, near):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def climb_heights(parents, heights, start, stop):  # type: ignore[no-untyped-def]
-    """Heights of the vertices in [start, stop) and of all above them; False if one does not fit."""
+def climb_heights(parents, heights, done, fell, tally, start, stop):  # type: ignore[no-untyped-def]
+    """Heights in the tree of the vertices in [start, stop) and of all above them; False if one does
+    not fit. See fall_heights; tally : int64[2], what it returns, of those done so far."""
     for bottom in range(start, stop):
         v = np.int64(bottom)
         steps = np.int64(0)
-        while heights[v] == _UNKNOWN:
+        while not _has_bit(done, v):
             p = np.int64(parents[v])
             if p == v:
-                heights[v] = 0
+                _put_height(heights, done, fell, tally, v, np.int64(0))
             else:
                 v = p
                 steps += 1
         steps += np.int64(heights[v])
-        if steps >= np.int64(_UNKNOWN):
+        if steps >= np.int64(UNKNOWN):
             return False
         v = np.int64(bottom)
-        while heights[v] == _UNKNOWN:
-            heights[v] = steps
+        while not _has_bit(done, v):
+            _put_height(heights, done, fell, tally, v, steps)
             steps -= 1
             v = np.int64(parents[v])
     return True
+
+
+@njit(inline="always")
+def _has_bit(bitmap, v):  # type: ignore[no-untyped-def]
+    return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
+
+
+@njit(inline="always")
+def _put_height(heights, done, fell, tally, v, height):  # type: ignore[no-untyped-def]
+    done[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+    if height < np.int64(heights[v]):
+        fell[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+        tally[0] += 1
+        heights[v] = height
+    tally[1] = max(tally[1], height)
 
 
 @kernel

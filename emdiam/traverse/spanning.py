@@ -28,7 +28,7 @@ from .components import _find
 from .core import Core
 from .dense import mark_blocks
 from .light_edges import NO_GIANT, LightEdges, collect, stream_of
-from .rooted import hang_from, heights_of, peel_forest
+from .rooted import hang_from, peel_forest
 
 # Edges of the buffer a vertex, and what one thread finds between two visits to it.
 _BUFFERED = 1.0
@@ -97,11 +97,6 @@ def spanning_forest(
     del edges
     parents = peel_forest(roots, degree, near, tick)
     return SpanningForest(parents, n_trees, scans, core.counters.snapshot().bytes_read - read)
-
-
-def tree_heights(forest: SpanningForest, tick: Tick | None = None) -> np.ndarray:
-    """Distance of every vertex to the root of its tree, in the tree, uint32[n]; OverflowError beyond."""
-    return heights_of(forest.raw, tick)
 
 
 def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, tick: Tick | None) -> None:
