@@ -102,7 +102,7 @@ def test_two_components(call, store: str, method: str):  # noqa: F811
     code, out, _ = call("approx", store, "--method", method, "--quiet")
     assert code == 0
     assert out.splitlines()[0] == "connected: no, 2 components"
-    assert any(line.startswith("estimate over all components: ") for line in out.splitlines())
+    assert any(line.startswith("paper's estimate over all components (") for line in out.splitlines())
     assert any(line.startswith("proved of the largest component: ") for line in out.splitlines())
 
 
@@ -112,8 +112,8 @@ def test_sweep_of_a_path_is_exact(call):  # noqa: F811
     assert (result["exact"], result["diameter"], result["ratio"], result["seed"]) == (True, 99, 1.0, 0)
     code, out, _ = call("approx", "p.zarr", "--method", "sweep", "--quiet")
     assert code == 0
-    assert out.splitlines()[:4] == ["connected: yes", "estimate: 99 (sweep)", "proved: 99 <= D <= 99, so D = 99",
-                                    "ratio: 1.0000 (estimate / 99)"]
+    assert out.splitlines()[:4] == ["connected: yes", "proved: 99 <= D <= 99, so D = 99",
+                                    "paper's estimate (sweep: the lower bound): 99", "ratio: 1.0000 (estimate / 99)"]
 
 
 def test_options_reach_the_method(call, torus: str):  # noqa: F811
@@ -152,7 +152,9 @@ def test_several_masters_are_several_runs(call, torus: str):  # noqa: F811
     assert rows[2]["masters"] == "240" and float(rows[2]["ratio"]) == runs[2]["ratio"]
     code, out, _ = call("approx", torus, *given, "--quiet")
     assert code == 0 and out.splitlines()[0].split() == [
-        "masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes", "read", "seconds"]
+        "masters", "lower", "upper", "paper's", "estimate", "ratio", "rounds", "passes", "bytes", "read", "seconds"]
+    assert [line.split()[1:3] for line in out.splitlines()[1:]] == [
+        [str(run["lower"]), str(run["upper"])] for run in runs]
     assert len(out.splitlines()) == 4
 
 
@@ -221,7 +223,8 @@ def test_stopped_with_an_interval(call, torus: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(CpuEngine, "tree_diameter", press_ctrl_c)
     code, out, err = call("approx", torus, "--method", "sweep", "--quiet")
     assert code == 3 and "stopped by the user; the diameter lies in [16, 32]" in err
-    assert out.splitlines()[:3] == ["connected: yes", "estimate: 16 (sweep)", "proved: 16 <= D <= 32"]
+    assert out.splitlines()[:3] == ["connected: yes", "proved: 16 <= D <= 32",
+                                    "paper's estimate (sweep: the lower bound): 16"]
     code, out, _ = call("approx", torus, "--method", "sweep", "--quiet", "--csv")
     assert code == 3 and out.splitlines()[1].startswith(",16,16,32,,,")
 
@@ -311,8 +314,8 @@ def approximation(**changes: Any) -> dict[str, Any]:
 def test_the_text_of_clusters():
     assert approximation_text(approximation()).splitlines()[:9] == [
         "connected: yes",
-        "estimate: 51 (clusters)",
         "proved: 40 <= D <= 60",
+        "paper's estimate (clusters: S + 2 d): 51",
         "ratio: 1.0200 (estimate / 50)",
         "masters: 1,024",
         "farthest vertex from its master: 6",
@@ -321,6 +324,13 @@ def test_the_text_of_clusters():
         "condensed graph: 1,024 vertices, 9,000 edges, on disk, condensed 2 times",
     ]
     assert "stages: grow 0.5 s, condense 0.25 s" in approximation_text(approximation())
+
+
+@pytest.mark.parametrize("estimate", [39, 61])
+def test_an_estimate_outside_of_what_is_proved_is_said_to_be(estimate: int):
+    lines = approximation_text(approximation(estimate=estimate)).splitlines()
+    assert lines[1:3] == ["proved: 40 <= D <= 60",
+                          f"paper's estimate (clusters: S + 2 d): {estimate}, outside of what is proved"]
 
 
 def test_the_text_of_spanning():
@@ -346,7 +356,8 @@ def test_a_run_that_was_stopped_before_it_knew_anything():
     text = approximation_text(approximation(
         connected=None, n_components=None, estimate=None, ratio=None, witness=None, lower=0, upper=4999, masters=None,
         max_master_distance=None, max_master_gap=None, rounds=None, condensed=None))
-    assert text.splitlines()[:3] == ["connected: not known yet", "estimate: none yet", "proved: 0 <= D <= 4,999"]
+    assert text.splitlines()[:3] == ["connected: not known yet", "proved: 0 <= D <= 4,999",
+                                     "paper's estimate (clusters: S + 2 d): none yet"]
     assert "lower bound" not in text and "masters" not in text
 
 
@@ -354,5 +365,5 @@ def test_tables():
     runs = [approximation(), approximation(ratio=None, masters=None)]
     assert csv_text(runs).splitlines()[1:] == ["1024,51,40,60,1.02,6,31,1048576,1.25", ",51,40,60,,6,31,1048576,1.25"]
     lines = table_text(runs).splitlines()
-    assert lines[1].split() == ["1,024", "51", "40", "60", "1.0200", "6", "31", "1.0", "MiB", "1.2", "s"]
+    assert lines[1].split() == ["1,024", "40", "60", "51", "1.0200", "6", "31", "1.0", "MiB", "1.2", "s"]
     assert lines[2].split()[0] == "-" and len(set(map(len, lines))) == 1

@@ -103,7 +103,7 @@ def _bounds_text(result: dict[str, Any]) -> str:
         largest = result.get("diameter_largest_component")
         text += ")" if largest is None else f"; largest: {largest})"
     estimate = result.get("estimate")
-    return text if estimate is None else f"{text}, estimate {estimate}"
+    return text if estimate is None else f"{text}, paper's estimate {estimate}"
 
 
 def size_text(size: int | None) -> str:

@@ -1,4 +1,4 @@
-"""`emdiam approx`: an estimate of the diameter, and bounds that are proved."""
+"""`emdiam approx`: bounds on the diameter that are proved, and an estimate."""
 
 from __future__ import annotations
 
@@ -46,11 +46,12 @@ _SWITCHES = ("seed", "euler", "levels", "iterations", "known_diameter", "scratch
               help="Drop what was read from the page cache, so that every read is one from disk.")
 @options.progress
 def command(**given: Any) -> int:
-    """Estimate the diameter of a store, and prove bounds on it.
+    """Prove bounds on the diameter of a store, and estimate it.
 
-    The estimate is what the method reports; it may lie outside the bounds, which are proved: a pair
-    of vertices is at least as far apart as the lower one says, and no pair farther than the upper
-    one. All connected components count: both are about the largest distance over all of them.
+    The bounds are proved: a pair of vertices is at least as far apart as the lower one says, and no
+    pair farther than the upper one. The estimate is that of the paper's formula for the method; it may
+    lie outside of them. All connected components count: both are about the largest distance over all
+    of them.
 
     With several --masters, there is a run for each of them and a table at the end; as JSON
     {"runs": [...]}. Ctrl-C prints what is proved so far and leaves with exit code 3.

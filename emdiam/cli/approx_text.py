@@ -1,4 +1,4 @@
-"""The answer of `emdiam approx` for people and tables: the estimate apart from what is proved."""
+"""The answer of `emdiam approx` for people and tables: what is proved, then the estimate of the paper."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ from .memory_text import memory_lines
 from .phases import bounds_text, seconds_text
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
+# Columns of the table for people: name, and head where it is not that.
+_HEADS = {"masters": "masters", "lower": "lower", "upper": "upper", "estimate": "paper's estimate", "ratio": "ratio",
+          "rounds": "rounds", "passes": "passes", "bytes_read": "bytes read", "seconds": "seconds"}
+# The formula of the paper by which a method estimates; docs/algorithms say what is in it.
+_FORMULAS = {"clusters": "S + 2 d", "sweep": "the lower bound", "spanning": "twice the height of the tree",
+             "fringe": "the upper bound"}
 _MOST_FRINGES = 10
 
 
@@ -26,9 +32,9 @@ def approximation_text(result: dict[str, Any]) -> str:
 
 def table_text(results: list[dict[str, Any]]) -> str:
     """A table for several runs, one row each."""
-    rows = [[name.replace("_", " ") for name in COLUMNS]]
-    rows += [[_shown(name, value) for name, value in _row(result).items()] for result in results]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(COLUMNS))]
+    values = [_row(result) for result in results]
+    rows = [list(_HEADS.values()), *([_shown(name, row[name]) for name in _HEADS] for row in values)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
 
 
@@ -61,14 +67,16 @@ def _bound_lines(result: dict[str, Any]) -> list[str]:
     lines = ["connected: not known yet" if connected is None else "connected: yes" if connected
              else f"connected: no, {components:,} components"]
     place = " over all components" if connected is False else ""
-    estimate = "none yet" if result["estimate"] is None else f"{result['estimate']:,} ({result['method']})"
-    lines.append(f"estimate{place}: {estimate}")
     so = f", so D = {result['lower']:,}" if result["exact"] else ""
     lines.append(f"proved{place}: {bounds_text(result['lower'], result['upper'])}{so}")
     if connected is False:
         lines.append("proved of the largest component:"
                      f" {bounds_text(*result['details']['interval_largest_component'])}")
-    known = result["known_diameter"]
+    known, estimate = result["known_diameter"], result["estimate"]
+    far = estimate is not None and not result["lower"] <= estimate <= result["upper"]
+    lines.append(f"paper's estimate{place} ({result['method']}: {_FORMULAS[result['method']]}): "
+                 + ("none yet" if estimate is None else f"{estimate:,}")
+                 + (", outside of what is proved" if far else ""))
     if result["ratio"] is not None:
         divisor = result["lower"] if result["exact"] else known
         lines.append(f"ratio: {result['ratio']:.4f} (estimate / {divisor:,})")

@@ -81,7 +81,7 @@ def answers(runs: Sequence[Run]) -> Section:
     if not told:
         section.paragraphs = ["No run has proved a bound on a diameter."]
         return section
-    head = ["run", "diameter", "proved", "estimate", "witness", "vertices", "edges"]
+    head = ["run", "diameter", "proved", "paper's estimate", "witness", "vertices", "edges"]
     rows = [[run.name, texts.diameter(run), texts.bounds(run), texts.estimate(run), texts.witness(run),
              texts.count(run.number("n_vertices")), texts.count(run.number("n_edges"))] for run in told]
     if all(row[3] == NONE for row in rows):

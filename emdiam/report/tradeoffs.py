@@ -69,9 +69,9 @@ def tradeoff_section(runs: Sequence[Run]) -> Section | None:
         return None
     from . import plots
 
-    rows = [[point.name, point.method, texts.count(point.estimate), texts.ratio(point.quality),
-             texts.count(point.lower), texts.count(point.upper), texts.duration(point.seconds)] for point in found]
-    head = ["approximation", "method", "estimate", "estimate / D", "lower", "upper", "time"]
+    rows = [[point.name, point.method, texts.count(point.lower), texts.count(point.upper),
+             texts.count(point.estimate), texts.ratio(point.quality), texts.duration(point.seconds)] for point in found]
+    head = ["approximation", "method", "lower", "upper", "paper's estimate", "estimate / D", "time"]
     return Section("Approximations: quality and price", [
-        "An estimate may lie on either side of D; lower and upper are proved."],
+        "Lower and upper are proved. The estimate is that of the paper's formula; it may lie on either side of D."],
         [Table(head, rows, words=2)], plots.quality(found))

@@ -39,11 +39,11 @@ def ratio_text(value: float) -> str:
 
 
 ANSWER: tuple[Line, ...] = (
-    ("computed approx. diameter", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
+    ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
+    ("paper's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
     ("time [s]", "seconds", seconds_text),
 )
 PRICE: tuple[Line, ...] = (
-    ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
     ("read", "bytes_read", format_size), ("peak RSS", "peak_rss_bytes", format_size),
     ("planned RSS", "planned_rss_bytes", format_size),
 )
