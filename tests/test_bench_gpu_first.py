@@ -50,7 +50,7 @@ def test_after_a_smoke_part_that_failed_no_other_is_started(
 
     def launch(part: str, seconds: float, file: Path) -> Ended:
         started.append(part)
-        return Ended(2, "one line\nthe device gpu:0 cannot run these kernels; install something\n")
+        return Ended(2, "the device gpu:0 cannot run these kernels; install something\n")
 
     monkeypatch.setattr(command, "launcher", lambda *given: launch)
     assert command.main(["--only", "smoke,facts,verify", "--out", str(tmp_path), "--seconds", "60"]) == 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -142,7 +143,9 @@ def what_smokes(part: dict[str, Any]) -> str:
     """What is wrong with the smoke part, in a sentence; "" for nothing."""
     bad = [f"{row['what']}: {row.get('failure') or 'the result is wrong'}" for row in bad_rows(part["rows"])]
     lines = part["failure"].strip().splitlines()
-    return "; ".join([*bad, *lines[-1:]])
+    # Where no cell was begun, all that matters is what the process has said.
+    said = [re.sub(r"^the process left with \d+ in the cell: none\. ", "", line) for line in lines[-1:]]
+    return "; ".join([*bad, *said])
 
 
 def run_all(names: Sequence[str], seconds: float, launch: Launch, out: Path, about: dict[str, Any],
