@@ -59,6 +59,8 @@ def parser() -> argparse.ArgumentParser:
                       help="the same out of core, over seeds, and on hard graphs (default: 600)")
     made.add_argument("--methods", choices=("own", "all"), default="own",
                       help="section exact: pivots and fdiam, or the classic methods too (default: own)")
+    made.add_argument("--approximation", action="append", choices=approx.METHODS, metavar="NAME", default=[],
+                      help="section approx: only this method (again for more)")
     made.add_argument("--large", action="store_true", help="with graphs that take minutes to make")
     made.add_argument("--vertices", type=_count, metavar="N", default=1 << 22,
                       help="vertices of the generated graphs of section approx (default: 2^22)")
@@ -89,7 +91,7 @@ def setting_of(given: argparse.Namespace) -> Setting:
     effort = QUICK_EFFORT if given.quick else Effort(given.rounds, given.attempts, given.quiet_cores)
     return Setting(Cache(given.cache, given.data), given.threads, given.quick, tuple(given.graph),
                    given.peers, given.peer_seconds, given.solve_seconds, given.long_seconds, given.methods,
-                   given.large, effort, given.vertices)
+                   given.large, effort, given.vertices, tuple(given.approximation))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

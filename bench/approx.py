@@ -36,7 +36,7 @@ _PARAMETERS = {"levels-sqrt": ("levels", {"levels": "sqrt"}), "levels-linear": (
 _SHARES, _QUICK_SHARES, _QUICK_VERTICES = range(14, 0, -2), (6, 2), 1 << 12
 _BLOCKS, _QUICK_BLOCKS = 500, 50
 _REAL_MASTERS = "2^4..2^16:4,10%,15%,20%"
-_METHODS, _QUICK_METHODS = ("sweep", "spanning", "fringe", "clusters"), ("sweep", "clusters")
+METHODS, _QUICK_METHODS = ("sweep", "spanning", "fringe", "clusters"), ("sweep", "clusters")
 
 
 def run(setting: Setting) -> list[dict[str, Any]]:
@@ -70,7 +70,7 @@ def _measure(setting: Setting, name: str, graph: Graph) -> dict[str, Any]:
     watch = _CellWatch()
     evict(path)
     options = TradeoffOptions(
-        _QUICK_METHODS if setting.quick else _METHODS, masters_of(graph, setting.quick, n),
+        setting.approximations or (_QUICK_METHODS if setting.quick else METHODS), masters_of(graph, setting.quick, n),
         known_diameter=exact["diameter"], plots=False,
         cells=CellOptions(arena_bytes=arena, threads=setting.threads, evict_page_cache=True,
                           time_limit=setting.long_seconds))

@@ -15,7 +15,8 @@ class Setting:
     libraries. peer_seconds, solve_seconds, long_seconds : limits of one measurement of a peer, of one
     exact run of emdiam, and of one that is out of core or on a hard graph. methods : "own" (pivots
     and fdiam) or "all". large : with the graphs that take minutes to make. effort : see
-    rounds.Effort. vertices : of the generated graphs of section approx."""
+    rounds.Effort. vertices : of the generated graphs of section approx. approximations : its methods (empty:
+    all)."""
 
     cache: Cache
     threads: int = 2
@@ -29,6 +30,7 @@ class Setting:
     large: bool = False
     effort: Effort = field(default_factory=Effort)
     vertices: int = 1 << 22
+    approximations: tuple[str, ...] = ()
 
     @property
     def n_sources(self) -> int:

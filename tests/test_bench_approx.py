@@ -66,6 +66,13 @@ def test_cells_that_did_not_end_and_wrong_ones_are_told(row: dict[str, Any]):
     assert "- WRONG" in text and "exact, in RAM" not in text
 
 
+def test_one_method_alone(cache: Cache):
+    (row,) = approx.run(Setting(cache, quick=True, names=("worst-case",), effort=QUICK_EFFORT,
+                                approximations=("spanning",)))
+    assert [cell["cell"] for cell in row["cells"]] == ["spanning-seed-0"] and row["wrong"] == []
+    assert "1.6319" in text_of([row])
+
+
 def test_masters_follow_from_the_vertices(cache: Cache):
     graph = approx.graph_of("levels-sqrt", Setting(cache))
     assert (graph.name, graph.vertices) == ("levels-sqrt-4194304", 1 << 22)
@@ -76,9 +83,10 @@ def test_masters_follow_from_the_vertices(cache: Cache):
 
 
 def test_the_command_line_takes_the_size_and_the_graphs(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    given = parser().parse_args(["--vertices", "2^12", "--graph", "worst-case", "--cache", str(tmp_path)])
+    given = parser().parse_args(["--vertices", "2^12", "--graph", "worst-case", "--approximation", "spanning",
+                                 "--cache", str(tmp_path)])
     setting = setting_of(given)
-    assert (setting.vertices, setting.names) == (4096, ("worst-case",))
+    assert (setting.vertices, setting.names, setting.approximations) == (4096, ("worst-case",), ("spanning",))
     assert approx.graph_of("worst-case", setting).vertices == 4096
     with pytest.raises(SystemExit):
         parser().parse_args(["--vertices", "many"])
