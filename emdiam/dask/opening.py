@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -92,7 +94,7 @@ def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
             each = cluster.worker_threads or max(1, threads // workers)
             # Memory is planned and measured here, and not by killing what has grown: hence no limit of Dask's own.
             stack.enter_context(dask.config.set(PATIENCE))
-            here = stack.enter_context(_quiet_cluster(workers, each))
+            here = stack.enter_context(_whole(lambda: _quiet_cluster(workers, each)))
             yield stack.enter_context(Client(here))
             return
         stack.enter_context(_quiet_logs())
@@ -116,6 +118,27 @@ def _quiet_logs() -> Iterator[None]:
     finally:
         for name, level in before.items():
             logging.getLogger(name).setLevel(level)
+
+
+def _whole(start: Callable[[], LocalCluster]) -> LocalCluster:
+    """The cluster that start() starts. A stop in the middle waits until it is there, and closes it: Dask cannot close
+    one that is half there."""
+    made: Future[LocalCluster] = Future()
+
+    def fulfil() -> None:
+        if made.set_running_or_notify_cancel():
+            try:
+                made.set_result(start())
+            except BaseException as error:  # the other thread raises it
+                made.set_exception(error)
+
+    try:
+        threading.Thread(target=fulfil, name="emdiam-cluster", daemon=True).start()
+        return made.result()
+    except KeyboardInterrupt:
+        if not made.cancel():
+            made.result().close()
+        raise
 
 
 def _quiet_cluster(workers: int, threads: int) -> LocalCluster:

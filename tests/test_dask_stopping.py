@@ -1,0 +1,43 @@
+"""A stop while workers are started: the cluster is there first, and is closed."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from emdiam.cli.signals import stop_asked, stopping_on_signals
+
+pytest.importorskip("distributed")
+
+PATIENCE = 60.0
+
+
+def test_a_cluster_that_is_half_there_is_closed_when_it_is_whole():
+    from emdiam.dask.opening import _whole
+
+    told: list[str] = []
+    begun = threading.Event()
+
+    def start() -> Any:
+        begun.set()
+        while not stop_asked():  # the signal comes while it is being started
+            assert not gone.wait(0.001)
+        told.append("started")
+        return SimpleNamespace(close=lambda: told.append("closed"))
+
+    def signal_it() -> None:
+        assert begun.wait(PATIENCE)
+        signal.pthread_kill(cast(int, threading.main_thread().ident), signal.SIGTERM)
+
+    gone = threading.Event()
+    other = threading.Thread(target=signal_it)
+    with stopping_on_signals():
+        other.start()
+        with pytest.raises(KeyboardInterrupt):
+            _whole(start)
+        other.join()
+    assert told == ["started", "closed"]
