@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .errors import BudgetError, InputError
+from .gpu.select import DEVICE_FAULTS
 from .graph.store import Store
 from .progress import Listener
 from .stream.plan import READERS, MemoryPlan, Phase, make_plan
@@ -83,6 +84,14 @@ def _plan_vram(store: Store, device: OnDevice, method: str) -> VramPlan:
     return plan_vram(store, device, method)
 
 
+def _blamed(store: Store) -> AbstractContextManager[None]:
+    """See graph.check.blamed_on."""
+    from .exact.run_parts import TimeOver
+    from .graph.check import blamed_on
+
+    return blamed_on(store, TimeOver, *DEVICE_FAULTS)
+
+
 @contextmanager
 def open_engine(
     store: Store, *, threads: int = 2, progress: Listener | None = None, device: OnDevice | None = None, **options: Any,
@@ -132,6 +141,7 @@ def open_engine(
             engine = stack.enter_context(engine_on_device(engine, device, vram))
         engine.compile_seconds = compile_seconds
         engine.load_seconds = time.perf_counter() - begin
+        stack.enter_context(_blamed(store))
         yield engine
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -12,11 +13,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from emdiam.api_approx import ApproxRun, approx
+from emdiam.api_exact import METHODS, ExactRun, exact
 from emdiam.errors import StoreError
+from emdiam.graph.convert import ConvertOptions
 from emdiam.graph.layout import StoreRecord
 from emdiam.graph.shards import open_remedy
 from emdiam.graph.store import open_store
+from emdiam.order.run import reorder
 from emdiam.session import open_engine
+from emdiam.stream import rows as stream_rows
 from tests.damage import edit_json, edit_record, make_store, some_graph
 from tests.forged import csr, forge
 
@@ -191,3 +197,76 @@ def test_the_record_that_is_written_is_the_one_that_is_read(tmp_path: Path):
     with open_store(path) as store:
         assert sorted(store.record.shard_digests) == store.array_names()
         assert json.loads((path / "zarr.json").read_text())["attributes"]["emdiam"] == store.record.to_dict()
+
+
+# -- rows ---------------------------------------------------------------------------------------------------------
+# A tip whose walk along vertices of degree 2 comes to no end, were the way back not looked at.
+ROUND = [[1], [2, 5], [3, 4], [1, 4], [3, 5], [2, 4], []]
+# Edges into vertices without any, and out of a component.
+ASTRAY = [[], [], [3, 0], [2, 4], [3], [6], [1, 5], [8], [7], []]
+
+
+def one_way(path: Path, rows: list[list[int]], copies: int = 40) -> Path:
+    """A store of so many copies of these rows, so that it takes several chunks."""
+    shifted = [[v + i * len(rows) for v in sorted(row)] for i in range(copies) for row in rows]
+    return forge(path, *csr(shifted))
+
+
+def without_sums(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows in one direction are noticed late, as where not all blocks were read before."""
+    plain = stream_rows.check_rows
+    monkeypatch.setattr(stream_rows, "check_rows", lambda *given: (plain(*given)[0], 0))
+
+
+@pytest.mark.parametrize("rows", [ROUND, ASTRAY], ids=["round", "astray"])
+@pytest.mark.parametrize("method", ["fdiam", "pivots", "clusters", "spanning", "sweep"])
+@pytest.mark.parametrize("noticed", ["early", "late"])
+def test_edges_in_one_direction_end_every_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, rows: list[list[int]], method: str, noticed: str
+):
+    """Never a crash, a hang or a fault of ours: what is wrong is the store."""
+    path = one_way(tmp_path / "g.zarr", rows)
+    if noticed == "late":
+        without_sums(monkeypatch)
+    options = {"method": method, "memory_bytes": 2 << 30}
+    expected: Any = pytest.raises(StoreError, match="in one direction only")
+    if noticed == "late" and method == "spanning":  # it may find a forest all the same
+        expected = contextlib.suppress(StoreError)
+    with expected:
+        exact(path, ExactRun(**options)) if method in METHODS else approx(path, ApproxRun(**options))
+
+
+@pytest.mark.parametrize("order", ["natural", "degree", "bfs", "cluster"])
+@pytest.mark.parametrize("rows", [
+    ROUND, ASTRAY, [[1], [0], [3], [], [], [4]], [[2, 1], [2, 0], [0, 1]], [[1, 1], [0, 0]], [[1], [0], [2, 3], [2, 2]],
+], ids=["round", "astray", "crossed", "unsorted", "twice", "loop"])
+def test_reorder_writes_no_store_of_rows_that_are_no_graph(tmp_path: Path, order: str, rows: list[list[int]]):
+    path = forge(tmp_path / "g.zarr", *csr(rows))
+    with pytest.raises(StoreError):
+        reorder(path, tmp_path / "h.zarr", order, options=ConvertOptions(memory_bytes=1 << 30))
+    assert not (tmp_path / "h.zarr").exists()
+
+
+@pytest.mark.parametrize("ids", [[0] * 80, [79] * 80])
+def test_reorder_by_clusters_of_rows_of_one_neighbour(tmp_path: Path, ids: list[int]):
+    path = forge(tmp_path / "g.zarr", np.arange(81), np.array(ids))
+    with pytest.raises(StoreError, match="do not ascend"):
+        reorder(path, tmp_path / "h.zarr", "cluster", options=ConvertOptions(memory_bytes=1 << 30))
+
+
+def test_ranks_that_are_no_permutation(tmp_path: Path):
+    """Kernels take them for indices."""
+    ranks = np.array([1, 0, 1, 2, 3], np.uint32)
+    path = forge(tmp_path / "g.zarr", *csr(PATH), ids={"natural_id": ranks}, record={"ordering": "bfs"})
+    with pytest.raises(StoreError, match="natural_id does not hold every vertex once"):
+        approx(path, ApproxRun(method="clusters", memory_bytes=2 << 30))
+
+
+def test_a_fault_of_ours_is_not_blamed_on_a_good_store(tmp_path: Path):
+    path = make_store(tmp_path / "g.zarr", some_graph())
+    with pytest.raises(ZeroDivisionError), open_store(path) as store, open_engine(store, memory_bytes=2 << 30):
+        raise ZeroDivisionError
+    bad = one_way(tmp_path / "h.zarr", ASTRAY)
+    with pytest.raises(StoreError, match="in one direction only"):
+        with open_store(bad) as store, open_engine(store, memory_bytes=2 << 30, arena_bytes=6 * 64 * 4):
+            raise ZeroDivisionError

@@ -16,6 +16,8 @@ import dask
 from distributed import Client, LocalCluster
 
 from ..errors import InputError
+from ..exact.run_parts import TimeOver
+from ..graph.check import blamed_on
 from ..graph.store import Store
 from ..progress import Listener
 from ..session import family, method_phases, pool_wanted
@@ -64,6 +66,7 @@ def open_dask_engine(
         engine = DaskEngine(store, group, plan, local, progress)
         stack.callback(engine.close)
         engine.load_seconds = time.perf_counter() - begin
+        stack.enter_context(blamed_on(store, TimeOver))
         yield engine
 
 

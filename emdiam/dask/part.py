@@ -85,8 +85,8 @@ class Part:
         arena = Arena(table.n_blocks, self.plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
         self._crew = Crew(spec.threads, READERS)
         counters = SharedCounters()
-        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, self._crew, counters,
-                      self.plan.run_blocks)
+        rows = RowCheck(table, store.id_dtype, store.path, self.stop - self.first == store.n_vertices)
+        pager = Pager(store.indices, rows, arena, self._crew, counters, self.plan.run_blocks)
         core = Core(table, pager, self._crew, counters, RangeWorkspace(store.n_vertices, store.id_dtype),
                     dense_arcs=spec.dense_arcs)
         core.n_isolated = store.record.n_isolated

@@ -46,7 +46,8 @@ def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, 
     """Pack the arcs of one block (the next of `turn`) into the group, between different clusters, into `found`.
 
     As traverse.condense.crossing_arcs. taken : int64[3], arcs written, blocks taken (0 or 1), and the first vertex of
-    the group."""
+    the group; arcs written is -1 - v for a vertex v one end of whose arcs is in no cluster, as only rows that are not
+    symmetric can have."""
     owner_mask = np.uint64(0xFFFFFFFF)
     distance_shift = np.uint64(OWNER_BITS)
     k = atomic_add(turn, 0, 1)
@@ -70,6 +71,9 @@ def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, 
             if 0 <= at < len(ghost):
                 owner = ghost[at] & owner_mask
                 if owner != own:
+                    if own == owner_mask or owner == owner_mask:
+                        taken[0] = -1 - v
+                        return
                     far = weight + (ghost[at] >> distance_shift)
                     found[count] = ((own << shifts[0]) | (owner << shifts[1])) | far
                     count += 1

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..traverse.chains import one_way
 from .ghosts import block_by_block, bring, count_pass, ghost_groups, own_ranks, ranks_of, sweep_own
 from .part import Part
 from .scan_kernels import crossing_arcs, sampled, steep_arcs
@@ -67,6 +68,8 @@ def condense_some(part: Part, key: int, bits: tuple[int, int], most: int) -> tup
         found, taken = np.empty(1 << table.shift, np.uint64), np.array([0, 0, state.low], np.int64)
         crossing_arcs(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, labels, state.ghost,
                       shifts, found, taken)
+        if taken[0] < 0:
+            raise one_way(-1 - int(taken[0]))
         if taken[0]:
             with lock:
                 pieces.append(found[: taken[0]].copy())

@@ -13,8 +13,10 @@ def follow_within(walks, pending, ids, slot_of, shift, group, row, hub, blocks, 
     """Walk every chain i with pending[i] on, as long as it stands in first..stop-1; as traverse.chains.follow.
 
     walks : int64[k, 4], number, vertex, vertex before (-1 at the start), length. pending : uint8[k], 0 at its end.
-    blocks : int64[2k] receives the blocks that are missing. Returns how many."""
+    blocks : int64[2k] receives the blocks that are missing. Returns how many; -1 - v for a vertex v whose neighbour is
+    not a neighbour of v."""
     asked = 0
+    mask = (1 << shift) - 1
     for i in range(len(walks)):
         while pending[i]:
             v = walks[i, 1]
@@ -32,10 +34,13 @@ def follow_within(walks, pending, ids, slot_of, shift, group, row, hub, blocks, 
                 blocks[asked + 1] = high
                 asked += 2
                 break
-            mask = (1 << shift) - 1
             w = np.int64(ids[(np.int64(slot_of[low]) << shift) + (start & mask)])
-            if w == walks[i, 2]:
-                w = np.int64(ids[(np.int64(slot_of[high]) << shift) + ((start + 1) & mask)])
+            if walks[i, 2] >= 0:
+                other = np.int64(ids[(np.int64(slot_of[high]) << shift) + ((start + 1) & mask)])
+                if w == walks[i, 2]:
+                    w = other
+                elif other != walks[i, 2]:
+                    return -1 - walks[i, 2]
             walks[i, 2] = v
             walks[i, 1] = w
             walks[i, 3] += 1

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from ..traverse.chains import one_way
 from ..traverse.paths import read_rows
 from .ghosts import own_ranks, ranks_of
 from .letters import Post
@@ -60,6 +61,8 @@ def _follow(part: Part, walks: np.ndarray, pending: np.ndarray) -> None:
     blocks = np.empty(2 * len(walks), np.int64)
     while True:
         asked = follow_within(walks, pending, ids, slot_of, shift, *core.offsets, blocks, part.first, part.stop)
+        if asked < 0:
+            raise one_way(-1 - asked)
         if asked == 0:
             return
         core.pager.load(np.unique(blocks[:asked]))

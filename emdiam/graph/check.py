@@ -17,12 +17,13 @@ from __future__ import annotations
 import codecs
 import hashlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..errors import StoreError
+from ..errors import DeviceError, InputError, StoppedEarly, StoreError
 from ..progress import Listener
 from .array_reader import ShardedArray
 from .codec import CRC_BYTES
@@ -49,6 +50,20 @@ def check_store(store: Store, progress: Listener | None = None) -> dict[str, int
     if digest.hexdigest() != store.record.chunk_digest:
         raise StoreError("the chunks are not those of the store record", path=store.path, remedy=_REMEDY)
     return {"chunks": run.chunks, "arcs": store.n_arcs}
+
+
+@contextmanager
+def blamed_on(store: Store, *passing: type[Exception]) -> Iterator[None]:
+    """Around work on the store whose errors of our own, such as a distance that is none, may be due to the store:
+    then it is read and verified, and the StoreError of what is wrong with it takes the place of the other.
+
+    passing : further errors that say nothing of the store."""
+    try:
+        yield
+    except Exception as error:
+        if not isinstance(error, (InputError, StoppedEarly, DeviceError, MemoryError, *passing)):
+            check_store(store)
+        raise
 
 
 class _Check:
@@ -101,7 +116,7 @@ def _exhaust(values: Iterator[np.ndarray]) -> None:
 
 
 @dataclass
-class _Fingerprints:
+class Fingerprints:
     """Wrapping sums (modulo 2^64) over the arcs that lead up and those that lead down."""
 
     up: int = 0
@@ -116,6 +131,12 @@ class _Fingerprints:
         self.down = (self.down + total - up) % (1 << 64)
 
 
+    def join(self, other: Fingerprints) -> None:
+        """Add the sums of another part of the arcs."""
+        self.up = (self.up + other.up) % (1 << 64)
+        self.down = (self.down + other.down) % (1 << 64)
+
+
 def _mix(values: np.ndarray) -> np.ndarray:
     """A bijection of uint64 (the finaliser of MurmurHash3) that spreads every bit over all."""
     values = values + np.uint64(0x9E3779B97F4A7C15)
@@ -126,7 +147,7 @@ def _mix(values: np.ndarray) -> np.ndarray:
 
 def _check_rows(store: Store, values: Iterator[np.ndarray]) -> None:
     """Ids below n, rows strictly increasing, no loops, both directions of every edge."""
-    sums = _Fingerprints()
+    sums = Fingerprints()
     walk = _RowWalk(store.indptr)
     last_row, last_id = -1, -1
     for ids in values:
@@ -140,11 +161,11 @@ def _check_rows(store: Store, values: Iterator[np.ndarray]) -> None:
             wrong[0] |= int(rows[0]) == last_row and int(here[0]) <= last_id
             if wrong.any():
                 row = int(rows[np.argmax(wrong)])
-                raise _fault(store, f"the neighbours of vertex {row} do not ascend, or hold itself")
+                raise not_ascending(store, row)
             sums.add(rows, here)
             last_row, last_id = int(rows[-1]), int(here[-1])
     if sums.up != sums.down:
-        raise _fault(store, "an edge is stored in one direction only")
+        raise one_way_only(store)
 
 
 class _RowWalk:
@@ -213,6 +234,16 @@ def check_ranks(store: Store, values: Iterator[np.ndarray]) -> None:
     n_seen = int(np.bitwise_count(seen.words).sum())
     if n_seen != store.n_vertices:
         raise _fault(store, f"natural_id holds {n_seen} of {store.n_vertices} vertices, the others twice")
+
+
+def not_ascending(store: Store, vertex: int) -> StoreError:
+    """The error of a row that is none."""
+    return _fault(store, f"the neighbours of vertex {vertex} do not ascend, or hold itself")
+
+
+def one_way_only(store: Store) -> StoreError:
+    """The error of rows that are not symmetric."""
+    return _fault(store, "an edge is stored in one direction only")
 
 
 def _fault(store: Store, what: str) -> StoreError:

@@ -24,6 +24,7 @@ from crc32c import crc32c
 
 from ..errors import StoreError
 from ..units import MemoryFigures, current_rss_bytes, default_memory_bytes, format_size, peak_rss_bytes
+from .arc_check import ArcCheck
 from .arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
 from .checkpoint import Checkpoint, SafePoints
 from .convert import ConvertOptions, planned_disk
@@ -171,6 +172,7 @@ class _Writing:
         self._sorter: ArcSorter | None = None
         self._writer: StoreWriter | None = None
         self._n_down = self._n_chunks = 0
+        self._rows = ArcCheck(store)
         self._numbers: list[Any] = []
         self._notes: list[str] = []
         checkpoint = context.safe.checkpoint
@@ -183,8 +185,8 @@ class _Writing:
         """All that was done so far."""
         return {
             "memory": self._context.plan.memory_bytes, "numbers": self._numbers,
-            "scan": [self._n_chunks, self._n_down], "stats": asdict(self._context.stats),
-            "seconds": self._context.meter.seconds_so_far(),
+            "scan": [self._n_chunks, self._n_down], "rows": self._rows.state(self._n_chunks),
+            "stats": asdict(self._context.stats), "seconds": self._context.meter.seconds_so_far(),
             "sorter": None if self._sorter is None else self._sorter.state(),
             "writer": None if self._writer is None else self._writer.state(),
         }
@@ -194,6 +196,7 @@ class _Writing:
         safe, state = self._context.safe, self._resumed
         if state is not None:
             self._numbers, (self._n_chunks, self._n_down) = state["numbers"], state["scan"]
+            self._rows = ArcCheck(self._store, state["rows"])
             for name, value in state["stats"].items():
                 setattr(self._context.stats, name, value)
             self._context.meter.seconds.update(state["seconds"])
@@ -282,6 +285,7 @@ class _Writing:
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
             rows = np.repeat(run.rows, np.diff(run.starts))
+            self._rows.add(run, rows, ids)
             up, down = np.flatnonzero(rows < ids), int(np.count_nonzero(rows > ids))
             src, dst = new_of[rows[up]].astype(np.uint64), new_of[ids[up]].astype(np.uint64)
             with lock:  # the sorter takes keys from one thread at a time
@@ -295,6 +299,7 @@ class _Writing:
             self._n_chunks = n_chunks
             context.safe.reached(always=True)
         self._check_arcs(2 * self._n_down)
+        self._rows.finish()
         meter.begin("sort", None, "keys")
         sorter.finish()
 

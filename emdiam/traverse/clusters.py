@@ -20,6 +20,7 @@ from ..errors import InputError
 from ..graph.generate.hashing import draw
 from ..jit import kernel
 from ..stream.pager import Tick
+from .chains import one_way
 from .columns import Column
 from .components import _find, unite
 from .core import Core
@@ -182,7 +183,20 @@ def grow_clusters(
         labels.masters = np.concatenate((masters, rest))
         if not labels.grow_from(first, width, tick, most_rounds):
             return None
+    _check_whole(core, values)
     return labels
+
+
+def _check_whole(core: Core, values: np.ndarray) -> None:
+    """Raise StoreError unless labels have reached the vertices with an edge and no others: what counts and packs
+    them trusts that, and rows that are not symmetric may be otherwise."""
+    visited = core.work.visited
+    mark_reached(values, visited)
+    visited ^= core.table.isolated
+    wrong = np.flatnonzero(visited != 0xFFFFFFFFFFFFFFFF)
+    if len(wrong):
+        bits = ~int(visited[wrong[0]]) & 0xFFFFFFFFFFFFFFFF
+        raise one_way(64 * int(wrong[0]) + (bits & -bits).bit_length() - 1)
 
 
 def _check_number(masters: int) -> None:
@@ -360,7 +374,7 @@ def find_smallest(parent, visited, ranks):  # type: ignore[no-untyped-def]
                 best[count] = v
                 count += 1
             elif len(ranks):
-                at = np.searchsorted(roots[:count], root)
-                if ranks[v] < ranks[best[at]]:
+                at = np.searchsorted(roots[:count], root)  # no root of a visited vertex, but in rows that are wrong
+                if at < count and roots[at] == root and ranks[v] < ranks[best[at]]:
                     best[at] = v
     return best

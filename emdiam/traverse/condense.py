@@ -18,6 +18,7 @@ from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
+from .chains import one_way
 from .clusters import Labels
 from .core import Core
 from .labels import OWNER_BITS
@@ -55,8 +56,11 @@ def _push(
         while True:
             found = np.empty(1 << table.shift, np.uint64)
             taken = np.zeros(2, np.int64)
-            arcs += int(kernel(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, values,
-                               shifts, found, taken))
+            scanned = int(kernel(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, values,
+                                 shifts, found, taken))
+            if scanned < 0:
+                raise one_way(-1 - scanned)
+            arcs += scanned
             if not taken[1]:
                 return arcs
             if taken[0]:
@@ -71,7 +75,8 @@ def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, 
                   taken):  # type: ignore[no-untyped-def]
     """Pack the arcs of one block (the next of `turn`) between different clusters into `found`.
 
-    taken : int64[2], arcs written and blocks taken (0 or 1). Returns arcs scanned."""
+    taken : int64[2], arcs written and blocks taken (0 or 1). Returns arcs scanned, or -1 - v for a vertex v one end of
+    whose arcs is in no cluster, which only rows that are not symmetric can have."""
     owner_mask = np.uint64(0xFFFFFFFF)
     distance_shift = np.uint64(OWNER_BITS)
     k = atomic_add(turn, 0, 1)
@@ -94,6 +99,8 @@ def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, 
             other = labels[ids[p]]
             owner = other & owner_mask
             if owner != own:
+                if own == owner_mask or owner == owner_mask:
+                    return -1 - v
                 found[count] = ((own << shifts[0]) | (owner << shifts[1])) | (weight + (other >> distance_shift))
                 count += 1
     taken[0] = count

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import StoreError
 from ..graph.store import Store
 from ..progress import Listener
 from ..stream.counters import Counters
@@ -32,6 +33,7 @@ from .spread import SpreadRun
 from .strip_batch import MOST_STRIPS, StripBatch
 from .telling import Telling
 from .trees import tree_diameter
+from .workspace import set_bits
 
 _PIECE = 1 << 17
 
@@ -46,7 +48,7 @@ class CpuEngine(Telling):
         self.store, self._core, self.plan = store, core, plan
         self.compile_seconds = self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
-        self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, core.table.n_blocks)
+        self.n_isolated, self.n_blocks = core.n_isolated, max(1, core.table.n_blocks)
         self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes
         self.threads, self.in_ram = core.crew.threads, plan.in_ram
         self._ranks: np.ndarray | None = None
@@ -165,6 +167,8 @@ class CpuEngine(Telling):
         """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself."""
         if self._ranks is None:
             stored = self.store.natural_ids()
+            if stored is not None:
+                _check_permutation(stored, self.store)
             self._ranks = np.empty(0, self.store.id_dtype) if stored is None else stored
         return self._ranks
 
@@ -294,3 +298,12 @@ class CpuEngine(Telling):
     def _position(self) -> dict[str, Any]:
         done, total = self._core.pager.position
         return {"pass_done": done, "pass_total": total} if total else {}
+
+
+def _check_permutation(ranks: np.ndarray, store: Store) -> None:
+    """Raise StoreError unless each of 0 to n - 1 is there once, as kernels trust; all are below n."""
+    seen = np.zeros((len(ranks) + 63) // 64, np.uint64)
+    set_bits(seen, ranks, len(ranks))
+    if int(np.bitwise_count(seen).sum()) != len(ranks):
+        raise StoreError("natural_id does not hold every vertex once", path=store.path,
+                         remedy="the store is damaged: reorder the original again")
