@@ -75,6 +75,24 @@ def test_a_disk_that_fills_in_between_leaves_no_lock(tmp_path: Path) -> None:
     os.close(claim(partial))
 
 
+@pytest.mark.parametrize(("name", "text"), [
+    ("g.gr", "p max 64294967296 8\n"), ("g.col", "p edge 9000000000000000000 8\ne 1 2\n"),
+    ("g.mtx", "%%MatrixMarket matrix coordinate pattern general\n8000000000 8000000000 1\n1 2\n"),
+])
+def test_an_absurd_number_of_vertices_is_refused_before_anything_is_written(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    """Each vertex without an edge is a row of the store: 64 billion of them were 2 GB of it."""
+    (tmp_path / name).write_text(text)
+    with pytest.raises(BudgetError, match="vertices are declared, and .* edges.*correct the number.*--memory"):
+        convert([tmp_path / name], tmp_path / "g.zarr", options=ConvertOptions(memory_bytes=BUDGET))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+    few = f"p sp {1 << 20} 1\na 1 {1 << 20} 1\n"
+    (tmp_path / "few.gr").write_text(few)
+    report = convert([tmp_path / "few.gr"], tmp_path / "few.zarr", options=ConvertOptions(memory_bytes=BUDGET))
+    assert report.record.n_isolated == (1 << 20) - 2
+
+
 def places(folder: Path) -> list[tuple[Path, str]]:
     (folder / "file").write_text("")
     return [

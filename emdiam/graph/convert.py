@@ -18,7 +18,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ..units import current_rss_bytes
+from ..errors import BudgetError
+from ..units import current_rss_bytes, format_size
 from .checkpoint import Checkpoint, SafePoints
 from .conversion import Conversion
 from .convert_report import ConvertOptions, ConvertReport, report_of
@@ -32,6 +33,10 @@ from .writer import check_target
 
 __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "planned_disk", "write_graph"]
 
+# Row offsets and bitmaps that every run holds, however little there is to traverse (memory.md).
+LEAST_VERTEX_BYTES = 2
+# Bytes of text in one of gzip at most, which is more than its pairs.
+_MOST_EXPANSION = 1032
 _BYTES_PER_TEXT_EDGE = 12
 _SCRATCH_BYTES_PER_KEY = 2.5
 _STORE_BYTES_PER_ARC = 1.5
@@ -102,6 +107,7 @@ def _write(
         memory_to_plan(options.memory_bytes, checkpoint), current_rss_bytes(),
         getattr(source, "memory_bytes", 0), options.threads, options.chunk_ids,
     )
+    _check_declared(info, source.name, plan)
     scratch = checkpoint.scratch if checkpoint is not None else Scratch(options.scratch, target)
     context = SortContext(plan, scratch, options.threads, Meter(options.progress), safe=SafePoints(checkpoint))
     conversion = Conversion(source, target, options, context)
@@ -115,6 +121,24 @@ def _write(
         raise
     finally:
         scratch.close()
+
+
+def _check_declared(info: SourceInfo, name: str, plan: SortPlan) -> None:
+    """Raise BudgetError if the vertices that are declared and cannot have an edge alone would take more than the
+    memory: a header of a hundred bytes may declare any number, and each is written to the store. (With edges,
+    the graph may be for a larger machine.)"""
+    entries = info.n_entries
+    if entries is None and info.size_bytes is not None:
+        entries = info.size_bytes * _MOST_EXPANSION
+    if info.n_vertices is None or entries is None or not plan.memory_bytes:
+        return
+    need = (info.n_vertices - 2 * entries) * LEAST_VERTEX_BYTES
+    if need > plan.memory_bytes:
+        edges = f"{entries:,}" if info.n_entries is not None else "few"
+        raise BudgetError(
+            f"{info.n_vertices:,} vertices are declared, and {edges} edges; the vertices without an edge alone take"
+            f" {format_size(need)} in any run, and the memory is {format_size(plan.memory_bytes)}",
+            path=name, remedy=f"correct the number of vertices, or give --memory {-(-need >> 20)}MiB or more")
 
 
 def _load_libraries(info: SourceInfo) -> None:
