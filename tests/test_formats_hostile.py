@@ -184,6 +184,11 @@ def test_what_begins_behind_many_blank_lines(tmp_path: Path) -> None:
     assert fault_of(write(tmp_path, blanks + b"1 2\n3 x\n", "b")).line == 10_002
 
 
+def test_many_blank_lines_between_the_first_edge_and_the_second(tmp_path: Path) -> None:
+    data = b"1 2\n" + b"\n" * (17 << 20) + b"2 3\n"
+    assert read_pairs(write(tmp_path, data, "g.txt")) == [(1, 2), (2, 3)]
+
+
 def test_reading_what_was_looked_at_copies_it_once(tmp_path: Path) -> None:
     """16 MiB looked at and then read in small pieces: copying what is left each time would be quadratic."""
     stream = Input(str(write(tmp_path, bytes(range(256)) * 64, "a"))).open()

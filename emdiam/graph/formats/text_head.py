@@ -12,7 +12,7 @@ from dataclasses import dataclass
 _INTEGERS = re.compile(rb"[ \t]*-?\d+(?:[ \t]*,[ \t]*|[ \t]+)-?\d+(?:[ \t,]|$)")
 _BLANKS = re.compile(rb"[ \t\r\n]*")
 _MOST_COMMENTS = 1 << 10
-_LONG_LINE = 1 << 16  # a second line this long need not be waited for
+_LONG_LINE = 1 << 16  # a second line that does not end this soon need not be waited for
 _ONE_INTEGER = re.compile(rb"[ \t]*-?\d+[ \t,]*$")
 
 
@@ -44,20 +44,20 @@ def read_head(head: bytes, complete: bool) -> Head | None:
     """Leading comments and the first two data lines of `head`, None if they are not all there."""
     comments: list[bytes] = []
     data: list[bytes] = []
-    text, unfinished = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0
+    text, behind_first = head.replace(b"\r\n", b"\n").replace(b"\r", b"\n"), 0
     for start, _ in lines_with_text(text):
         end = text.find(b"\n", start)
         if end < 0 and not complete:
-            unfinished = len(text) - start
             break
         line = text[start : len(text) if end < 0 else end].strip(b" \t")
         if line[:1] not in (b"#", b"%"):
             data.append(line)
+            behind_first = behind_first or len(text) - end
             if len(data) == 2:
                 break
         elif not data and len(comments) < _MOST_COMMENTS:
             comments.append(line)
-    enough = len(data) == 2 or (data and (complete or unfinished > _LONG_LINE))
+    enough = len(data) == 2 or (data and (complete or behind_first > _LONG_LINE))
     return Head(tuple(comments), tuple(data)) if enough else None
 
 
