@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.errors import StoreError
 from tests import naive
 from tests.stores import graphs, odd_graphs, write_store
 from tests.test_engine_protocol import check_all
@@ -58,3 +59,12 @@ def test_odd_graphs_over_processes(tmp_path: Path, kind: str, name: str) -> None
 @given(graph=graphs(most=60), seed=st.integers(0, 2**32))
 def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, seed: int) -> None:
     check(tmp_path / "g.zarr", graph, {**KINDS, **PROCESSES}[kind], seed)
+
+
+def test_isolated_vertices_are_counted_by_the_workers(tmp_path: Path) -> None:
+    """Not believed of the store record."""
+    with engine_on_workers(write_store(tmp_path / "g.zarr", ODD["isolated-first"]), 2, processes=False) as engine:
+        assert engine.group.n_isolated == engine.n_isolated == 70
+        engine.group.n_isolated = 69
+        with pytest.raises(StoreError, match="the store record says"):
+            type(engine)(engine.store, engine.group, engine.plan, lambda: None)

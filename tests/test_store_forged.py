@@ -15,6 +15,7 @@ import pytest
 
 from emdiam.api_approx import ApproxRun, approx
 from emdiam.api_exact import METHODS, ExactRun, exact
+from emdiam.dask.walk_kernels import follow_within
 from emdiam.errors import StoreError
 from emdiam.graph.convert import ConvertOptions
 from emdiam.graph.layout import StoreRecord
@@ -234,6 +235,16 @@ def test_edges_in_one_direction_end_every_run(
         expected = contextlib.suppress(StoreError)
     with expected:
         exact(path, ExactRun(**options)) if method in METHODS else approx(path, ApproxRun(**options))
+
+
+def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """None of them knows all rows."""
+    without_sums(monkeypatch)
+    walks = np.array([[0, 0, -1, 0]])
+    with open_store(one_way(tmp_path / "g.zarr", ROUND)) as store, open_engine(store, memory_bytes=2 << 30) as engine:
+        core = engine._core
+        asked = follow_within(walks, np.ones(1, np.uint8), *core.paging, *core.offsets, np.empty(2, np.int64), 0, 280)
+    assert asked == -1 - 0  # vertex 1 does not know it
 
 
 @pytest.mark.parametrize("order", ["natural", "degree", "bfs", "cluster"])

@@ -9,13 +9,16 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from emdiam.errors import InputError, StoreError
+from emdiam.graph.array_writer import ArrayWriter
 from emdiam.graph.check import check_store
+from emdiam.graph.codec import ChunkCodec
 from emdiam.graph.layout import StoreRecord
 from emdiam.graph.store import open_store
 from emdiam.graph.writer import StoreWriter
@@ -242,3 +245,21 @@ def test_targets_that_cannot_be(tmp_path: Path):
     with pytest.raises(InputError, match="unfinished stores"):
         make_store(tmp_path / "g.partial", GRAPH)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_whole_shard_of_another_store_is_not_gone_on_from(tmp_path: Path):
+    """Its size tells nothing: the checksums at its end do."""
+    def writer() -> ArrayWriter:
+        return ArrayWriter(tmp_path, "a", ChunkCodec("none", np.dtype(np.int64)), chunk_items=64, shard_chunks=2,
+                           fill_value=0, pool=pool)
+
+    with ThreadPoolExecutor(1) as pool:
+        states = []
+        for first in (0, 7):
+            one = writer()
+            one.append(np.arange(first, first + 200))
+            states.append(one.state())
+            one.abort()
+        writer().go_on_from(states[1])
+        with pytest.raises(StoreError, match="a/c/0: a shard of the unfinished store is another one"):
+            writer().go_on_from(states[0])

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..graph.store import Store
 from ..progress import Event, Listener
+from ..stream.blocks import check_degrees
 from ..stream.counters import Counters, SharedCounters
 from ..stream.plan import MemoryPlan
 from ..traverse.bfs import Traversal
@@ -42,7 +43,8 @@ class BaseEngine(Telling):
     """Engine over a Group; see emdiam.engine.Engine for the verbs. Not thread-safe.
 
     store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for
-    verbs that are not shared out; it is opened when the first of them is called.
+    verbs that are not shared out; it is opened when the first of them is called. Raises StoreError where the store
+    record has another number of vertices without an edge than the workers count.
     """
 
     def __init__(
@@ -55,7 +57,8 @@ class BaseEngine(Telling):
         self.columns = Columns(group, store.n_vertices)
         self.compile_seconds = self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
-        self.n_isolated, self.n_blocks = store.record.n_isolated, max(1, store.indices.n_chunks)
+        check_degrees(store, store.record.max_degree, group.n_isolated)
+        self.n_isolated, self.n_blocks = group.n_isolated, max(1, store.indices.n_chunks)
         self.batch_bits = _MOST_BITS
         self.pool_bytes, self._table_room = pool_of_all(group), plan.pool_bytes
         self.threads = group.size * group.spec.threads

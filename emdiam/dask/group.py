@@ -68,6 +68,7 @@ class Group:
         self.spec = spec
         self.reports: list[dict[str, Any]] = []
         self.plans: list[dict[str, Any]] = []
+        self.n_isolated = 0
         self.gone_reports: list[dict[str, Any]] = []
         self.again: Again | None = None
         self.waited_for: dict[int, float] = {}
@@ -84,6 +85,7 @@ class Group:
                     [self._task("open", rank, open_part, self.spec, rank) for rank in range(self.size)])
             self.reports = [found["report"] for found in opened]
             self.plans = [found["plan"] for found in opened]
+            self.n_isolated = sum(found["isolated"] for found in opened)
             self.everyone(connect_part, label="connect", together=True)
         except BaseException:
             self.close()

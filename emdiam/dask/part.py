@@ -133,10 +133,12 @@ class Part:
 
 
 def open_part(spec: PartSpec, rank: int) -> dict[str, Any]:
-    """Open a rank on this worker; its plan as a dict."""
+    """Open a rank on this worker; its plan as a dict, and how many vertices of its range have no edge."""
     part = Part(spec, rank)
     _PARTS[spec.room, rank] = part
-    return {"plan": part.plan.to_dict(), "blocks": len(part.blocks), "report": part.report()}
+    own = part.core.table.isolated[part.first // 64 : -(-part.stop // 64)]
+    isolated = int(np.bitwise_count(own).sum()) - (-part.stop % 64 if len(own) else 0)
+    return {"plan": part.plan.to_dict(), "blocks": len(part.blocks), "report": part.report(), "isolated": isolated}
 
 
 def on_part(room: str, rank: int, verb: Verb, args: tuple[Any, ...], together: bool) -> tuple[Any, dict[str, Any]]:

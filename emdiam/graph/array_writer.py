@@ -20,7 +20,7 @@ import numpy as np
 from ..durable import sync_path
 from ..errors import StoreError
 from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
-from .shards import pack_index, seal_digest
+from .shards import end_bytes, pack_index, seal_digest, seal_of
 from .state_file import State
 
 IN_FLIGHT = 4
@@ -102,6 +102,10 @@ class ArrayWriter:
         for path in needed:
             if not path.is_file() or (path == last and path.stat().st_size < sum(sizes)):
                 raise StoreError("a shard of the unfinished store is missing or cut", path=path)
+        seals = state["seals"].tobytes()
+        for number, path in enumerate(needed):
+            if path != last and _end_of(path, end_bytes(self._shard_chunks)) != seals[8 * number : 8 * number + 8]:
+                raise StoreError("a shard of the unfinished store is another one", path=path)
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path not in needed:
                 path.unlink()
@@ -204,3 +208,10 @@ class ArrayWriter:
             with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
                 self._file.close()
             self._file = None
+
+
+def _end_of(path: Path, size: int) -> bytes:
+    """The seal of a shard file, see shards.seal_of."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        return seal_of(file.read())
