@@ -1,8 +1,8 @@
 """The documents: every example runs, every command has its page, every link leads somewhere.
 
 A ```console block holds commands after "$ " and what they print, in which "..." stands for
-anything; a ```python block is run as it is. The blocks of one document share a folder and, for
-Python, their names.
+anything, and shares a folder with those before it; a ```python block runs as it is, alone in an empty
+folder.
 """
 
 from __future__ import annotations
@@ -59,13 +59,25 @@ def run_console(block: str, folder: Path) -> None:
 @pytest.mark.thin(10, sampled=("document",))
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    names: dict[str, object] = {"__name__": "example"}
-    for language, text in blocks(document):
+    (tmp_path / "session").mkdir()
+    for number, (language, text) in enumerate(blocks(document)):
         if language == "console":
-            run_console(text, tmp_path)
+            run_console(text, tmp_path / "session")
         elif language == "python":
-            exec(compile(text, str(document), "exec"), names)
+            (tmp_path / f"block-{number}").mkdir()
+            monkeypatch.chdir(tmp_path / f"block-{number}")
+            exec(compile(text, f"{document}, block {number}", "exec"), {"__name__": "example"})
+
+
+def test_python_examples_define_all_that_they_use(tmp_path: Path):
+    """Also those that are not run in the quick suite: none goes on from the one before it."""
+    for document in DOCUMENTS:
+        for number, (language, text) in enumerate(blocks(document)):
+            if language == "python":
+                (tmp_path / f"{document.stem}_{number}.py").write_text(text)
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", str(tmp_path)],
+                          capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: path.name)

@@ -71,7 +71,7 @@ def describe(error: BaseException) -> tuple[int, str]:
     """The exit code of what a command raised, and its sentence."""
     if isinstance(error, click.ClickException):
         return USER_FAULT, error.format_message()
-    if isinstance(error, EmdiamError):
+    if isinstance(error, EmdiamError) and not (error.exit_code == OUR_FAULT and stop_asked()):
         return error.exit_code, str(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return USER_FAULT, "stopped by the user"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import signal
 import threading
 import time
 import warnings
@@ -130,6 +131,9 @@ def _whole(start: Callable[[], LocalCluster]) -> LocalCluster:
 
     def fulfil() -> None:
         if made.set_running_or_notify_cancel():
+            # Inherited by all that is started from here: Ctrl-C on a terminal goes to every process of its group, and
+            # is for this one to hear, which ends the workers.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 made.set_result(start())
             except BaseException as error:  # the other thread raises it

@@ -1,0 +1,1 @@
+"""Attacks at random: damaged and hostile inputs, stores, certificates, checkpoints and signals, by number and seed."""
