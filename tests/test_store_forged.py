@@ -107,6 +107,17 @@ def test_a_record_of_another_store_is_foreign(tmp_path: Path):
     assert "vertex_id: the shards are not those of the store record" in refused(one)
 
 
+def test_a_record_of_the_same_edges_without_names_is_foreign(tmp_path: Path):
+    """All that it names is there, and something more."""
+    graph = some_graph()
+    names = [f"v{v:03}" for v in range(len(graph))]
+    for ids, array in ((np.arange(len(graph)) * 7, "vertex_id"), (names, "vertex_id_offsets")):
+        named = make_store(tmp_path / f"{array}.zarr", graph, ids=ids)
+        plain = make_store(tmp_path / f"plain-{array}.zarr", graph)
+        shutil.copy(plain / "zarr.json", named / "zarr.json")
+        assert f"names no array {array}" in refused(named)
+
+
 def test_a_store_of_format_version_1_opens(tmp_path: Path):
     """As the first version wrote them: without digests of shards."""
     path = make_store(tmp_path / "g.zarr", some_graph())

@@ -76,6 +76,10 @@ class ExpectedArray:
         return meta
 
 
+OPTIONAL_ARRAYS = ("vertex_id", "vertex_id_offsets", "vertex_id_bytes", "natural_id")
+"""Arrays that some stores have and others have not."""
+
+
 def expected_arrays(record: StoreRecord) -> list[ExpectedArray]:
     """The arrays that a store with this record has."""
     n, chunk = record.n_vertices, record.chunk_ids

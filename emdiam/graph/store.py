@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..addresses import is_url
 from ..errors import StoreError
-from .array_meta import ArrayMeta, ExpectedArray, expected_arrays
+from .array_meta import OPTIONAL_ARRAYS, ArrayMeta, ExpectedArray, expected_arrays
 from .array_reader import LocalArray, ShardedArray
 from .codec import ChunkCodec
 from .layout import NATURAL, PARTIAL_SUFFIX, StoreRecord
@@ -221,6 +221,7 @@ def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
     try:
         for expected in expected_arrays(record):
             arrays[expected.name] = _open_array(local, expected, record, evict_page_cache)
+        _check_others(local, arrays)
     except BaseException:
         for array in arrays.values():
             array.close()
@@ -236,6 +237,15 @@ def _check_place(local: Path, text: str) -> None:
         raise StoreError("there is no such store", path=text, remedy=hint)
     if not local.is_dir():
         raise StoreError("this is a file, not a store", path=text, remedy=CONVERT)
+
+
+def _check_others(local: Path, arrays: Mapping[str, ShardedArray]) -> None:
+    """Raises StoreError for an array of ours that the record does not name: the record of another store, of the same
+    edges and other ids, would give wrong names to vertices."""
+    for name in OPTIONAL_ARRAYS:
+        if name not in arrays and (local / name).exists():
+            raise StoreError(f"its record names no array {name}, so it is not the record of this store", path=local,
+                             remedy="put its own zarr.json back, or convert again")
 
 
 def _open_array(root: Path, expected: ExpectedArray, record: StoreRecord, evict: bool) -> LocalArray:
