@@ -1,0 +1,87 @@
+"""Inputs of every format, changed at random: read, and some of them converted.
+
+What is accepted has to be the pairs, and the graph, that a plain twin of the reader finds in the same bytes.
+"""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import emdiam
+from emdiam.graph.formats import open_source
+from tests import formats_naive
+from tests.damage import read_store
+from tests.fuzz.kinds import Attack
+from tests.fuzz.mutate import mutated
+from tests.fuzz.outcome import LOOSE, RIGHT, WRONG, Outcome
+from tests.fuzz.samples import Pairs, Sample, some_sample, unpacked
+
+_UNCHANGED, _CONVERTED, _OUTSIDE = 0.03, 0.05, 0.5
+
+
+def attacks(folder: Path) -> Attack:
+    """One input an attack, in `folder`."""
+    return lambda rng: attack(folder, rng)
+
+
+def attack(folder: Path, rng: random.Random) -> Outcome:
+    """Read one input, perhaps convert it too."""
+    sample = some_sample(rng)
+    data = sample.compressed(sample.data)
+    if rng.random() > _UNCHANGED:
+        outside = sample.packed is None or rng.random() < _OUTSIDE
+        data = mutated(data, rng) if outside else sample.compressed(mutated(sample.data, rng))
+    path = folder / f"input{sample.suffix}{sample.packed or ''}"
+    path.write_bytes(data)
+    source = open_source([path])
+    pairs = formats_naive.collect(source)
+    want = twin_pairs(sample, data)
+    if rng.random() < _CONVERTED:
+        info = source.info()
+        declared = None if info.n_vertices is None else range(info.first_id, info.first_id + info.n_vertices)
+        return converted(folder, path, pairs, declared)
+    if want is None:
+        return Outcome(LOOSE, f"{len(pairs)} pairs of {path.name}: {data[:300]!r}")
+    # A format that lists an edge once, or twice, may be read either way round.
+    if as_edges(pairs) != as_edges(want):
+        return Outcome(WRONG, f"{path.name}: {data[:600]!r} read as {pairs[:30]}, not {want[:30]}")
+    return Outcome(RIGHT)
+
+
+def twin_pairs(sample: Sample, data: bytes) -> Pairs | None:
+    """What the plain twin reads, None where it cannot."""
+    try:
+        return sample.twin(unpacked(sample.packed, data))
+    except Exception:  # whatever its libraries raise
+        return None
+
+
+def as_edges(pairs: Pairs) -> set[tuple[Any, Any]]:
+    """The undirected edges, loops too."""
+    return {(min(pair), max(pair)) for pair in pairs}
+
+
+def converted(folder: Path, path: Path, pairs: Pairs, declared: range | None) -> Outcome:
+    """Convert the file; the store has to hold the graph of `pairs`."""
+    target = folder / "g.zarr"
+    shutil.rmtree(target, ignore_errors=True)
+    if declared is not None and len(declared) > 10_000_000:
+        return Outcome(RIGHT, "too many vertices to look at")
+    emdiam.convert(path, target, memory="1GiB", threads=1)
+    vertices: list[Any] = sorted({v for pair in pairs for v in pair}) if declared is None else list(declared)
+    arrays = read_store(target)
+    with emdiam.open(target) as store:
+        names = list(store.user_ids(np.arange(store.n_vertices)))
+        indptr, indices = arrays["indptr"][: store.n_vertices + 1], arrays["indices"]
+    edges = {(min(names[v], names[w]), max(names[v], names[w]))
+             for v in range(len(names)) for w in indices[indptr[v] : indptr[v + 1]].tolist()}
+    want = {edge for edge in as_edges(pairs) if edge[0] != edge[1]}
+    if edges != want or sorted(names) != vertices:
+        return Outcome(WRONG, f"{path.name}: store of {len(names)} vertices, edges {sorted(edges)[:30]}, not"
+                              f" {sorted(want)[:30]} over {vertices[:30]}")
+    return Outcome(RIGHT)
