@@ -85,8 +85,8 @@ def table(rng: random.Random) -> Sample:
 
 def read_table(data: bytes) -> Pairs:
     """Pairs of a CSV file with a header."""
-    rows = list(csv.reader(io.StringIO(data.decode(), newline=""), strict=True))
-    return [(row[0].strip(), row[1].strip()) for row in rows[1:] if row]
+    rows = [row for row in csv.reader(io.StringIO(data.decode(), newline=""), strict=True) if row]
+    return [(row[0].strip(" \t"), row[1].strip(" \t")) for row in rows[1:]]
 
 
 def matrix(rng: random.Random) -> Sample:
