@@ -30,7 +30,7 @@ def test_a_campaign_tells_every_outcome_apart():
 def test_a_few_attacks(kind: str):
     tally = campaign(kind, FEW[kind], seed=1)
     assert tally.counts.total() == FEW[kind]
-    assert tally.n_bad == 0, [(number, outcome) for number, outcome in tally.told if outcome.word != "loose"]
+    assert tally.n_bad == 0, tally.told
     assert tally.counts["right"] > 0 and tally.counts["refused"] > 0
 
 
@@ -39,4 +39,4 @@ def test_a_few_attacks(kind: str):
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_attacks(kind: str):
     tally = campaign(kind, COUNTS[kind], seed=2)
-    assert tally.n_bad == 0, [(number, outcome) for number, outcome in tally.told if outcome.word != "loose"]
+    assert tally.n_bad == 0, tally.told

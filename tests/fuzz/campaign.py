@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from tests.fuzz.outcome import BAD, CRASH, HANG, LOOSE, Outcome
+from tests.fuzz.outcome import BAD, CRASH, HANG, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 # Seconds without a word from a child: far more than any attack takes on a busy machine.
@@ -26,7 +26,7 @@ _SHARE = 2000
 
 @dataclass
 class Tally:
-    """counts : attacks by the word of their outcome. told : number and outcome of the first ones worth a look."""
+    """counts : attacks by the word of their outcome. told : number and outcome of the first ones that succeeded."""
 
     counts: Counter[str] = field(default_factory=Counter)
     told: list[tuple[int, Outcome]] = field(default_factory=list)
@@ -40,7 +40,7 @@ class Tally:
     def add(self, number: int, outcome: Outcome) -> None:
         """Count one more."""
         self.counts[outcome.word] += 1
-        if (outcome.word in BAD or outcome.word == LOOSE) and len(self.told) < self.most_told:
+        if outcome.word in BAD and self.n_bad <= self.most_told:
             self.told.append((number, outcome))
 
 

@@ -83,10 +83,14 @@ def table(rng: random.Random) -> Sample:
     return Sample(".csv", ("src,dst\n" + rows).encode(), read_table)
 
 
+# What is no part of an id at its ends.
+_WHITE = " \t\n\r\v\f"
+
+
 def read_table(data: bytes) -> Pairs:
     """Pairs of a CSV file with a header."""
     rows = [row for row in csv.reader(io.StringIO(data.decode(), newline=""), strict=True) if row]
-    return [(row[0].strip(" \t"), row[1].strip(" \t")) for row in rows[1:]]
+    return [(row[0].strip(_WHITE), row[1].strip(_WHITE)) for row in rows[1:]]
 
 
 def matrix(rng: random.Random) -> Sample:
