@@ -107,7 +107,7 @@ def _of_one_child(
             code = child.wait(patience)
             if code or number is not None:
                 complaint.seek(0)
-                said = complaint.read().decode(errors="replace")[-1500:]
+                said = complaint.read().decode(errors="replace")[:1500]
                 if number is None:
                     raise RuntimeError(f"the child left with {code} between two attacks: {said}")
                 yield number, Outcome(CRASH, f"left with {code}: {said}")
