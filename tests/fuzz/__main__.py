@@ -10,6 +10,7 @@ import argparse
 import sys
 import time
 
+from emdiam.traverse.compiled import ensure_compiled
 from tests.fuzz.campaign import Tally, campaign
 from tests.fuzz.kinds import KINDS
 
@@ -26,6 +27,7 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
+    ensure_compiled()  # once, and not in the first child, which would say nothing for minutes
     bad = 0
     for kind in KINDS if options.kind == "all" else [options.kind]:
         begin = time.monotonic()

@@ -40,6 +40,8 @@ def attacks(folder: Path) -> Attack:
         kind = rng.choice((bad_rows, bad_rows, bad_rows, bad_offsets, said_falsely, metadata))
         if kind is bad_rows:
             rows = bad_rows(truth.graph, rng)
+            if sum(map(len, rows)) % 2:  # no writer ends with half an edge
+                next(row for row in rows if row).pop()
             write_rows(store, rows)
             good = is_graph(rows)
             return lenient(answered(store, Truth(list(range(len(rows))), rows), rng), good)
@@ -114,7 +116,7 @@ def bad_offsets(store: Path, truth: Truth, rng: random.Random) -> bool:
 
 
 def said_falsely(store: Path, truth: Truth, rng: random.Random) -> bool:
-    """A record, its digest right, with another number in it."""
+    """A record, its digest right, with another number in it. Of the ids it is the only witness."""
     record = json.loads((store / "zarr.json").read_text())["attributes"]["emdiam"]
     name = rng.choice(sorted(record))
     value = rng.choice((*_NUMBERS, *(record[name] + step for step in (-1, 1) if type(record[name]) is int)))
@@ -122,7 +124,7 @@ def said_falsely(store: Path, truth: Truth, rng: random.Random) -> bool:
         edit_record(store, redo_digest=True, **{name: value})
     except (TypeError, ValueError, OverflowError):  # no record can hold it, so none has a digest with it
         edit_record(store, **{name: value})
-    return True
+    return name not in ("first_id", "id_kind")
 
 
 def metadata(store: Path, truth: Truth, rng: random.Random) -> bool:
