@@ -35,7 +35,6 @@ def test_a_few_attacks(kind: str):
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(7200)
 @pytest.mark.parametrize("kind", KINDS)
 def test_all_attacks(kind: str):
     tally = campaign(kind, COUNTS[kind], seed=2)
