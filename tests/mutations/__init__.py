@@ -1,0 +1,1 @@
+"""Planted faults, one at a time, each of which the quick tests have to catch."""
