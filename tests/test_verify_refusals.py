@@ -181,6 +181,19 @@ def test_claims_beyond_the_components(tmp_path: Path) -> None:
     assert case.edited(lambda d: d["claims"].update(diameter_largest_component=None)).verified
 
 
+def test_a_component_that_has_one_vertex_too_many_to_be_left_out(tmp_path: Path) -> None:
+    """A path of ten vertices has the diameter 9; other components need no mention up to ten vertices."""
+    for leaves, verified in ((9, True), (10, False), (11, False)):
+        graph = naive.graph_of(11 + leaves, [(v, v + 1) for v in range(9)] + [(10, 11 + v) for v in range(leaves)])
+        rows = prover.all_distances(graph)
+        part = prover.component_proof(rows, list(range(10)), 2, random.Random(1))
+        claims = Claims(9, 9, 9 if leaves < 10 else None, 2, False)
+        store = write_store(tmp_path / f"{leaves}.zarr", graph)
+        report = run(prover.write(tmp_path / f"{leaves}.json", store, Proof([part]), claims), store)
+        assert report.verified == verified
+        assert verified or "is not mentioned" in (report.reason or "")
+
+
 # -- other graphs and other stores ----------------------------------------------------------------
 def test_another_graph_is_refused(case: Case, tmp_path: Path) -> None:
     graph = case.graph
