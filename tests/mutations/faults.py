@@ -102,8 +102,8 @@ FAULTS = (
     # -- conversion and stores ----------------------------------------------------------------------------------
     Fault("keys of two runs are neither sorted nor made distinct", "emdiam/graph/merge.py",
           "if n_sources > 1:", "if n_sources > 2:", ("tests/test_sort.py", "tests/test_convert.py")),
-    Fault("ids that begin above 0 keep their offset", "emdiam/graph/intake_ints.py",
-          "block = spool.read(offset, n_pairs) - np.uint64(first)", "block = spool.read(offset, n_pairs)",
+    Fault("the rank of an id counts one bit in place of those below it", "emdiam/graph/presence.py",
+          "((np.uint64(1) << (part & 63)) - np.uint64(1))", "(np.uint64(1) << (part & 63))",
           ("tests/test_convert.py", "tests/test_convert_stages.py")),
     Fault("the checksum of a chunk is not compared", "emdiam/graph/codec.py",
           "crc32c(body) != int.from_bytes(stored, \"little\")", "crc32c(body) < 0",
