@@ -99,6 +99,12 @@ FAULTS = (
           "members.largest_other - 1 > claims.upper", "members.largest_other - 3 > claims.upper", _VERIFY),
     Fault("a certificate of another graph is taken", "emdiam/verify/parts.py",
           "if digest.hexdigest() != facts.digest:", "if len(digest.hexdigest()) != len(facts.digest):", _VERIFY),
+    Fault("rows one beyond half the bound count as near each other", "emdiam/verify/pairs.py",
+          "t = limit // 2\n", "t = limit // 2 + 1\n", ("tests/test_verify_pairs.py",)),
+    Fault("rows count as near whose sum is one too large", "emdiam/verify/pairs.py",
+          "b_cut = part(points, order, b, b_end, i, limit - t)",
+          "b_cut = part(points, order, b, b_end, i, limit - t + 1)",
+          ("tests/test_verify_pairs.py",)),
     # -- conversion and stores ----------------------------------------------------------------------------------
     Fault("keys of two runs are neither sorted nor made distinct", "emdiam/graph/merge.py",
           "if n_sources > 1:", "if n_sources > 2:", ("tests/test_sort.py", "tests/test_convert.py")),
