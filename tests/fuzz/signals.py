@@ -19,7 +19,9 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -256,10 +258,24 @@ def main() -> int:
     return 1 if campaign(options.count, options.seed, options.first, options.jobs) else 0
 
 
+@contextmanager
+def heard_by_children() -> Iterator[None]:
+    """Signals that are ignored here (`nohup`, a job in the background) would be ignored by what is started, too; with
+    a handler in their place they are not."""
+    ignored = [one for one in SIGNALS[:3] if signal.getsignal(one) is signal.SIG_IGN]
+    for one in ignored:
+        signal.signal(one, lambda *_: None)
+    try:
+        yield
+    finally:
+        for one in ignored:
+            signal.signal(one, signal.SIG_IGN)
+
+
 def campaign(count: int, seed: int, first: int, jobs: int) -> int:
     """Run the attacks first..first+count-1, `jobs` at a time; prints, and returns the number of faulty ones."""
     counts: Counter[str] = Counter()
-    with tempfile.TemporaryDirectory(prefix="emdiam-fuzz-") as name:
+    with heard_by_children(), tempfile.TemporaryDirectory(prefix="emdiam-fuzz-") as name:
         base = make_base(Path(name))
         with ThreadPoolExecutor(jobs) as pool:
             attacks = range(first, first + count)
