@@ -11,17 +11,20 @@ import sys
 import time
 
 from emdiam.traverse.compiled import ensure_compiled
+from tests.fuzz import signals
 from tests.fuzz.campaign import Tally, campaign
 from tests.fuzz.kinds import KINDS
 
 COUNTS = {"inputs": 200_000, "corruptions": 5_000, "stores": 3_000, "certificates": 10_000, "checkpoints": 2_000}
-DEFAULTS = ", ".join(f"{count:,} {kind}" for kind, count in COUNTS.items())
+# Of another kind: whole commands, and moments instead of damage (signals.py).
+SIGNALS, N_SIGNALS = "signals", 300
+DEFAULTS = ", ".join(f"{count:,} {kind}" for kind, count in {**COUNTS, SIGNALS: N_SIGNALS}.items())
 
 
 def main() -> int:
     """0 if no attack succeeded, else 1."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
-    parser.add_argument("kind", choices=[*KINDS, "all"])
+    parser.add_argument("kind", choices=[*KINDS, SIGNALS, "all"])
     parser.add_argument("--count", type=int, help=f"attacks; default: {DEFAULTS}")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--first", type=int, default=0)
@@ -29,7 +32,9 @@ def main() -> int:
     options = parser.parse_args()
     ensure_compiled()  # once, and not in the first child, which would say nothing for minutes
     bad = 0
-    for kind in KINDS if options.kind == "all" else [options.kind]:
+    if options.kind in (SIGNALS, "all"):
+        bad += signals.campaign(options.count or N_SIGNALS, options.seed, options.first, options.jobs)
+    for kind in KINDS if options.kind == "all" else [one for one in KINDS if one == options.kind]:
         begin = time.monotonic()
 
         def tell(tally: Tally, kind: str = kind, begin: float = begin) -> None:

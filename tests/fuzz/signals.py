@@ -1,4 +1,4 @@
-"""python -m tests.fuzz.signals [--count N] [--seed S] [--first K] [--jobs J]: signals at random moments.
+"""python -m tests.fuzz signals [--count N] [--seed S] [--first K] [--jobs J]: signals at random moments.
 
 Every attack starts a command, sends it (or its whole process group, as a terminal does) SIGINT, SIGTERM, SIGHUP,
 SIGPIPE or SIGKILL at a moment within the time that it takes when undisturbed, and one in eight a second signal. Then
@@ -8,7 +8,6 @@ good though it is unfinished. An attack is told by seed and number.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
@@ -247,17 +246,6 @@ def leftovers(place: Path) -> list[str]:
             and "ck" not in path.parts and "jobs.out" not in path.parts]
 
 
-def main() -> int:
-    """0 if no attack has found a fault."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz.signals", description=__doc__)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--jobs", type=int, default=2)
-    options = parser.parse_args()
-    return 1 if campaign(options.count, options.seed, options.first, options.jobs) else 0
-
-
 @contextmanager
 def heard_by_children() -> Iterator[None]:
     """Signals that are ignored here (`nohup`, a job in the background) would be ignored by what is started, too; with
@@ -288,6 +276,3 @@ def campaign(count: int, seed: int, first: int, jobs: int) -> int:
     print("signals: " + ", ".join(f"{value} {word}" for word, value in sorted(counts.items())))
     return counts["faulty"]
 
-
-if __name__ == "__main__":
-    sys.exit(main())
