@@ -3,10 +3,10 @@
 A function marked thin(k) has about one k-th of its cases among the quick tests. Taking every k-th of the list would
 meet one value only of a parameter whose number of values divides k. Cases are therefore taken one after the other,
 each time the one that meets the largest number of values that no quick case of its file meets yet; among equals
-the one whose pairs of values, and then whose values, were met least often; then by a checksum of the case. That is a
-Latin square where a function has two parameters, and two functions of a file with the same parameters take different
-pairs. In the end further cases are taken until no value is left out, but for parameters named in thin(k, sampled=...):
-those have so many values, or so slow ones, that a sample must do.
+the one whose pairs of values, and then whose values, were met least often; then by a checksum of the name of
+the case, which is the same in every process. That is a Latin square where a function has two parameters, and another one for each function with the
+same parameters. In the end further cases are taken until no value is left out, but for parameters named in
+thin(k, sampled=...): those have so many values, or so slow ones, that a sample must do.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from itertools import combinations, groupby
-from zlib import crc32
 
 import pytest
 
@@ -25,11 +25,13 @@ Case = Mapping[str, Hashable]
 
 @dataclass(frozen=True)
 class Function:
-    """A function marked thin(share): its cases in the order of the file; the parameters of which a sample will do."""
+    """A function marked thin(share): its cases in the order of the file; the parameters of which a sample will do;
+    names of the cases that are unique and the same in every process, as texts of values need not be."""
 
     cases: Sequence[Case]
     share: int
     sampled: Collection[str] = ()
+    names: Sequence[str] = ()
 
 
 def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[list[int]]:
@@ -43,12 +45,12 @@ def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[l
         values.update(case.items())
         pairs.update(combinations(sorted(case.items(), key=_name), 2))
 
-    def rank(function: Function, i: int) -> tuple[int, int, int, int]:
+    def rank(function: Function, i: int) -> tuple[int, int, int, bytes]:
         """Sorts the cases: the next one to be taken has the smallest rank."""
         case = sorted(function.cases[i].items(), key=_name)
         missed = sum(not values[item] for item in case if item[0] not in function.sampled)
         met = sum(pairs[pair] for pair in combinations(case, 2)), sum(values[item] for item in case)
-        return -missed, *met, crc32(repr(case).encode())
+        return -missed, *met, _digest(function.names[i] if function.names else str(case))
 
     def take(candidates: Iterable[tuple[int, int]]) -> bool:
         """Takes the best case of (function, case); whether it meets a new value."""
@@ -69,6 +71,10 @@ def select(functions: Sequence[Function], others: Iterable[Case] = ()) -> list[l
     while missing := [at for f in range(len(functions)) for at in left(f) if rank(functions[f], at[1])[0] < 0]:
         take(missing)
     return [sorted(indices) for indices in chosen]
+
+
+def _digest(text: str) -> bytes:
+    return blake2b(text.encode(), digest_size=8).digest()
 
 
 def _name(item: tuple[str, Hashable]) -> str:
@@ -95,7 +101,8 @@ def unselected(items: Sequence[pytest.Item]) -> Iterator[pytest.Item]:
 def _function(cases: Sequence[pytest.Item]) -> Function:
     marker = cases[0].get_closest_marker("thin")
     assert marker is not None and not isinstance(marker.kwargs.get("sampled"), str)
-    return Function([parameters(case) for case in cases], *marker.args, **marker.kwargs)
+    names = [case.nodeid for case in cases]
+    return Function([parameters(case) for case in cases], *marker.args, **marker.kwargs, names=names)
 
 
 def parameters(test: pytest.Item) -> Case:

@@ -70,6 +70,8 @@ def odd_graphs() -> dict[str, naive.Graph]:
         "isolated-first": nx.disjoint_union(nx.empty_graph(70), nx.path_graph(9)),
         # Of more vertices than the graphs that compile kernels.
         "mesh": nx.grid_2d_graph(15, 18), "large-tree": nx.balanced_tree(3, 5), "wheel": nx.wheel_graph(290),
+        "large-star": nx.star_graph(300),
+        "long-caterpillar": nx.from_edgelist([(i, i + 1) for i in range(140)] + [(i, 200 + i) for i in range(141)]),
     }
     numbered = {name: nx.convert_node_labels_to_integers(g) for name, g in shapes.items()}
     return {name: naive.graph_of(len(g), g.edges) for name, g in numbered.items()}

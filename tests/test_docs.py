@@ -21,7 +21,8 @@ import pytest
 from emdiam.cli.main import COMMANDS
 from tests.conftest import ROOT
 
-DOCUMENTS = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+FIRST = ROOT / "README.md"
+DOCUMENTS = sorted([FIRST, *(ROOT / "docs").rglob("*.md")])
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 CHECK = doctest.OutputChecker()
@@ -56,16 +57,15 @@ def run_console(block: str, folder: Path) -> None:
         assert done.returncode == 0, f"$ {command}leaves with {done.returncode}"
 
 
-@pytest.mark.thin(10, sampled=("document",))
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (tmp_path / "session").mkdir()
+def run_examples(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run the console blocks of a document in one folder, and each block in Python in one of its own."""
+    (folder / "session").mkdir()
     for number, (language, text) in enumerate(blocks(document)):
         if language == "console":
-            run_console(text, tmp_path / "session")
+            run_console(text, folder / "session")
         elif language == "python":
-            (tmp_path / f"block-{number}").mkdir()
-            monkeypatch.chdir(tmp_path / f"block-{number}")
+            (folder / f"block-{number}").mkdir()
+            monkeypatch.chdir(folder / f"block-{number}")
             exec(compile(text, f"{document}, block {number}", "exec"), {"__name__": "example"})
 
 
@@ -78,6 +78,22 @@ def test_python_examples_define_all_that_they_use(tmp_path: Path):
     done = subprocess.run([sys.executable, "-m", "ruff", "check", "--isolated", "--select", "F821", str(tmp_path)],
                           capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout
+
+
+def test_examples_of_the_first_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    run_examples(FIRST, tmp_path, monkeypatch)
+
+
+def with_examples() -> list[Path]:
+    """All documents but the first page that have something to run."""
+    return [path for path in DOCUMENTS
+            if path != FIRST and {"console", "python"} & {language for language, _ in blocks(path)}]
+
+
+@pytest.mark.thin(10, sampled=("document",))
+@pytest.mark.parametrize("document", with_examples(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    run_examples(document, tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: path.name)

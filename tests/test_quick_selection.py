@@ -123,6 +123,15 @@ def test_functions_with_the_same_parameters_take_other_pairs() -> None:
     assert len(first) == len(second) == 19 and not first & second
 
 
+def test_files_with_the_same_parameters_take_other_pairs() -> None:
+    """As far as the checksums of their names have it, which are all that decides among equals."""
+    first, second, third = ({(ODD[i]["name"], ODD[i]["kind"]) for i in select([Function(
+        [{name: f"{value} at {address}" for name, value in case.items()} for case in ODD], 8,
+        names=[f"{file}::test[{i}]" for i in range(len(ODD))])])[0]}
+        for file, address in (("test_a.py", "0x1"), ("test_b.py", "0x1"), ("test_a.py", "0x2")))
+    assert len(first & second) < 10 and first == third
+
+
 def test_every_value_is_met_however_few_cases_are_wanted() -> None:
     assert {ODD[i]["name"] for i in select([Function(ODD, 1000)])[0]} == set(SHAPES)
     sampled = select([Function(ODD, 1000, ("name",))])[0]
