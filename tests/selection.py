@@ -2,10 +2,10 @@
 
 A function marked thin(k) has about one k-th of its cases among the quick tests. Taking every k-th of the list would
 meet one value only of a parameter whose number of values divides k. Cases are therefore taken one after the other,
-each time the one that meets the largest number of values that no quick case of its file meets yet; among equals
-the one whose pairs of values, and then whose values, were met least often; then by a checksum of the name of
-the case, which is the same in every process. That is a Latin square where a function has two parameters, and another one for each function with the
-same parameters. In the end further cases are taken until no value is left out, but for parameters named in
+each time the one that meets the largest number of values that no quick case of its file meets yet; among equals the
+one whose pairs of values, and then whose values, were met least often; then by a checksum of the case's name, which is
+the same in every process. That is a Latin square where a function has two parameters, and another one for each function
+with the same parameters. In the end further cases are taken until no value is left out, but for parameters named in
 thin(k, sampled=...): those have so many values, or so slow ones, that a sample must do.
 """
 
