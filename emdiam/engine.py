@@ -27,6 +27,7 @@ class Engine(Protocol):
 
     pool_bytes : for columns and batches beside what a method is planned to hold. room_bytes : for what a method
     holds itself, in this process, candidates or condensed arcs; part of the pool where columns are here too.
+    spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
     """
 
     n_vertices: int
@@ -40,6 +41,9 @@ class Engine(Protocol):
 
     @property
     def room_bytes(self) -> int: ...
+
+    @property
+    def spare_bytes(self) -> int: ...
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,

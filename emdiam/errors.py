@@ -68,6 +68,14 @@ class BudgetError(InputError):
     """A memory or disk budget that cannot work; the message has the numbers."""
 
 
+class MoreMemoryError(BudgetError):
+    """A graph that takes more than was planned, as one of very many components; missing_bytes : how much more."""
+
+    def __init__(self, what: str, missing_bytes: int) -> None:
+        self.missing_bytes = missing_bytes
+        super().__init__(what, remedy=f"give at least {-(-missing_bytes // 2**20)} MiB more with --memory")
+
+
 class DeviceRoomError(BudgetError):
     """A device has no room for what it was to hold; the message has the numbers."""
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from .checkpoint.options import CheckpointOptions
 from .dask.setting import OnCluster
-from .errors import InputError, StoppedEarly
+from .errors import InputError, MoreMemoryError, StoppedEarly
 from .gpu.select import CPU, DEVICE_FAULTS, Selection, select_device
 from .gpu.setting import AUTO, OnDevice
 from .graph.store import Store, open_store
@@ -166,6 +166,7 @@ def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | 
     # Imported here because these bring numba: a program that only converts never pays for it.
     from .exact.run import Limits, TimeOver
     from .session import open_engine, open_engine_on_workers
+    from .stream.plan import with_budget
 
     selected, listener = solving.selected, until(deadline, progress)
     try:
@@ -188,6 +189,9 @@ def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | 
                 if stop.result is not None:
                     completed(stop.result, engine, compile_seconds, selected)
                 raise
+            except MoreMemoryError as error:
+                here = selected.device is None and run.cluster is None
+                raise (with_budget(error, engine.plan, run.threads) if here else error) from None
             if solving.kept is not None:
                 result.details["checkpoint"] = solving.kept.told()
             return result

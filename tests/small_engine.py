@@ -63,7 +63,7 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
         pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters)
         pager.preload()
         core = Core(table, pager, crew, counters, Workspace(n, store.id_dtype), **core_options)
-        return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, in_ram=True))
+        return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, spare_bytes=0, in_ram=True))
 
     try:
         yield make

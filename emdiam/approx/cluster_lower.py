@@ -1,7 +1,7 @@
 """Real distances from what clusters know: the eccentricity of one master in every component.
 
 The master is the one at the far end of the double sweep. Where the graph is in RAM each is a BFS, in
-the components that can still hold the longest distance. Where it is streamed, all components at once
+the components that can still hold the longest distance. Where it is streamed, or these are many, all components at once
 by a restart of the labels, whose upper bounds are d'(s, C) + distance to the master of C. That ends
 after a few scans where the bounds are off here and there; where they are off by more and more (long
 thin graphs), it is stopped after MOST_SCANS, and all arcs are sorted by those bounds, nearly the
@@ -44,6 +44,8 @@ class Lower:
 
 
 MOST_SCANS = 8
+# Components with a BFS each, at most: it takes time for the whole graph, however small the component is.
+MOST_BFS = 64
 
 
 def lower_bounds(
@@ -52,7 +54,9 @@ def lower_bounds(
     """The largest eccentricity of the far masters. The labels are used up."""
     sources = labels.masters[graph.top_masters()[sweeps.far]]
     if engine.in_ram:
-        return _by_bfs(engine, sources, sweeps.upper, own)
+        lower = _by_bfs(engine, sources, sweeps.upper, own)
+        if lower is not None:
+            return lower
     base, parts = graph.down(sweeps.reach), graph.parts[graph.owners()]
     if not engine.restart(labels, base, parts, sources, MOST_SCANS):
         _in_order(engine, labels, sources, room)
@@ -73,14 +77,16 @@ def _in_order(engine: Engine, labels: Labels, sources: np.ndarray, room: Room) -
         labels.replace_distances(paths.distances(places[sources].astype(np.int64)), places)
 
 
-def _by_bfs(engine: Engine, sources: np.ndarray, upper: np.ndarray, own: int) -> Lower:
+def _by_bfs(engine: Engine, sources: np.ndarray, upper: np.ndarray, own: int) -> Lower | None:
     """A BFS in the largest component, and in any other whose upper bound is not below the longest
-    distance so far."""
-    others = np.argsort(-upper, kind="stable")
+    distance so far; None if those are more than MOST_BFS."""
+    others = np.argsort(-upper, kind="stable")[: MOST_BFS + 2]
     lengths = np.full(len(sources), -1, np.int64)
-    for part in [own, *others[others != own].tolist()]:
+    for count, part in enumerate([own, *others[others != own].tolist()]):
         if part != own and upper[part] < lengths.max():
             break
+        if count > MOST_BFS:
+            return None
         lengths[part] = engine.bfs(int(sources[part]), distances=False).levels
     best = _best(engine, lengths, sources)
     run = engine.bfs(int(sources[best]))

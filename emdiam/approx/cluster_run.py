@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from .._version import __version__
 from ..engine import Engine
-from ..errors import InputError
+from ..errors import InputError, MoreMemoryError
 from ..exact.result import Witness
 from ..exact.run import stopping
 from ..exact.run_parts import Stages
 from ..graph.scratch import Scratch
 from ..traverse.clusters import Labels
-from ..units import scratch_folder
+from ..units import format_size, scratch_folder
 from ..weighted.heights import HeightLimits, height_diameter, least_bytes
 from . import local
 from .cluster_bounds import Sweeps, double_sweep
@@ -53,10 +53,10 @@ def searches_for(n_arcs: int) -> int:
     return max(4, min(64, (1 << 28) // max(1, n_arcs)))
 
 
-def room_in(engine: Engine, scratch: Scratch) -> Room:
-    """What is planned at least, and a share of what is left. Arcs of two levels lie side by side while
-    the graph is condensed again or put in local order."""
-    share = engine.room_bytes // 3
+def room_in(engine: Engine, scratch: Scratch, taken: int = 0) -> Room:
+    """What is planned at least, and a share of what is left beside `taken` bytes. Arcs of two levels lie side by
+    side while the graph is condensed again or put in local order."""
+    share = (engine.room_bytes - taken) // 3
     return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.threads),
                 lambda: engine.tick("shortest paths"))
 
@@ -97,6 +97,7 @@ class ClusterRun:
         choice = MasterChoice(self)
         while True:
             self.labels = choice.grow()
+            self._leave_room(self.labels.n_groups)
             radii, sizes = self.labels.tally()
             graph = self._condense(radii, sizes)
             if graph.arcs.in_ram or not choice.fewer(graph.arcs.n_arcs):
@@ -113,6 +114,17 @@ class ClusterRun:
         self._estimate(graph, sweeps, own)
         self._prove_upper(graph, sweeps, own)
         self._prove_lower(graph, sweeps, own)
+
+    def _leave_room(self, n_clusters: int) -> None:
+        """Take from the room what more clusters take than were planned for. Raises MoreMemoryError."""
+        from .clusters import beyond_plan
+
+        beyond, room = beyond_plan(self.engine.n_vertices, self.options, n_clusters), self.engine.room_bytes
+        missing = beyond - room - self.engine.spare_bytes
+        if missing > 0:
+            raise MoreMemoryError(f"{n_clusters:,} clusters, one in every component at least, take"
+                                  f" {format_size(missing)} more than the memory that was planned", missing)
+        self.room = replace(room_in(self.engine, self.scratch, min(room, beyond)), spent=self.room.spent)
 
     def _condense(self, radii: np.ndarray, sizes: np.ndarray) -> CondensedGraph:
         """The condensed graph, again and again as asked, in local order if it is large."""

@@ -97,6 +97,14 @@ def _least_tables(count: int) -> dict[str, int]:
     return {"condense": kept + LEAST_SORT_BYTES, "paths": kept + least_bytes(count) + PIVOT_BYTES}
 
 
+def beyond_plan(store_vertices: int, options: ClusterOptions, count: int) -> int:
+    """Bytes that so many clusters take beyond what was planned for: there is one in every component, and nobody
+    knows beforehand how many there are."""
+    planned = _least_tables(_expected(options, store_vertices))
+    taken = _least_tables(count)
+    return max(0, max(taken[name] - planned[name] for name in taken))
+
+
 def _expected(options: ClusterOptions, n: int) -> int:
     """Clusters to plan for; a tour has twice as many entries as vertices. One more than asked for in every
     component is not foreseen."""

@@ -75,6 +75,11 @@ class BaseEngine(Telling):
         """See Engine; of the client."""
         return self._table_room
 
+    @property
+    def spare_bytes(self) -> int:
+        """See Engine; of the client."""
+        return self.plan.spare_bytes
+
     def _tell_loss(self, loss: Loss) -> None:
         self._progress(Event("recover", facts={"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}))
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ..engine import Engine
-from ..errors import BudgetError, InputError
+from ..errors import InputError, MoreMemoryError
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
 from ..traverse.stored_column import StoredColumn
@@ -32,15 +32,14 @@ POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
 def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
     """What of the pool is left beside columns wider than planned and component labels.
 
-    Raises BudgetError if the labels, which are only kept where very many components matter, do not
+    Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not
     fit.
     """
     wider = COLUMNS * engine.n_vertices * (smallest_dtype(largest).itemsize - 1)
     if labels > max(0, engine.pool_bytes - wider):
         missing = labels + wider - engine.pool_bytes
-        raise BudgetError("so many components may matter that their labels need"
-                          f" {format_size(missing)} more than the memory that was planned",
-                          remedy=f"give --memory at least {format_size(missing)} more")
+        raise MoreMemoryError("so many components may matter that their labels need"
+                              f" {format_size(missing)} more than the memory that was planned", missing)
     return max(0, engine.pool_bytes - wider - labels)
 
 

@@ -19,9 +19,10 @@ import numpy as np
 from ..approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
 from ..approx.key import stream_key
 from ..approx.local import local_positions
+from ..errors import MoreMemoryError
 from ..graph.scratch import Scratch
 from ..graph.store import Store
-from ..units import scratch_folder
+from ..units import format_size, scratch_folder
 from .placing import pass_bytes, place_by_key
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def cluster_order_bytes(store: Store) -> int:
     """Bytes that by_clusters takes beside the engine's table and workspace."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     ranks = 0 if store.is_natural else n * ids
-    clusters = _CLUSTER_BYTES * (n // SPACING + 64)
+    clusters = _CLUSTER_BYTES * _planned_clusters(n)
     return n * (8 + ids) + 2 * ranks + clusters + LEAST_SORT_BYTES + 2 * _ARC_BYTES + pass_bytes(store)
 
 
@@ -53,6 +54,7 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
     expected = max(1, (engine.n_vertices - engine.n_isolated) // SPACING)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
     assert labels is not None
+    _check_room(engine, labels.n_groups)
     scratch = Scratch(Path(scratch_folder(None)), Path())
     try:
         positions = _cluster_positions(engine, labels, seed, scratch)
@@ -63,6 +65,20 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
         keys[start : start + len(group)] = np.where(group < 0, len(positions), positions[group])
     del labels
     return place_by_key(keys, len(positions) + 1, store)
+
+
+def _check_room(engine: CpuEngine, n_clusters: int) -> None:
+    """Every component has a cluster, and nobody knew how many there are. Raises MoreMemoryError where the plan of
+    the engine leaves less than they take."""
+    beyond = _CLUSTER_BYTES * (n_clusters - _planned_clusters(engine.n_vertices))
+    missing = beyond - engine.spare_bytes
+    if beyond > 0 and missing > 0:
+        raise MoreMemoryError(f"{n_clusters:,} clusters, one in every component at least, take"
+                              f" {format_size(missing)} more than the memory that was planned", missing)
+
+
+def _planned_clusters(n_vertices: int) -> int:
+    return n_vertices // SPACING + 64
 
 
 def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, scratch: Scratch) -> np.ndarray:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, MoreMemoryError
 from ..graph.check import check_ranks
 from ..graph.checkpoint import Checkpoint
 from ..graph.convert import ConvertOptions, check_outputs
@@ -32,7 +32,7 @@ from ..graph.resume import done_before, memory_to_plan
 from ..graph.store import Store, open_store
 from ..graph.writer import check_target
 from ..session import method_phases, open_engine, plan_run
-from ..stream.plan import BASE_JITTER
+from ..stream.plan import BASE_JITTER, with_budget
 from ..units import current_rss_bytes, format_size
 from .registry import EngineOrder, StoreOrder, order_named
 
@@ -136,8 +136,13 @@ def _traversed(
     """The new numbers by an order that traverses, and the planned peak."""
     with open_engine(store, memory_bytes=engine_memory, threads=options.threads, method=_METHOD,
                      progress=options.progress) as engine:
-        new_of = order.place(engine, seed)
-        return new_of, engine.plan.planned_rss_bytes + _reserve(store, order)
+        reserve = _reserve(store, order)
+        try:
+            new_of = order.place(engine, seed)
+        except MoreMemoryError as error:
+            plan = replace(engine.plan, memory_limit_bytes=engine.plan.memory_limit_bytes + reserve)
+            raise with_budget(error, plan, options.threads) from None
+        return new_of, engine.plan.planned_rss_bytes + reserve
 
 
 def _reserve(store: Store, order: EngineOrder) -> int:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..errors import BudgetError
+from ..errors import BudgetError, MoreMemoryError
 from ..graph.store import Store
 from ..units import current_rss_bytes, format_size
 from .pager import buffer_bytes
@@ -54,6 +54,11 @@ class MemoryPlan:
     pool_bytes: int
     run_blocks: int
     in_ram: bool
+
+    @property
+    def spare_bytes(self) -> int:
+        """What the plan leaves of the limit."""
+        return self.memory_limit_bytes - self.planned_rss_bytes
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for JSON."""
@@ -102,6 +107,14 @@ def make_plan(
         minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
         run_blocks=run, in_ram=blocks >= n_blocks,
     )
+
+
+def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> BudgetError:
+    """The error with a budget that does: one where the arena holds all blocks, so that what comes on top is free."""
+    block = plan.arena_bytes // max(1, plan.arena_blocks)
+    whole = (plan.n_blocks - plan.arena_blocks) * block + buffer_bytes(threads + READERS, RUN_BLOCKS, block)
+    enough = plan.memory_limit_bytes + error.missing_bytes + whole + BASE_JITTER
+    return BudgetError(error.what, remedy=f"give at least --memory {-(-enough // 2**20)}MiB")
 
 
 def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:

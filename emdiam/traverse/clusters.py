@@ -363,8 +363,8 @@ def find_smallest(parent, visited, ranks):  # type: ignore[no-untyped-def]
     for v in range(n):
         if not (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
             count += parent[v] == v
-    roots = np.empty(count, np.int64)
     best = np.empty(count, np.int64)
+    roots = best if len(ranks) == 0 else np.empty(count, np.int64)
     count = 0
     for v in range(n):
         if not (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):

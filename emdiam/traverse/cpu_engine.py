@@ -58,6 +58,11 @@ class CpuEngine(Telling):
         """See Engine."""
         return self.pool_bytes
 
+    @property
+    def spare_bytes(self) -> int:
+        """See Engine."""
+        return self.plan.spare_bytes
+
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,

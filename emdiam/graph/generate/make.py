@@ -93,7 +93,7 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
     if needed > budget:
         raise BudgetError(f"generating {source.name} takes {format_size(needed)}, more than the memory "
                           f"budget of {format_size(budget)}",
-                          remedy="raise --memory or ask for fewer vertices")
+                          remedy=f"give --memory {-(-needed // 2**20)}MiB or more, or ask for fewer vertices")
     source.prepare()  # before the conversion plans: what stays in RAM then counts as its base
     report = write_graph(source, Path(target), options=options)
     return GenerateReport(report, source.known_diameter, source.description)
