@@ -11,6 +11,7 @@ import doctest
 import importlib.util
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,7 +59,8 @@ def run_console(block: str, folder: Path) -> None:
 
 
 def run_examples(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the console blocks of a document in one folder, and each block in Python in one of its own."""
+    """Run the console blocks of a document in one folder, and each block in Python in one of its own; files that it
+    writes are there for the console."""
     (folder / "session").mkdir()
     for number, (language, text) in enumerate(blocks(document)):
         if language == "console":
@@ -67,6 +69,8 @@ def run_examples(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) 
             (folder / f"block-{number}").mkdir()
             monkeypatch.chdir(folder / f"block-{number}")
             exec(compile(text, f"{document}, block {number}", "exec"), {"__name__": "example"})
+            for file in (path for path in Path.cwd().iterdir() if path.is_file()):
+                shutil.copy(file, folder / "session")
 
 
 def test_python_examples_define_all_that_they_use(tmp_path: Path):
