@@ -69,9 +69,9 @@ class Child:
         return None
 
     def interrupt(self) -> None:
-        """Tell it to stop, as Ctrl-C would."""
+        """Tell it to stop, as Ctrl-C would; by SIGTERM, of which Python says nothing if it has only just started."""
         if self._told is None:
-            self._tell(USER, signal.SIGINT)
+            self._tell(USER, signal.SIGTERM)
 
     def kill(self) -> None:
         """End it and all it has started, now."""

@@ -15,7 +15,8 @@ from typing import NoReturn
 import click
 
 from .._version import __version__
-from .outcome import run
+from .outcome import USER_FAULT, run
+from .output import complain
 from .process import fill_closed_streams, hide_warnings_of_libraries, limit_malloc_arenas
 from .signals import stopping_on_signals
 
@@ -66,6 +67,12 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         from click.shell_completion import shell_complete
 
         sys.exit(shell_complete(group, {}, "emdiam", COMPLETE, completing))
-    with stopping_on_signals():
-        code = run(group, list(sys.argv[1:] if arguments is None else arguments))
+    code: int | None = None
+    try:
+        with stopping_on_signals():
+            code = run(group, list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:  # just before the command began, or just after it ended
+        if code is None:
+            complain("emdiam: stopped by the user")
+            code = USER_FAULT
     sys.exit(code)

@@ -23,6 +23,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
 # Signals that come this soon after the first are the same one: `timeout` sends it to the process and
@@ -44,16 +45,18 @@ def stopping_on_signals(end: Callable[[int], None] = os._exit) -> Iterator[None]
     reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     os.set_blocking(reading, True)
     wanted = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    watcher = threading.Thread(target=_watch, args=(reading, set(wanted), end), name="emdiam-signals", daemon=True)
+    watcher.start()
     stop = _Stop()
     outer = _now[0]
     _now[0] = stop
-    before = {number: signal.signal(number, stop.asked) for number in wanted}
-    before[signal.SIGALRM] = signal.signal(signal.SIGALRM, stop.again)
     hook, sys.unraisablehook = sys.unraisablehook, stop.lost
     old = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
-    watcher = threading.Thread(target=_watch, args=(reading, set(wanted), end), name="emdiam-signals", daemon=True)
-    watcher.start()
+    before: dict[signal.Signals, Any] = {signal.SIGALRM: signal.signal(signal.SIGALRM, stop.again)}
     try:
+        for number in wanted:  # the last thing, since from now on KeyboardInterrupt may come
+            before[number] = signal.getsignal(number)
+            signal.signal(number, stop.asked)
         yield
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +134,7 @@ def _whole(start: Callable[[], LocalCluster]) -> LocalCluster:
         if made.set_running_or_notify_cancel():
             # Inherited by all that is started from here: Ctrl-C on a terminal goes to every process of its group, and
             # is for this one to hear, which ends the workers.
+            resource_tracker.ensure_running()  # which lets the signal through again where it is started
             signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             try:
                 made.set_result(start())

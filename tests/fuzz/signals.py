@@ -35,6 +35,8 @@ PATIENCE = 120.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGKILL)
 WEIGHTS = (8, 8, 2, 1, 3)
 NEVER = ("Traceback", "Exception ignored", "fault of emdiam", "Fatal Python")
+# What Python itself says of Ctrl-C in its first hundredths of a second, before anything of ours.
+TOO_EARLY = "Fatal Python error: init_import_site"
 _JOBS = """
 [[job]]
 name = "made"
@@ -196,6 +198,8 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 def judged(base: Base, case: Case, place: Path, code: int) -> list[str]:
     """What is wrong with what a command has said and left."""
+    if TOO_EARLY in (place / "err").read_text():
+        return unfinished(base, place)
     faults = [f"{file.name} has {word!r}: ...{text[-1500:]}" for file in (place / "err", place / "out",
                                                                          *place.rglob("log.txt"))
               for text in [file.read_text(errors="replace")] for word in NEVER if word in text]
