@@ -226,7 +226,7 @@ def test_random_graphs_against_networkx(n: int, m: int, seed: int):
 
 
 def test_files_stores_and_paths(tmp_path, two_components):
-    report = emdiam.convert(two_components, tmp_path / "g.zarr", memory="1GiB", threads=1)
+    report = emdiam.convert(two_components, tmp_path / "g.zarr", memory="4GiB", threads=1)
     assert report.record.n_vertices == 8
     with emdiam.open(tmp_path / "g.zarr") as store:
         by_store = emdiam.diameter(store)

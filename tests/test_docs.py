@@ -2,7 +2,7 @@
 
 A ```console block holds commands after "$ " and what they print, in which "..." stands for
 anything, and shares a folder with those before it; a ```python block runs as it is, alone in an empty
-folder.
+folder and in a process of its own, whose files are there for the console blocks after it.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import pytest
 
 from emdiam.cli.main import COMMANDS
 from tests.conftest import ROOT
+from tests.waiting import PATIENCE
 
 FIRST = ROOT / "README.md"
 DOCUMENTS = sorted([FIRST, *(ROOT / "docs").rglob("*.md")])
@@ -58,19 +59,23 @@ def run_console(block: str, folder: Path) -> None:
         assert done.returncode == 0, f"$ {command}leaves with {done.returncode}"
 
 
-def run_examples(document: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run the console blocks of a document in one folder, and each block in Python in one of its own; files that it
-    writes are there for the console."""
+def run_python(block: str, folder: Path) -> None:
+    """Run a block of Python in `folder`."""
+    folder.mkdir()
+    done = subprocess.run([sys.executable, "-c", block], cwd=folder, text=True, stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=PATIENCE)
+    assert done.returncode == 0, f"{block}{done.stdout}"
+
+
+def run_examples(document: Path, folder: Path) -> None:
+    """Run the console blocks of a document in one folder, and each block in Python in one of its own."""
     (folder / "session").mkdir()
     for number, (language, text) in enumerate(blocks(document)):
         if language == "console":
             run_console(text, folder / "session")
         elif language == "python":
-            (folder / f"block-{number}").mkdir()
-            monkeypatch.chdir(folder / f"block-{number}")
-            exec(compile(text, f"{document}, block {number}", "exec"), {"__name__": "example"})
-            for file in (path for path in Path.cwd().iterdir() if path.is_file()):
-                shutil.copy(file, folder / "session")
+            run_python(text, folder / f"block-{number}")
+            shutil.copytree(folder / f"block-{number}", folder / "session", dirs_exist_ok=True)
 
 
 def test_python_examples_define_all_that_they_use(tmp_path: Path):
@@ -84,8 +89,8 @@ def test_python_examples_define_all_that_they_use(tmp_path: Path):
     assert done.returncode == 0, done.stdout
 
 
-def test_examples_of_the_first_page_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    run_examples(FIRST, tmp_path, monkeypatch)
+def test_examples_of_the_first_page_run(tmp_path: Path):
+    run_examples(FIRST, tmp_path)
 
 
 def with_examples() -> list[Path]:
@@ -96,8 +101,8 @@ def with_examples() -> list[Path]:
 
 @pytest.mark.thin(10, sampled=("document",))
 @pytest.mark.parametrize("document", with_examples(), ids=lambda path: str(path.relative_to(ROOT)))
-def test_examples_run(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    run_examples(document, tmp_path, monkeypatch)
+def test_examples_run(document: Path, tmp_path: Path):
+    run_examples(document, tmp_path)
 
 
 @pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: path.name)

@@ -265,7 +265,7 @@ def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.
 def test_reorder_writes_no_store_of_rows_that_are_no_graph(tmp_path: Path, order: str, rows: list[list[int]]):
     path = forge(tmp_path / "g.zarr", *csr(rows))
     with pytest.raises(StoreError):
-        reorder(path, tmp_path / "h.zarr", order, options=ConvertOptions(memory_bytes=1 << 30))
+        reorder(path, tmp_path / "h.zarr", order, options=ConvertOptions(memory_bytes=4 << 30))
     assert not (tmp_path / "h.zarr").exists()
 
 
@@ -273,7 +273,7 @@ def test_reorder_writes_no_store_of_rows_that_are_no_graph(tmp_path: Path, order
 def test_reorder_by_clusters_of_rows_of_one_neighbour(tmp_path: Path, ids: list[int]):
     path = forge(tmp_path / "g.zarr", np.arange(81), np.array(ids))
     with pytest.raises(StoreError, match="do not ascend"):
-        reorder(path, tmp_path / "h.zarr", "cluster", options=ConvertOptions(memory_bytes=1 << 30))
+        reorder(path, tmp_path / "h.zarr", "cluster", options=ConvertOptions(memory_bytes=4 << 30))
 
 
 def test_ranks_that_are_no_permutation(tmp_path: Path):

@@ -22,7 +22,7 @@ from tests.test_certificate import seal
 
 _SHAPES = ("path-and-star", "grid", "torus", "lollipop", "two-paths", "tree", "caterpillar", "clique-and-path", "pairs")
 _NUMBERS = (-1, 0, 1, 2, 3, 10, 2**31, 2**63, 2**64, True, None, "1", 1.5, [], {}, "x" * 500)
-_MEMORY = 1 << 30
+_MEMORY = 4 << 30
 
 
 class Case:

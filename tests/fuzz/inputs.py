@@ -72,7 +72,7 @@ def converted(folder: Path, path: Path, pairs: Pairs, declared: range | None) ->
     shutil.rmtree(target, ignore_errors=True)
     if declared is not None and len(declared) > 10_000_000:
         return Outcome(RIGHT, "too many vertices to look at")
-    emdiam.convert(path, target, memory="1GiB", threads=1)
+    emdiam.convert(path, target, memory="4GiB", threads=1)
     vertices: list[Any] = sorted({v for pair in pairs for v in pair}) if declared is None else list(declared)
     arrays = read_store(target)
     with emdiam.open(target) as store:

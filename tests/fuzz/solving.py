@@ -27,7 +27,7 @@ from tests.fuzz.outcome import RIGHT, WRONG, Outcome
 EXACT = tuple(exact_methods.METHODS)
 APPROX = tuple(approx_methods.METHODS)
 METHODS = EXACT + APPROX
-MEMORY = 1 << 30
+MEMORY = 4 << 30
 
 
 @dataclass(frozen=True)
