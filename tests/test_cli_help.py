@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -71,8 +72,8 @@ def test_malloc_arenas_are_limited_before_the_library_starts():
     """The child's malloc is asked for the number of its arenas after many threads have allocated."""
     code = """
 import ctypes, threading
-from emdiam.cli.process import limit_malloc_arenas
-limit_malloc_arenas()
+from emdiam.cli.process import settle_malloc
+settle_malloc()
 def work():
     blocks = [bytearray(100_000) for _ in range(20)]
     gate.wait()
@@ -85,6 +86,27 @@ ctypes.CDLL(None).malloc_stats()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     arenas = [line for line in done.stderr.splitlines() if line.startswith("Arena ")]
     assert 1 <= len(arenas) <= 2
+
+
+def test_freed_arrays_go_back_to_the_system():
+    """Also those that are no larger than one that was freed before, with others behind them."""
+    code = """
+from emdiam.cli.process import settle_malloc
+from emdiam.units import current_rss_bytes
+settle_malloc()
+large = bytearray(24 << 20)
+del large
+before = current_rss_bytes()
+arrays, others = [], []
+for _ in range(16):
+    arrays.append(bytearray(b'x') * (3 << 20))
+    others.append(bytearray(b'y') * 100_000)
+del arrays
+print(current_rss_bytes() - before)
+"""
+    free = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=free)
+    assert int(done.stdout) < 8 << 20
 
 
 @pytest.mark.parametrize(("shell", "line", "offered"), [

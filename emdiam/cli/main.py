@@ -17,7 +17,7 @@ import click
 from .._version import __version__
 from .outcome import USER_FAULT, run
 from .output import complain
-from .process import fill_closed_streams, hide_warnings_of_libraries, limit_malloc_arenas
+from .process import fill_closed_streams, hide_warnings_of_libraries, settle_malloc
 from .signals import stopping_on_signals
 
 COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate", "batch",
@@ -60,7 +60,7 @@ def group() -> None:
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
     fill_closed_streams()
-    limit_malloc_arenas()
+    settle_malloc()
     hide_warnings_of_libraries()
     completing = os.environ.get(COMPLETE)
     if completing:

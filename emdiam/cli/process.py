@@ -7,25 +7,26 @@ import os
 import sys
 import warnings
 
-_M_ARENA_MAX = -8  # from <malloc.h> of glibc
-_ARENAS = 2
+# Parameters of glibc's malloc: variable of the environment, number in <malloc.h>, value.
+_MALLOC = (
+    ("MALLOC_ARENA_MAX", -8, 2), ("MALLOC_MMAP_THRESHOLD_", -3, 2 << 20), ("MALLOC_TRIM_THRESHOLD_", -1, 4 << 20))
 
 
-def limit_malloc_arenas() -> None:
-    """Let glibc's malloc keep at most two arenas.
+def settle_malloc() -> None:
+    """Let glibc's malloc keep little of what is freed, so that a peak is what is in use.
 
-    By default every thread may get an arena of its own (up to eight times the number of cores)
-    and memory freed in one is not reused by another, so that the decoding and sorting threads
-    would push the peak RSS past --memory by amounts that no plan can know. The variable in the
-    environment reaches child processes; this process has started already, so it is told through
-    mallopt. A value that the user has set stands.
+    By default every thread may get an arena of its own (up to eight times the number of cores), and memory freed in
+    one is not reused by another. And once an array of up to 32 MiB has been freed, all that are no larger come from
+    a heap, where what is freed between others stays resident. Both would push the peak RSS past --memory by amounts
+    that no plan can know. The variables in the environment reach child processes; this process has started already,
+    so it is told through mallopt. A value that the user has set stands.
     """
-    if "MALLOC_ARENA_MAX" in os.environ:
-        return
-    os.environ["MALLOC_ARENA_MAX"] = str(_ARENAS)
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:  # other C libraries have no arenas to limit
-        mallopt(_M_ARENA_MAX, _ARENAS)
+    for name, parameter, value in _MALLOC:
+        if name not in os.environ:
+            os.environ[name] = str(value)
+            if mallopt is not None:  # other C libraries have no such parameters
+                mallopt(parameter, value)
 
 
 def fill_closed_streams() -> None:
