@@ -8,6 +8,7 @@ import pytest
 
 from emdiam.cli.main import COMMANDS
 from emdiam.graph.generate import generate
+from tests.conftest import ROOT
 from tests.fuzz import signals
 from tests.fuzz.signals import CASES, CERTIFICATE, PATH, STORE, Base, Case, judged, leftovers
 
@@ -40,6 +41,10 @@ def test_faults_are_noticed(base: Base):
     assert "it left with 1" in faults(base, 1)
     (base.folder / "err").write_text("Traceback (most recent call last):\n")
     assert "err has 'Traceback'" in faults(base)
+    (base.folder / "err").write_text(f'Traceback:\n  File "<frozen runpy>"\n  File "{ROOT}/emdiam/__main__.py"\n')
+    assert "err has 'Traceback'" in faults(base)
+    (base.folder / "err").write_text('Traceback:\n  File "<frozen runpy>"\nKeyboardInterrupt\n')
+    assert faults(base) == ""
     (base.folder / "err").write_text("")
     (base.folder / "out").write_text('{"lower": 3')
     assert "not JSON" in faults(base)

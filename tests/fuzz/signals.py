@@ -35,8 +35,6 @@ PATIENCE = 120.0
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGPIPE, signal.SIGKILL)
 WEIGHTS = (8, 8, 2, 1, 3)
 NEVER = ("Traceback", "Exception ignored", "fault of emdiam", "Fatal Python")
-# What Python itself says of Ctrl-C in its first hundredths of a second, before anything of ours.
-TOO_EARLY = "Fatal Python error: init_import_site"
 _JOBS = """
 [[job]]
 name = "made"
@@ -169,7 +167,8 @@ def attack(base: Base, seed: int, number: int) -> tuple[str, list[str]]:
             process.terminate()
             code = ended(process, PATIENCE)
         faults = ["it does not end"] if code is None else judged(base, case, place, code)
-        if first in SIGNALS[:2] and second is None and code is not None and not group:
+        asked_once = first in SIGNALS[:2] and second is None and not group
+        if asked_once and code is not None and "--checkpoint" not in case.words:
             faults += leftovers(place)
     finally:
         end_group(process)
@@ -198,7 +197,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
 
 def judged(base: Base, case: Case, place: Path, code: int) -> list[str]:
     """What is wrong with what a command has said and left."""
-    if TOO_EARLY in (place / "err").read_text():
+    if too_early((place / "err").read_text()):
         return unfinished(base, place)
     faults = [f"{file.name} has {word!r}: ...{text[-1500:]}" for file in (place / "err", place / "out",
                                                                          *place.rglob("log.txt"))
@@ -212,6 +211,11 @@ def judged(base: Base, case: Case, place: Path, code: int) -> list[str]:
         except ValueError as error:
             faults.append(f"its answer is not JSON ({error}): {out[-300:]}")
     return faults + unfinished(base, place)
+
+
+def too_early(text: str) -> bool:
+    """Whether Python itself was interrupted in its first hundredths of a second, before anything of this package."""
+    return ("init_import_site" in text or "<frozen runpy>" in text) and str(ROOT / "emdiam") not in text
 
 
 def unfinished(base: Base, place: Path) -> list[str]:
