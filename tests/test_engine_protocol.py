@@ -98,6 +98,18 @@ def check_spread(engine: Engine, graph: naive.Graph, rng: random.Random) -> None
         assert bound.gather(np.arange(n)).tolist() == merged
 
 
+def check_spread_again(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
+    """Two spreads on one column to the same limit, of which the second lowers what the first has left by one."""
+    v = rng.randrange(len(graph))
+    if graph[v]:
+        w = rng.choice(graph[v])
+        bound = engine.new_column(60)
+        engine.spread(np.array([w]), np.array([3]), 6, bound)
+        engine.spread(np.array([v]), np.array([1]), 6, bound)
+        want = naive.spread(graph, [v, w], [1, 3], 6)
+        assert bound.gather(np.arange(len(graph))).tolist() == [-1 if b is None else b for b in want]
+
+
 def check_components(engine: Engine, graph: naive.Graph, source: int) -> None:
     engine.bfs(source, distances=False)
     parts = [p for p in naive.components(graph) if len(p) > 1]
@@ -166,6 +178,7 @@ def check_all(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
         check_bfs(engine, graph, source, rng.randint(0, 6))
         check_targets(engine, graph, source, [rng.randrange(n) for _ in range(rng.randint(1, 3))])
         check_spread(engine, graph, rng)
+        check_spread_again(engine, graph, rng)
         check_components(engine, graph, source)
         check_rows(engine, graph, source)
 
