@@ -65,12 +65,15 @@ def test_many_random_graphs(tmp_path: Path, graph: naive.Graph, options: FdiamOp
         check(fdiam(engine, options), graph)
 
 
-def test_winnow_drops_no_ball_that_is_wider_than_half_the_bound(tmp_path: Path) -> None:
-    """The two sweeps from 0 end at 1 with the bound 2, and every vertex lies within 2 of vertex 0; yet two triangles,
-    at 2 and 3, are 4 apart."""
-    edges = [(end, middle) for end in (0, 1) for middle in (2, 3, 4, 5, 6)]
-    edges += [(2, 7), (2, 8), (7, 8), (3, 9), (3, 10), (9, 10)]
-    graph = naive.graph_of(11, edges)
+@pytest.mark.parametrize("ends", [
+    [(2, 7), (2, 8), (7, 8), (3, 9), (3, 10), (9, 10)],  # triangles, which Winnow drops if its ball is one too wide
+    [(2, 7), (3, 8)],  # tips of chains, which Chain Processing has to keep
+])
+def test_two_sweeps_that_miss_the_diameter(tmp_path: Path, ends: list[tuple[int, int]]) -> None:
+    """The sweeps from 0 end at 1 with the bound 2, and every vertex lies within 2 of vertex 0; yet what hangs from 2
+    and from 3 is 4 apart."""
+    middle = [(end, v) for end in (0, 1) for v in (2, 3, 4, 5, 6)]
+    graph = naive.graph_of(1 + max(map(max, ends)), middle + ends)
     with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
         check(fdiam(engine), graph)
 
