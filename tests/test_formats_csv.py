@@ -36,6 +36,12 @@ records = st.lists(
 )
 
 
+def test_a_byte_order_mark_belongs_to_the_file_alone(tmp_path):
+    mark = b"\xef\xbb\xbf"
+    file = write(tmp_path, mark + b"src,dst\n" + mark + b"a,b\nc,d\n")
+    assert read_pairs(file) == [("\ufeffa", "b"), ("c", "d")]
+
+
 @settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=records,

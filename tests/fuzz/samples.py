@@ -72,7 +72,7 @@ def edge_list(rng: random.Random) -> Sample:
 def names_list(rng: random.Random) -> Sample:
     _, edges = some_edges(rng)
     return Sample(".txt", "".join(f"v{a} w{b}\n" for a, b in edges).encode(),
-                  lambda data: naive.naive_edge_list(data, strings=True))
+                  lambda data: naive.naive_edge_list(data.removeprefix(b"\xef\xbb\xbf"), strings=True))
 
 
 def table(rng: random.Random) -> Sample:
@@ -82,14 +82,14 @@ def table(rng: random.Random) -> Sample:
     return Sample(".csv", ("src,dst\n" + rows).encode(), read_table)
 
 
-# What is no part of an id at its ends.
-_WHITE = " \t\n\r\v\f"
-
-
 def read_table(data: bytes) -> Pairs:
-    """Pairs of a CSV file with a header."""
-    rows = [row for row in csv.reader(io.StringIO(data.decode(), newline=""), strict=True) if row]
-    return [(row[0].strip(_WHITE), row[1].strip(_WHITE)) for row in rows[1:]]
+    """Pairs of a CSV file: comments, a header, records; without a header where the first line is two integers."""
+    text = data.decode().removeprefix("\ufeff").lstrip("\r\n")
+    while text.startswith(("#", "%")):
+        text = text.partition("\n")[2].lstrip("\r\n")
+    rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    headed = not all(field.strip().isdigit() for field in rows[0][:2])
+    return [(row[0].strip(), row[1].strip()) for row in rows[headed:]]
 
 
 def matrix(rng: random.Random) -> Sample:
@@ -103,7 +103,7 @@ def matrix(rng: random.Random) -> Sample:
 
 def read_matrix(data: bytes) -> Pairs:
     """Pairs of a Matrix Market file, from 1. (That of scipy dies of some files.)"""
-    text = data.decode()
+    text = data.decode().replace("\r", " ")
     n, pairs = naive.naive_matrix_market(text)
     if not text.startswith("%%MatrixMarket") or any(not 1 <= v <= n for pair in pairs for v in pair):
         raise ValueError("not a Matrix Market file")

@@ -24,6 +24,7 @@ from .base import FileSource, in_slices, text_head
 from .blocks import after_line, block_bytes_for, count_lines, text_blocks
 from .columns import dropped_columns, named_pair
 from .csv_faults import find_fault
+from .streams import BOM
 from .text_head import is_integer_line, lines_with_text
 
 if TYPE_CHECKING:
@@ -179,6 +180,8 @@ def _has_integers(header: Header) -> bool:
 def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
     names = [f"f{i}" for i in range(header.n_columns)]
     wanted = [names[header.src], names[header.dst]]
+    if data.startswith(BOM):  # not that of the file: Arrow would drop it from the first id
+        data = b"\n" + data
     return pa_csv.read_csv(
         pa.BufferReader(data),
         pa_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
