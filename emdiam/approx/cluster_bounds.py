@@ -36,18 +36,24 @@ def double_sweep(graph: CondensedGraph, room: Room) -> Sweeps:
     """From the smallest cluster of every component to the farthest, and from there again (ties: the
     smallest cluster)."""
     parts, n_parts = graph.parts, graph.n_parts
-    starts = np.full(n_parts, len(parts), np.int64)
-    np.minimum.at(starts, parts, np.arange(len(parts)))
-    with room.searches(graph.arcs) as paths:
-        first = paths.distances(starts).astype(np.int64)
-        far, _ = largest_in_parts(first, parts, n_parts)
-        reach = paths.distances(far).astype(np.int64)
+    first, far, reach = swept(graph, room)
     _, spans = largest_in_parts(reach, parts, n_parts)
     upper = np.minimum(two_largest(first + graph.radii, parts, n_parts),
                        two_largest(reach + graph.radii, parts, n_parts))
     widest = widest_radii(graph)
     return Sweeps(far, reach, spans, largest_weights(graph.arcs, parts, n_parts), widest,
                   np.maximum(upper, 2 * widest))
+
+
+def swept(graph: CondensedGraph, room: Room) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Of a double sweep: int64[K], distances of the first; far and reach as in Sweeps."""
+    starts = np.full(graph.n_parts, len(graph.parts), np.int64)
+    np.minimum.at(starts, graph.parts, np.arange(len(graph.parts)))
+    with room.searches(graph.arcs) as paths:
+        first = paths.distances(starts).astype(np.int64)
+        far, _ = largest_in_parts(first, graph.parts, graph.n_parts)
+        reach = paths.distances(far).astype(np.int64)
+    return first, far, reach
 
 
 def widest_radii(graph: CondensedGraph) -> np.ndarray:

@@ -45,6 +45,8 @@ from .run import ApproxOptions
 
 # Bytes a cluster: masters, radii, sizes, parts, offsets of rows, distances and owners.
 CLUSTER_BYTES = 72
+# Bytes a component, where there are very many: what double sweeps tell of each, and how it is found out.
+PART_BYTES = 48
 
 
 @dataclass(frozen=True)
@@ -99,10 +101,11 @@ def _least_tables(count: int) -> dict[str, int]:
 
 def beyond_plan(store_vertices: int, options: ClusterOptions, count: int) -> int:
     """Bytes that so many clusters take beyond what was planned for: there is one in every component, and nobody
-    knows beforehand how many there are."""
-    planned = _least_tables(_expected(options, store_vertices))
-    taken = _least_tables(count)
-    return max(0, max(taken[name] - planned[name] for name in taken))
+    knows beforehand how many there are. Those beyond count as components of their own."""
+    expected = _expected(options, store_vertices)
+    planned, taken = _least_tables(expected), _least_tables(count)
+    more = max(taken[name] - planned[name] for name in taken)
+    return more + PART_BYTES * (count - expected) if count > expected else 0
 
 
 def _expected(options: ClusterOptions, n: int) -> int:

@@ -13,7 +13,7 @@ import numpy as np
 from ..weighted.condense import condense
 from ..weighted.packed import Packing, RamArcs, WeightedArcs
 from ..weighted.renumber import renumber
-from .cluster_bounds import double_sweep
+from .cluster_bounds import swept
 from .condensed import CondensedGraph, Room, collecting, condense_again
 from .key import stream_key
 
@@ -33,10 +33,7 @@ def local_positions(
     ranks : int64[K], natural rank of the masters. sizes : int64[K], vertices of each cluster. seed : of
     the masters of further levels. Raises as condense_again.
     """
-    first_of = np.full(graph.n_parts, int(ranks.max()) + 1, np.int64)
-    np.minimum.at(first_of, graph.parts, ranks)
-    part_sizes = np.bincount(graph.parts, weights=sizes, minlength=graph.n_parts)
-    part_order = np.argsort(np.lexsort((first_of, -part_sizes)))
+    part_places = _places_of_parts(graph, ranks, sizes)
     top, before = graph, len(ranks) + 1
     while max(TOP, graph.n_parts) < len(ranks) < before:
         before, last = len(ranks), top
@@ -44,20 +41,42 @@ def local_positions(
         if last is not graph:
             last.arcs.close()
     # Paths are searched at the top alone, where they are cheap; below, the way to the master is added.
-    reach = double_sweep(top, room).reach
+    reach = swept(top, room)[2]
     if top is not graph:
         top.arcs.close()
-    return np.argsort(np.lexsort((*_keys(top.steps[len(graph.steps) :], reach), part_order[graph.parts])))
+    order = _in_order(top.steps[len(graph.steps) :], reach)
+    return _inverse(order[np.argsort(part_places[graph.parts[order]], kind="stable")])
 
 
-def _keys(steps: list[tuple[np.ndarray, np.ndarray]], reach: np.ndarray) -> list[np.ndarray]:
-    """What clusters of the lowest level are sorted by, the least significant key first: own number and
-    distance from the far end, then those of the cluster that it is in, and so on."""
-    keys = [np.arange(len(reach)), reach]
+def _places_of_parts(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray) -> np.ndarray:
+    """Where each component comes among all, int64[n_parts]."""
+    first_of = np.full(graph.n_parts, int(ranks.max()) + 1, np.int64)
+    np.minimum.at(first_of, graph.parts, ranks)
+    part_sizes = np.bincount(graph.parts, weights=sizes, minlength=graph.n_parts)
+    return _inverse(np.lexsort((first_of, -part_sizes)))
+
+
+def _in_order(steps: list[tuple[np.ndarray, np.ndarray]], reach: np.ndarray) -> np.ndarray:
+    """The clusters of the lowest level, int64[K], sorted by the distance from the far end of the cluster of the top
+    level that each is in, then by its number, then by those of the level below, and so on. By one key after the
+    other, the least significant first, so that only one of them is there at a time."""
+    reaches = [reach]
     for owner, distance in reversed(steps):
-        reach = reach[owner] + distance
-        keys = [np.arange(len(owner)), reach, *(key[owner] for key in keys)]
-    return keys
+        reaches.append(reaches[-1][owner] + distance)
+    order = at = np.arange(len(reaches[-1]))
+    for owner, _ in [*steps, (np.empty(0, np.int64), None)]:
+        order = order[np.argsort(at[order], kind="stable")]
+        order = order[np.argsort(reaches.pop()[at[order]], kind="stable")]
+        if reaches:
+            at = owner[at]
+    return order
+
+
+def _inverse(order: np.ndarray) -> np.ndarray:
+    """The place of every number in a permutation, int64[k]."""
+    places = np.empty(len(order), np.int64)
+    places[order] = np.arange(len(order))
+    return places
 
 
 def in_local_order(graph: CondensedGraph, positions: np.ndarray, room: Room) -> CondensedGraph:
