@@ -85,9 +85,11 @@ def table(rng: random.Random) -> Sample:
 def read_table(data: bytes) -> Pairs:
     """Pairs of a CSV file: comments, a header, records; without a header where the first line is two integers."""
     text = data.decode().removeprefix("\ufeff").lstrip("\r\n")
-    while text.startswith(("#", "%")):
+    while text.startswith("#"):
         text = text.partition("\n")[2].lstrip("\r\n")
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
+    if " " in rows[0][0].strip():
+        raise ValueError("fields between blanks")
     headed = not all(field.strip().isdigit() for field in rows[0][:2])
     return [(row[0].strip(), row[1].strip()) for row in rows[headed:]]
 
