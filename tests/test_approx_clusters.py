@@ -56,7 +56,7 @@ def check(graph: naive.Graph, result: Approximation) -> None:
     assert result.lower <= longest <= result.upper
     assert result.exact == (result.lower == result.upper)
     assert result.n_components == len(diameters)
-    assert result.estimate is not None and result.estimate >= 0
+    assert result.estimate is not None and (result.estimate > 0) == (longest > 0)
     largest = max(range(len(diameters)), key=lambda i: (len(naive.components(graph)[i]), -i))
     low, high = result.details["interval_largest_component"]
     assert low <= diameters[largest] <= high

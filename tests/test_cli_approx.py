@@ -137,7 +137,8 @@ def test_a_reordered_store_gives_the_same(call, method: str):  # noqa: F811
 def test_clusters_is_the_default(call, torus: str):  # noqa: F811
     result = answer(call, torus)
     assert result["method"] == "clusters" and result["masters"] >= 1
-    assert result["condensed"]["n_vertices"] >= 1 and result["max_master_distance"] >= 0
+    assert 1 <= result["condensed"]["n_vertices"] == result["masters"] <= 240
+    assert 0 <= result["max_master_distance"] <= 16
     assert answer(call, torus, "--masters", "100%", "--seed", "5")["masters"] == 240
 
 

@@ -358,4 +358,4 @@ def test_a_stopped_process_is_named(tmp_path: Path) -> None:
         engine.bfs(0)
         timer.join()
         assert {"worker 1"} in [set(told) for told in heard if told]
-        assert max(told["worker 1"] for told in heard if told) < 60
+        assert min(told["worker 1"] for told in heard if told) > 0  # seconds that it has been silent
