@@ -86,13 +86,13 @@ def naive_edge_list(data: bytes, *, strings: bool = False) -> Pairs:
 
 def naive_matrix_market(text: str) -> tuple[int, Pairs]:
     """(n, pairs) of a Matrix Market file."""
-    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("%")]
+    lines = [line for line in text.split("\n") if line.strip() and not line.startswith("%")]
     return int(lines[0].split()[0]), [tuple(map(int, line.split()[:2])) for line in lines[1:]]
 
 
 def naive_dimacs(text: str) -> tuple[int, Pairs]:
     """(n, pairs) of a DIMACS file."""
-    rows = [line.split() for line in text.splitlines()]
+    rows = [line.split() for line in text.split("\n")]
     n = next(int(row[2]) for row in rows if row and row[0] == "p")
     return n, [(int(row[1]), int(row[2])) for row in rows if row and row[0] in "ae"]
 

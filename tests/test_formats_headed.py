@@ -107,6 +107,7 @@ def test_bad_matrix_market(tmp_path, text, what, line):
         ("a 1 2 3\n", "starts with a line", 1),
         ("c x\np tsp 3 4\n", "starts with a line", 2),
         ("p sp 3\n", "starts with a line", 1),
+        ("\x1c\n", "starts with a line", 1),
         ("p sp x 4\n", "whole numbers", 1),
         ("c only\n", "no header", None),
         ("p sp 3 2\na 1 2 1\n", "declares 2 edges but there are 1", 1),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
 from emdiam.graph.merge import LEAST_BLOCKS, cut_keys, fewer_runs, merged
+from emdiam.graph.named_scratch import NamedScratch, check_of
 from emdiam.graph.runs import DiskRun, Keys, RamRun, RunWriter, unique_in_place
 from emdiam.graph.scratch import Scratch, file_system
 from emdiam.graph.sort import KeySorter, RunSet, SortContext
@@ -202,3 +203,16 @@ def test_the_smallest_budget_named_is_accepted() -> None:
 def test_an_unwritable_scratch_folder(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be written"):
         Scratch(Path("/proc"), tmp_path / "g.zarr")
+
+
+def test_the_checksum_of_a_named_file_tells_runs_apart_that_are_as_long(tmp_path: Path) -> None:
+    """Each block of a run ends in its own checksum, which must not cancel what stands before it."""
+    scratch, checks = NamedScratch(tmp_path, tmp_path / "g.zarr"), []
+    for first in (0, 3):
+        file = scratch.file()
+        writer = RunWriter(file, 16)
+        writer.add(np.arange(first, first + 640, 10, dtype=np.uint64))
+        writer.close()
+        checks.append((file.size, file.check))
+        assert check_of(tmp_path / file.name, file.size) == file.check
+    assert checks[0][0] == checks[1][0] and checks[0][1] != checks[1][1]

@@ -28,7 +28,7 @@ from .scratch import disk_full_is_said
 from .state_file import DamagedStateError, State, read_state, write_state
 
 # Raised with every change of what a state holds.
-FORMAT = 2
+FORMAT = 3
 KEPT = 2
 _STATE = re.compile(r"state\.(\d+)")
 _NEW = "state.new"

@@ -11,11 +11,9 @@ import os
 import re
 from pathlib import Path
 
-from crc32c import crc32c
+from .scratch import Scratch, ScratchFile, checksum, disk_full_is_said
 
-from .scratch import Scratch, ScratchFile, disk_full_is_said
-
-# Bytes of a file, and the crc32c of them; a list, as JSON has it.
+# Bytes of a file, and the checksum of them; a list, as JSON has it.
 Mark = list[int]
 _PIECE = 1 << 20
 _NAME = re.compile(r"(\d{6,})\.scratch")
@@ -27,11 +25,11 @@ def is_scratch_name(name: str) -> bool:
 
 
 def check_of(path: Path, size: int) -> int:
-    """crc32c of the first `size` bytes of a file. Raises OSError."""
+    """`checksum` of the first `size` bytes of a file. Raises OSError."""
     check = 0
     with open(path, "rb") as file:
         while size and (part := file.read(min(size, _PIECE))):
-            check, size = crc32c(part, check), size - len(part)
+            check, size = checksum(part, check), size - len(part)
     return check
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +20,6 @@ from threading import Lock
 from typing import IO
 
 import numpy as np
-from crc32c import crc32c
 
 from ..durable import check_scratch
 from ..errors import BudgetError, InputError
@@ -53,6 +53,15 @@ def disk_full_is_said(folder: Path, what: str) -> Iterator[None]:
             f"no room left for {what} ({os.strerror(error.errno)}; {format_size(free)} free)",
             path=folder, remedy="make room there or name another folder",
         ) from error
+
+
+def checksum(data: bytes | memoryview, before: int = 0) -> int:
+    """Checksum of scratch files: CRC-32 of `data` behind what gave `before`.
+
+    Blocks of runs end in their own crc32c, and the crc32c of a block with its crc32c is the same for all blocks
+    of one length: another polynomial is needed for it to tell files apart.
+    """
+    return zlib.crc32(data, before)
 
 
 def free_bytes(folder: Path) -> int:
@@ -144,7 +153,7 @@ class Scratch:
 class ScratchFile:
     """One file, nameless unless it is a NamedScratch's. One thread appends at a time; any number read.
 
-    size : bytes that it begins with. name : in its folder, "" without one. check : crc32c of those bytes, and of
+    size : bytes that it begins with. name : in its folder, "" without one. check : checksum of those bytes, and of
     all that is appended, if it has a name.
     """
 
@@ -168,7 +177,7 @@ class ScratchFile:
             )
         self._write(view, offset)
         if self.name:
-            self.check = crc32c(view, self.check)
+            self.check = checksum(view, self.check)
         self.size = offset + len(view)
         self._scratch.grew(len(view))
         return offset

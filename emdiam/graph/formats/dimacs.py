@@ -38,7 +38,7 @@ class DimacsSource(FileSource):
         """(problem line, letter of edge lines, n, m)."""
         end = text_head(self.input, _find_problem_line)
         words = end.text.split()
-        if words[0] != "p" or len(words) != 4 or words[1] not in _PROBLEMS:
+        if len(words) != 4 or words[0] != "p" or words[1] not in _PROBLEMS:
             raise self.error(
                 "a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'",
                 line=end.number,
