@@ -46,6 +46,11 @@ def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
     check(tmp_path / "g.zarr", ODD[name], KINDS[kind], 7)
 
 
+def test_more_ranks_than_words_of_vertices(tmp_path: Path) -> None:
+    """Some ranks own no vertex then."""
+    check(tmp_path / "g.zarr", ODD["one"], KINDS["four-dense"], 7)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ODD)
 @pytest.mark.parametrize("kind", PROCESSES)

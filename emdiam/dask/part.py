@@ -137,7 +137,7 @@ def open_part(spec: PartSpec, rank: int) -> dict[str, Any]:
     part = Part(spec, rank)
     _PARTS[spec.room, rank] = part
     own = part.core.table.isolated[part.first // 64 : -(-part.stop // 64)]
-    isolated = int(np.bitwise_count(own).sum()) - (-part.stop % 64 if len(own) else 0)
+    isolated = int(np.bitwise_count(own).sum()) - -part.stop % 64 if part.first < part.stop else 0
     return {"plan": part.plan.to_dict(), "blocks": len(part.blocks), "report": part.report(), "isolated": isolated}
 
 
