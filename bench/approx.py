@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.progress import Event
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 from emdiam.tradeoff import TradeoffOptions, tradeoff
 from emdiam.tradeoff.cells import ENDED, CellOptions
 

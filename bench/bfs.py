@@ -1,7 +1,7 @@
 """Section bfs: one BFS in RAM from sources in the giant component.
 
 Columns: the default direction rule with and without a distance column, the other rules (see
-traverse/level.py), and peers. The rate is stored arcs of the graph / median seconds of a BFS, for
+traverse/direction.py), and peers. The rate is stored arcs of the graph / median seconds of a BFS, for
 emdiam and for peers.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 from emdiam.traverse.core import DIRECTIONS
 
 from .graphs import Graph, graphs_of

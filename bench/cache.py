@@ -12,12 +12,12 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
+from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.errors import InputError
-from emdiam.graph.convert import ConvertOptions, convert
-from emdiam.graph.generate import generate, make_source
-from emdiam.graph.generate.source import GeneratedSource
-from emdiam.graph.layout import CHUNK_IDS
-from emdiam.graph.source import EdgeBatch
+from emdiam.formats.source import EdgeBatch
+from emdiam.generators import generate, make_source
+from emdiam.generators.source import GeneratedSource
+from emdiam.store.layout import CHUNK_IDS
 
 from .graphs import Graph
 

@@ -28,12 +28,12 @@ import numpy as np
 
 from emdiam.cli.events import EventLog
 from emdiam.cli.heartbeat import Heartbeat
-from emdiam.graph.store import open_store
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 from emdiam.traverse import bfs
-from emdiam.traverse.journal import Journal
-from emdiam.traverse.telling import _TURN_RATE as TURN_RATE
+from emdiam.traverse.progress_reporter import _TURN_RATE as TURN_RATE
+from emdiam.traverse.traversal_events import Journal
 
 from .foreign import ForeignWatch
 from .graphs import Graph, graphs_of

@@ -11,8 +11,8 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 
 from .graphs import Graph, graphs_of
 from .peers.run import installed, run_peer

@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 
 from .cache import cached_share, evict
 from .foreign import ForeignWatch

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 
 from .foreign import ForeignWatch
 from .graphs import Graph, graphs_of

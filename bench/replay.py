@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.graph.array_reader import ChunkedArray, LocalArray
-from emdiam.graph.store import Store
+from emdiam.store.array_reader import ChunkedArray, LocalArray
+from emdiam.store.store import Store
 
 from .cache import evict
 

@@ -14,9 +14,9 @@ from typing import Any
 from numba.core import event as numba_event
 
 from emdiam.errors import StoppedEarly
-from emdiam.exact.methods import METHODS
-from emdiam.exact.result import Result
-from emdiam.exact.run_parts import Limits, TimeOver
+from emdiam.methods.exact.limits import Limits, TimeOver
+from emdiam.methods.exact.methods import METHODS
+from emdiam.methods.exact.result import Result
 from emdiam.progress import Event
 
 from .graphs import Graph

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 from emdiam.units import format_size, parse_size
 
 from .cache import Cache

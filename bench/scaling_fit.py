@@ -21,14 +21,14 @@ import numpy as np
 from scipy.optimize import nnls
 
 from emdiam.dask.setting import OnCluster
-from emdiam.graph.store import Store
 from emdiam.session import open_engine_on_workers
+from emdiam.store.store import Store
 
 from .foreign import ForeignWatch
 from .scaling_model import Costs, Shape, directed, with_levels
 
 if TYPE_CHECKING:
-    from emdiam.dask.part import Part
+    from emdiam.dask.rank import Part
 
 WORKERS = (1, 2, 4)
 # Workers as threads of one process: rounds and bytes are those of so many machines, times are not.

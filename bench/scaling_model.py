@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from emdiam.dask.workspace import range_state_bytes
-from emdiam.graph.layout import CHUNK_IDS, id_dtype
+from emdiam.store.layout import CHUNK_IDS, id_dtype
 from emdiam.traverse.workspace import queue_capacity
 
 TOP_DOWN_COST = 2
@@ -156,7 +156,7 @@ def with_levels(shape: Shape, rows: Iterable[Sequence[float]]) -> Shape:
 
 
 def directed(shape: Shape, n_arcs: float, dense_arcs: float | None = None) -> list[Level]:
-    """The levels with their directions, by the rule of traverse/level.py and dask/search.py."""
+    """The levels with their directions, by the rule of traverse/direction.py and dask/search.py."""
     n, fronts, times = enlarged(shape, n_arcs)
     reachable = times * sum(vertices for vertices, _ in fronts)
     least = DENSE_ARCS + n / 64 if dense_arcs is None else dense_arcs

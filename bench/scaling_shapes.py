@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from emdiam.dask.ranges import balanced_ranges
-from emdiam.engine import Engine
-from emdiam.graph.slices import read_slice
-from emdiam.graph.store import Store
+from emdiam.engine.interface import Engine
+from emdiam.store.slices import read_slice
+from emdiam.store.store import Store
 
 from .external import disk_bytes
 from .scaling_model import Shape

@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 
 from .graphs import Graph, graphs_of
 from .runs import facts_of, faults, solve

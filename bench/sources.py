@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from emdiam.engine import Engine
+from emdiam.engine.interface import Engine
 
 _SEED = 20_251
 _TRIES = 8

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from emdiam.graph.store import open_store
 from emdiam.session import open_engine
+from emdiam.store.store import open_store
 from emdiam.stream.plan import READERS
 
 from .cache import cached_share, evict

@@ -1,6 +1,6 @@
 """The Python interface: open a store, convert edge lists, ask for a diameter.
 
-Everything here is also reachable as emdiam.open, emdiam.convert, emdiam.reorder, emdiam.diameter and
+Everything here is also reachable as emdiam.open, emdiam.conversion, emdiam.reorder, emdiam.diameter and
 emdiam.approximate. Sizes are bytes as int or texts like "4GiB". Distances are hop counts of the
 undirected simple graph: directions, weights, loops and multiple edges are dropped whatever the graph
 came as.
@@ -18,17 +18,17 @@ from typing import Any, TypedDict, Unpack, cast
 
 from .api_approx import ApproxRun, approx
 from .api_exact import ExactRun, exact
-from .approx.result import Approximation
+from .conversion.convert import ConvertOptions, ConvertReport, write_graph
+from .conversion.convert import convert as convert_files
+from .conversion.resume import CheckpointOptions
 from .dask.setting import chosen_cluster
 from .errors import StoppedEarly
-from .exact.result import Result
-from .graph.convert import ConvertOptions, ConvertReport, write_graph
-from .graph.convert import convert as convert_files
-from .graph.layout import NATURAL
-from .graph.reorder import ReorderReport
-from .graph.resume import CheckpointOptions
-from .graph.store import Store, open_store
+from .methods.approx.result import Approximation
+from .methods.exact.result import Result
+from .order.rewrite import ReorderReport
 from .progress import Listener
+from .store.layout import NATURAL
+from .store.store import Store, open_store
 from .store_run import StoreRun
 from .units import parse_size, scratch_folder
 
@@ -81,7 +81,7 @@ def convert(
     ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none". chunk : ids per chunk.
     order : of the vertices, see `reorder`; default "natural".
     threads : default: the cores this process may use. progress : called with progress.Event.
-    checkpoint : an emdiam.graph.resume.CheckpointOptions, to go on from what was done before a stop.
+    checkpoint : an emdiam.conversion.resume.CheckpointOptions, to go on from what was done before a stop.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -239,7 +239,7 @@ def _temporary_store(
 ) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
     """A store of the graph in memory, removed at the end, and the function from its ids to the
     caller's names."""
-    from .api_sources import NetworkxSource, as_source
+    from .formats.in_memory import NetworkxSource, as_source
 
     source = as_source(graph)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(scratch)) as folder:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from .approx.result import Approximation
 from .errors import InputError
-from .graph.store import Store
+from .methods.approx.result import Approximation
 from .progress import Listener
+from .store.store import Store
 from .store_run import StoreRun, opened, plan_on, solve_on
 from .stream.plan import MemoryPlan
 

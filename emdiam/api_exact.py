@@ -7,9 +7,9 @@ from pathlib import Path
 
 from .durable import check_file
 from .errors import InputError, NotWritten, StoppedEarly
-from .exact.result import Result
-from .graph.store import Store
+from .methods.exact.result import Result
 from .progress import Listener
+from .store.store import Store
 from .store_run import StoreRun, opened, plan_on, solve_on
 from .stream.plan import MemoryPlan
 from .units import peak_rss_bytes
@@ -80,7 +80,7 @@ def _certified(store: Store, run: ExactRun, progress: Listener | None, deadline:
 
 def _certify(result: Result, file: Path, store: Store, threads: int, progress: Listener | None) -> None:
     """Write the certificate; the result says whether that could be done. Raises StoppedEarly on Ctrl-C."""
-    from .exact.certificate import claims_of, write_certificate
+    from .methods.exact.certificate import claims_of, write_certificate
 
     assert result.proof is not None, "pivots that end leave a proof"
     try:

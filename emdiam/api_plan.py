@@ -11,8 +11,8 @@ from .api_approx import METHODS as APPROXIMATIONS
 from .api_exact import METHODS as EXACT
 from .errors import BudgetError
 from .forecast import forecast_of
-from .graph.store import open_store
 from .progress import Listener
+from .store.store import open_store
 from .store_run import StoreRun, compile_kernels
 
 if TYPE_CHECKING:

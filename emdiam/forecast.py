@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from .session import family
 
 if TYPE_CHECKING:
-    from .graph.store import Store
+    from .store.store import Store
     from .stream.forecast import Forecast
     from .stream.plan import MemoryPlan
     from .stream.probe import Probe
@@ -21,6 +21,6 @@ def forecast_of(
     """What a run of the method with this plan and these options will probably take. probe : what a look at the
     graph found (probe.py), if there was one. Raises InputError for a method that does not exist, or options that it
     has not."""
-    methods = import_module(f".{family(method)}.methods", __package__)
+    methods = import_module(f".methods.{family(method)}.methods", __package__)
     found: Forecast = methods.forecast(store, method, plan, methods.method_options(method, switches or {}), probe)
     return found

@@ -2,9 +2,9 @@
 
 Let d_1, d_2, d_3 be the distances to the first three sources p_i, and L the largest of their eccentricities. Every
 vertex v has ecc(v) >= l(v) = max over i of max(d_i(v), ecc(p_i) - d_i(v)); the fourth source has the smallest l. v is
-settled if d_i(v) + ecc(p_i) <= L for one of the four, which is how pivots begin (exact/pivots.py). F-Diam (Bradley,
-Akathoott, Burtscher, 2025) winnows all v with 2 d_1(v) <= L; when it evaluates another v, a ball of radius L - ecc(v)
-goes with it. If balls about the periphery are as large as those of the same radius about p_2, the sum of
+settled if d_i(v) + ecc(p_i) <= L for one of the four, which is how pivots begin (methods/exact/pivots.py). F-Diam
+(Bradley, Akathoott, Burtscher, 2025) winnows all v with 2 d_1(v) <= L; when it evaluates another v, a ball of radius
+L - ecc(v) goes with it. If balls about the periphery are as large as those of the same radius about p_2, the sum of
 1 / |ball(L - l(v))| over all v that are left is how many are evaluated.
 Work: four BFS, one more and a scan for components where the hub is in a small one, two passes over the distances.
 Bytes a vertex: four columns of distances, beside the state of traversals; what is counted by level has at most 2^16
@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 
-from .engine import Engine
+from .engine.interface import Engine
 from .errors import BudgetError
-from .exact.run_parts import TimeOver
-from .graph.store import Store
+from .methods.exact.limits import TimeOver
 from .session import open_engine
+from .store.store import Store
 from .store_run import until
 from .stream.probe import BALL_ROUNDS, PROBE_SECONDS, Probe
 from .traverse.bfs import Traversal

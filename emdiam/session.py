@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import BudgetError, InputError
 from .gpu.select import DEVICE_FAULTS
-from .graph.store import Store
 from .progress import Listener
+from .store.store import Store
 from .stream.plan import READERS, MemoryPlan, Phase, make_plan
 from .units import default_memory_bytes
 
 if TYPE_CHECKING:
     from .dask.engine import DaskEngine
     from .dask.setting import OnCluster
+    from .engine.cpu import CpuEngine
     from .gpu.setting import OnDevice
     from .gpu.vram import VramPlan
-    from .traverse.cpu_engine import CpuEngine
 
 # Options of plan_run, beside threads.
 _PLANNED = ("memory_bytes", "arena_bytes", "method", "switches")
@@ -46,7 +46,7 @@ def family(method: str) -> str:
 
 def _registry(method: str) -> Any:
     """The module that knows `method`: exact.methods or approx.methods."""
-    return import_module(f".{family(method)}.methods", __package__)
+    return import_module(f".methods.{family(method)}.methods", __package__)
 
 
 def pool_wanted(store: Store, method: str) -> int:
@@ -86,8 +86,8 @@ def _plan_vram(store: Store, device: OnDevice, method: str) -> VramPlan:
 
 def _blamed(store: Store) -> AbstractContextManager[None]:
     """See graph.check.blamed_on."""
-    from .exact.run_parts import TimeOver
-    from .graph.check import blamed_on
+    from .methods.exact.limits import TimeOver
+    from .store.check import blamed_on
 
     return blamed_on(store, TimeOver, *DEVICE_FAULTS)
 
@@ -103,15 +103,15 @@ def open_engine(
     The engine has `plan`, `compile_seconds` and `load_seconds`. If the whole graph fits in the
     arena it is loaded now, and on a device it is put there. Raises BudgetError, StoreError, InputError.
     """
+    from .engine.cpu import CpuEngine
     from .stream.arena import Arena
     from .stream.blocks import build_block_table
     from .stream.counters import SharedCounters
-    from .stream.crew import Crew
     from .stream.pager import Pager
     from .stream.rows import RowCheck
+    from .stream.threads import Crew
     from .traverse.compiled import ensure_compiled
     from .traverse.core import Core
-    from .traverse.cpu_engine import CpuEngine
     from .traverse.workspace import Workspace
 
     planned = {name: options.pop(name) for name in _PLANNED if name in options}

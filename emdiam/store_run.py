@@ -15,15 +15,15 @@ from .dask.setting import OnCluster
 from .errors import InputError, MoreMemoryError, StoppedEarly
 from .gpu.select import CPU, DEVICE_FAULTS, Selection, select_device
 from .gpu.setting import AUTO, OnDevice
-from .graph.store import Store, open_store
 from .progress import Event, Listener
+from .store.store import Store, open_store
 from .units import peak_rss_bytes
 
 if TYPE_CHECKING:
     from .checkpoint.run import Checkpoint
     from .dask.engine import DaskEngine
+    from .engine.cpu import CpuEngine
     from .stream.plan import MemoryPlan
-    from .traverse.cpu_engine import CpuEngine
 
 # Kernels that are compiled already are there sooner, and then there is nothing to tell.
 SOONEST_COMPILE_EVENT_SECONDS = 0.5
@@ -39,7 +39,7 @@ class StoreRun:
     the method, by name; InputError for one that the method does not have. time_limit : wall seconds
     of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
     device : what traversals run on, "cpu", "gpu", "gpu:N", "gpu:N,M,..." or "auto", or what select_device made of it.
-    bfs, mapping : names of a BFS variant (gpu/variants.py) and a load balancing (gpu/mappings.py), on a
+    bfs, mapping : names of a BFS variant (gpu/variants/registry.py) and a load balancing (gpu/mappings.py), on a
     GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
     checkpoint : keep one of the run; None: nothing is kept. On a CPU only.
     cluster : workers of dask.distributed that the run is shared out to; None: this process. memory_bytes and
@@ -130,7 +130,7 @@ def solve_on(
     Where a GPU that was only welcome fails, the CPU does the run again, and the result says why.
     Raises InputError (BudgetError), DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
-    methods = import_module(f".{package}.methods", __package__)
+    methods = import_module(f".methods.{package}.methods", __package__)
     options = methods.method_options(run.method, run.switches)
     selected = selection(run)
     with _kept(store, run, options, selected, limits) as kept:
@@ -164,7 +164,7 @@ class _Solving:
 def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | None, deadline: float | None) -> Any:
     """The same on the selected device, and on no other; the engine is open no longer than that."""
     # Imported here because these bring numba: a program that only converts never pays for it.
-    from .exact.run import Limits, TimeOver
+    from .methods.exact.method import Limits, TimeOver
     from .session import open_engine, open_engine_on_workers
     from .stream.plan import with_budget
 
@@ -223,7 +223,7 @@ def until(deadline: float | None, progress: Listener | None) -> Listener | None:
     been found is still verified, since an answer without that is none."""
     if deadline is None:
         return progress
-    from .exact.run import TimeOver
+    from .methods.exact.method import TimeOver
 
     def listen(event: Event) -> None:
         if progress is not None:

@@ -13,8 +13,8 @@ from typing import TextIO
 
 import pytest
 
-from tests.selection import unselected
-from tests.waiting import PATIENCE
+from tests.helpers.selection import unselected
+from tests.helpers.waiting import PATIENCE
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -48,7 +48,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The marker thin(k, sampled=...): the cases that tests/selection.py does not choose are slow."""
+    """The marker thin(k, sampled=...): the cases that tests/helpers/selection.py does not choose are slow."""
     for item in unselected(items):
         item.add_marker(pytest.mark.slow)
 

@@ -16,10 +16,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import emdiam
-from emdiam.api_sources import ArraySource, MatrixSource, NetworkxSource, as_source
 from emdiam.errors import BudgetError, InputError, StoreError
-from emdiam.graph.generate import generate
-from emdiam.graph.source import EdgeSource
+from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource, as_source
+from emdiam.formats.source import EdgeSource
+from emdiam.generators import generate
 
 
 def pairs(source: EdgeSource, batch_bytes: int = 48) -> list[tuple[Any, Any]]:
@@ -294,7 +294,7 @@ def test_faults_are_sentences(tmp_path):
         emdiam.convert("e.txt", "g.zarr", memry="1GiB")
 
 
-@pytest.mark.parametrize("module", ["emdiam", "emdiam.api_exact", "emdiam.api_approx", "emdiam.verify.run"])
+@pytest.mark.parametrize("module", ["emdiam", "emdiam.api_exact", "emdiam.api_approx", "emdiam.verification.run"])
 def test_type_hints_of_public_names_can_be_had(module: str):
     """As IDEs, documentation tools and validators ask for them at run time."""
     here = importlib.import_module(module)

@@ -21,7 +21,7 @@ import pytest
 
 from emdiam.cli.main import COMMANDS
 from tests.conftest import ROOT
-from tests.waiting import PATIENCE
+from tests.helpers.waiting import PATIENCE
 
 FIRST = ROOT / "README.md"
 DOCUMENTS = sorted([FIRST, *(ROOT / "docs").rglob("*.md")])

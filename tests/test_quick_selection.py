@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 
 from emdiam import api_approx, api_exact
-from emdiam.gpu import choices
+from emdiam.gpu import direction_table as choices
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.paging_model import WAYS
-from emdiam.gpu.variants import VARIANTS
-from tests import test_engine_methods
+from emdiam.gpu.variants.registry import VARIANTS
 from tests.conftest import ROOT
-from tests.selection import Function, parameters, select
+from tests.engine import test_methods as test_engine_methods
+from tests.helpers.selection import Function, parameters, select
+from tests.helpers.stores import ENGINES
 from tests.simt.devices import DEVICES
-from tests.stores import ENGINES
 
 EXACT, APPROXIMATE = set(api_exact.METHODS), set(api_approx.METHODS)
 KINDS = {"engines": set(ENGINES), "devices": set(DEVICES), "variants of BFS": set(VARIANTS), "mappings": set(MAPPINGS),
@@ -28,9 +28,9 @@ KINDS = {"engines": set(ENGINES), "devices": set(DEVICES), "variants of BFS": se
          "ways to page": {repr((way,)) for way in WAYS}, "exact methods": EXACT, "approximations": APPROXIMATE}
 NAMES = set().union(*KINDS.values())
 # Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own;
-# test_engine_methods.py has all of them on small graphs.
-SLOW = {("test_dask_checkpoint.py", "run"), ("test_dask_command.py", "method"), ("test_dask_values.py", "method"),
-        ("test_forecast.py", "method")}
+# engine/test_methods.py has all of them on small graphs.
+SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
+        ("runs/test_forecast.py", "method")}
 
 # A file and the parameters of one of its tests; a file, a parameter, and one of its values as text.
 Test = tuple[str, dict[str, Any]]
@@ -48,7 +48,7 @@ class Collected:
     def pytest_collection_modifyitems(self, items: Sequence[pytest.Item]) -> None:
         for item in items:
             tests = self.quick if item.get_closest_marker("slow") is None else self.slow
-            tests.append((item.path.name, dict(parameters(item))))
+            tests.append((str(item.path.relative_to(ROOT / "tests")), dict(parameters(item))))
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def test_all_of_a_kind_are_met(collected: Collected, kind: str) -> None:
 
 
 def test_every_engine_solves_with_every_method(collected: Collected) -> None:
-    file_name = Path(test_engine_methods.__file__).name
+    file_name = str(Path(test_engine_methods.__file__).relative_to(ROOT / "tests"))
     pairs = {(plain(case["kind"]), plain(case["method"])) for file, case in collected.quick if file == file_name}
     assert pairs == set(product([*ENGINES, "shim", "shim-paged", "workers"], EXACT | APPROXIMATE))
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.gpu.bfs_standard import DeviceGraph
 from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.variants import VARIANTS, find_variant
+from emdiam.gpu.variants.bfs_standard import DeviceGraph
+from emdiam.gpu.variants.registry import VARIANTS, find_variant
 
 from . import inputs, twins
 from .setting import Setting

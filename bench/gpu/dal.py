@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from emdiam.gpu.device import DeviceArray, blocks_for
-from emdiam.gpu.layouts import AdjacencyLists, padded_lists
 from emdiam.gpu.registry import find_entry
+from emdiam.gpu.variants.layouts import AdjacencyLists, padded_lists
 
 from . import inputs
 from .setting import Row, Setting

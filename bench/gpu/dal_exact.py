@@ -18,7 +18,7 @@ import numpy as np
 
 from emdiam.gpu.bounds import diameter_by_bounds
 from emdiam.gpu.device import Device, DeviceArray
-from emdiam.gpu.variants import VARIANTS
+from emdiam.gpu.variants.registry import VARIANTS
 
 from . import catalogue, figure_7, inputs
 from .host_engine import HostGraph

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emdiam.gpu.bfs_4k import Tuning, bfs_4k
 from emdiam.gpu.bfs_auto import AutoBfs
-from emdiam.gpu.bfs_luo import bfs_luo
-from emdiam.gpu.choices import PERSISTENT, Choices, Rule
+from emdiam.gpu.direction_table import PERSISTENT, Choices, Rule
+from emdiam.gpu.variants.bfs_4k import Tuning, bfs_4k
+from emdiam.gpu.variants.bfs_luo import bfs_luo
 
 from . import catalogue
 

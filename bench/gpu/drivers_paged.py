@@ -19,9 +19,9 @@ BLOCK_ITEMS, PAGE_SHIFT = 64, 1
 
 def paged(subject: Subject, mapping: str) -> Iterator[bool]:
     """Distances with every way of paging alone, and with all; by words, and by queues."""
-    from emdiam.gpu.bfs_frontier import FrontierBfs
     from emdiam.gpu.paged import PagedBfs
     from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, WAYS
+    from emdiam.gpu.variants.bfs_frontier import FrontierBfs
 
     need_engine()
     setting, ids = subject.setting, subject.graph.id_dtype

@@ -79,9 +79,9 @@ class Case:
 
 def method_of(name: str) -> Callable[[Any], Any]:
     """The function of an exact method."""
-    from emdiam.exact.bounding import bounding
-    from emdiam.exact.fdiam import fdiam
-    from emdiam.exact.pivots import pivots
+    from emdiam.methods.exact.bounding import bounding
+    from emdiam.methods.exact.fdiam import fdiam
+    from emdiam.methods.exact.pivots import pivots
 
     methods: dict[str, Callable[..., Any]] = {"pivots": pivots, "fdiam": fdiam, "bounding": bounding}
     return methods[name]

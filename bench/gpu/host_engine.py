@@ -17,7 +17,7 @@ import numpy as np
 from .setting import Skipped
 
 if TYPE_CHECKING:
-    from emdiam.traverse.cpu_engine import CpuEngine
+    from emdiam.engine.cpu import CpuEngine
 
 NEEDED = ("numba", "zarr", "numcodecs", "crc32c")
 # Ids of a block, as in a store that is made without options.
@@ -105,14 +105,14 @@ def engine_over(store: Any, n_slots: int | None = None, threads: int | None = No
     """An engine of the CPU on a store, or on what memory_store gives. n_slots : blocks of its arena (None: all, which
     are loaded). threads : None for n_threads(). Raises Skipped where need_engine does."""
     need_engine()
+    from emdiam.engine.cpu import CpuEngine
     from emdiam.stream.arena import Arena
     from emdiam.stream.blocks import build_block_table
     from emdiam.stream.counters import SharedCounters
-    from emdiam.stream.crew import Crew
     from emdiam.stream.pager import Pager
     from emdiam.stream.rows import RowCheck
+    from emdiam.stream.threads import Crew
     from emdiam.traverse.core import Core
-    from emdiam.traverse.cpu_engine import CpuEngine
     from emdiam.traverse.workspace import Workspace
 
     table = build_block_table(store)

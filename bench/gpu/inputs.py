@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from emdiam.gpu.bfs_standard import DeviceGraph
 from emdiam.gpu.device import Device, DeviceArray
+from emdiam.gpu.variants.bfs_standard import DeviceGraph
 
 from .host_engine import HostGraph
 from .setting import Setting

@@ -155,9 +155,9 @@ def _in_ram(setting: Setting, name: str) -> Iterator[Case]:
 @contextmanager
 def _from_store(setting: Setting) -> Iterator[Case]:
     """A store in a folder for temporary files, and an engine with an arena of a quarter of its blocks."""
-    from emdiam.graph.layout import StoreRecord
-    from emdiam.graph.store import open_store
-    from emdiam.graph.writer import StoreWriter
+    from emdiam.store.layout import StoreRecord
+    from emdiam.store.store import open_store
+    from emdiam.store.writer import StoreWriter
 
     graph = inputs.host_graph(setting, STORED, setting.sizes.paged[STORED] - setting.sizes.stored_less)
     with tempfile.TemporaryDirectory() as folder:

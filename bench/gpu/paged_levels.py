@@ -87,8 +87,8 @@ def opened_pages(device: Device, core: Any, page_shift: int, kept: int, ways: tu
 
     Raises Skipped where the arena cannot be read in place and no other way is allowed, BudgetError for lack of room.
     """
+    from emdiam.gpu.page_cache import Pages
     from emdiam.gpu.paged import PagedGraph
-    from emdiam.gpu.pages import Pages
     from emdiam.gpu.paging_model import IN_PLACE
     from emdiam.gpu.paging_rates import measure
     from emdiam.gpu.upload import upload_offsets

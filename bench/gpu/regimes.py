@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.gpu.bfs_standard import DeviceGraph
 from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.frontier import FrontierLauncher
 from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.variants.bfs_standard import DeviceGraph
 
 from . import inputs, tables
 from .lazy import Lazy

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 SUMMARY = re.compile(r"(?:ERROR|RACECHECK) SUMMARY: (\d+)")
 COUNTS = re.compile(r"(\d+) (passed|failed|skipped|deselected|errors?)")
 # The compile test needs no device; what names a shim needs none either.
-TESTS = ("-q", "-k", "not shim", "--ignore=tests/test_gpu_compile.py", "-p", "no:cacheprovider")
+TESTS = ("-q", "-k", "not shim", "--ignore=tests/gpu/test_compile.py", "-p", "no:cacheprovider")
 TAIL = 1500
 
 

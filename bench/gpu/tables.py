@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from emdiam.gpu.choices import PERSISTENT, choices_from_measurements, usual_choices
+from emdiam.gpu.direction_table import PERSISTENT, choices_from_measurements, usual_choices
 
 from .setting import Row, Setting
 

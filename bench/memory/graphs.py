@@ -113,7 +113,7 @@ def component_edges(parts: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 def generated_edges(options: tuple[str, ...]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Batches (from, to) of the pairs of a class; options : as for `emdiam generate`."""
-    from emdiam.graph.generate import make_source
+    from emdiam.generators import make_source
     from emdiam.units import parse_count
 
     name, _, vertices, *rest = options

@@ -90,8 +90,8 @@ def _try(question: Question) -> None:
     """Open the store, and plan the run if it is one that can be planned. Raises InputError, OSError."""
     from ..api_approx import ApproxRun, plan_approx
     from ..api_exact import ExactRun, plan
-    from ..approx.masters import parse_masters
-    from ..graph.store import open_store
+    from ..methods.approx.masters import parse_masters
+    from ..store.store import open_store
 
     if question.command not in ("exact", "approx") or not question.on_cpu:
         open_store(question.store).close()

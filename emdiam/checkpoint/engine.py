@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.cpu import CpuEngine
 from ..traverse.bfs import BfsRun
 from ..traverse.columns import Column
 from ..traverse.core import Core
-from ..traverse.cpu_engine import CpuEngine
 from ..traverse.labels import LabelRun
+from ..traverse.level_window_batch import StripBatch
 from ..traverse.multi import MultiRun
-from ..traverse.strip_batch import StripBatch
 from .changes import add_changes, digests, take_changes
-from .half import Halves
 from .journal import Journal
+from .journaling_engine import JournalVerbs
+from .partial_traversal import Halves
 from .records import Record, RecordWriter
-from .verbs import JournalVerbs
 
 
 class JournalEngine(JournalVerbs, CpuEngine):

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
+from ..engine.cpu import CpuEngine
 from ..errors import BudgetError, InputError, StoppedEarly
-from ..exact.result import Result
-from ..graph.store import Store
+from ..methods.exact.result import Result
 from ..progress import Event, Listener
-from ..traverse.cpu_engine import CpuEngine
+from ..store.store import Store
 from ..units import format_size, scratch_folder
 from .engine import JournalEngine
 from .folder import Folder, check_same, identity_digest
-from .half import Halves
 from .journal import Journal
+from .journaling_engine import JournalVerbs
 from .options import CheckpointOptions
-from .verbs import JournalVerbs
+from .partial_traversal import Halves
 
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine

@@ -59,7 +59,7 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
     --resume.
     """
-    from ..approx.masters import parse_masters
+    from ..methods.approx.masters import parse_masters
 
     if given["as_json"] and given["as_csv"]:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
@@ -84,9 +84,9 @@ def _run_all(
     """Run after run; the results so far are in `results`, that of one which is stopped included.
     Returns the exit code."""
     from ..api_approx import ApproxRun, approx
-    from ..approx.masters import AUTO, resolve_masters
-    from ..approx.result import Approximation
-    from ..graph.store import open_store
+    from ..methods.approx.masters import AUTO, resolve_masters
+    from ..methods.approx.result import Approximation
+    from ..store.store import open_store
 
     own = {name: given[name] for name in _SWITCHES if given[name] is not None}
     device, workers = chosen_device(given["device"]), chosen_workers(given)

@@ -12,7 +12,7 @@ from . import options
 from .outcome import Interrupted
 
 if TYPE_CHECKING:
-    from ..graph.resume import CheckpointOptions
+    from ..conversion.resume import CheckpointOptions
 
 _BESIDE = ".resume"
 
@@ -35,7 +35,7 @@ def chosen_checkpoint(given: dict[str, Any], target: str) -> CheckpointOptions |
     every, folder = given["checkpoint_every"], given["checkpoint"]
     if folder is None and every is None and not given["resume"] and not given["keep_checkpoint"]:
         return None
-    from ..graph.resume import SECONDS_BETWEEN, CheckpointOptions
+    from ..conversion.resume import SECONDS_BETWEEN, CheckpointOptions
 
     path = Path(target)
     beside = path.with_name(path.name + _BESIDE)

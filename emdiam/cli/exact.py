@@ -69,7 +69,7 @@ def command(**given: Any) -> int:
     --resume; at most the traversal that was under way is repeated.
     """
     from ..api_exact import ExactRun, exact
-    from ..exact.result import Result
+    from ..methods.exact.result import Result
 
     kept = KeptRuns(chosen_checkpoint(given))
     run = ExactRun(

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from ..graph.generate.registry import CLASSES, GraphClass, Parameter
+from ..generators.registry import CLASSES, GraphClass, Parameter
 from . import options
 from .listener import listening
 from .outcome import EmdiamCommand, Interrupted
@@ -75,7 +75,7 @@ def _class_option(parameter: Parameter) -> click.Option:
 def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
     """Parse is done; call the library and print its report."""
     from ..api import ConvertKeywords, convert_options
-    from ..graph.generate import generate
+    from ..generators import generate
 
     names = [parameter.name for parameter in kind.parameters]
     chosen = {name: given[name] for name in names if given[name] is not None}

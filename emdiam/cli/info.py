@@ -21,12 +21,12 @@ from .output import emit, emit_json
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
     from ..api import open
-    from ..graph.info import store_info
+    from ..store.info import store_info
 
     with open(given["store"]) as store:
         info = store_info(store)
         if given["check"]:
-            from ..graph.check import check_store
+            from ..store.check import check_store
 
             with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
                 info["checked"] = check_store(store, listener)

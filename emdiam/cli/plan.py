@@ -53,9 +53,9 @@ def _one(given: dict[str, Any], listener: Any) -> dict[str, Any]:
     """The plan of one method as a dict, its forecast in it."""
     from ..api_approx import ApproxRun, plan_approx
     from ..api_exact import ExactRun, plan
-    from ..approx.masters import one_item
     from ..forecast import forecast_of
-    from ..graph.store import open_store
+    from ..methods.approx.masters import one_item
+    from ..store.store import open_store
 
     switches = _switches(given)
     if "masters" in switches:

@@ -30,7 +30,7 @@ def command(**given: Any) -> int:
     Exit code 0: everything is proved. Exit code 2: the certificate is damaged, is about another
     graph, or does not prove what it claims; one sentence says why.
     """
-    from ..verify.run import verify
+    from ..verification.run import verify
 
     with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
         report = verify(given["certificate"], given["store"], memory_bytes=given["memory"],

@@ -14,22 +14,22 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.store import Store
+from ..engine.cpu import CpuEngine
 from ..progress import Event, Listener
+from ..store.store import Store
 from ..stream.blocks import check_degrees
 from ..stream.counters import Counters, SharedCounters
 from ..stream.plan import MemoryPlan
 from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.cpu_engine import CpuEngine
 from ..traverse.profile import BINS
-from ..traverse.telling import Telling
+from ..traverse.progress_reporter import Telling
 from . import column_folds as _registered  # noqa: F401 - the folds of columns on workers
 from . import row_verbs, search_verbs
 from .columns import Columns, ref
-from .flight import Flight
-from .group import Group
+from .rank_group import Group
 from .recovery import Loss, Recovery
+from .resumable_bfs import Flight
 from .search_verbs import How
 
 _MOST_BITS = 512
@@ -40,7 +40,7 @@ class Reached:
 
 
 class BaseEngine(Telling):
-    """Engine over a Group; see emdiam.engine.Engine for the verbs. Not thread-safe.
+    """Engine over a Group; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
 
     store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for
     verbs that are not shared out; it is opened when the first of them is called. Raises StoreError where the store

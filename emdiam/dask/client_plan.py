@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..errors import BudgetError
-from ..graph.store import Store
+from ..store.store import Store
 from ..stream.plan import BASE_JITTER, MemoryPlan, Phase
 from ..units import current_rss_bytes, format_size
 
@@ -44,13 +44,13 @@ def plan_client(store: Store, method: str, switches: Mapping[str, Any] | None, m
 def _tables_of(store: Store, method: str, switches: Mapping[str, Any]) -> tuple[int, int]:
     """Bytes of tables that the method holds at least, and of the room that it could make use of beside them."""
     if method == "pivots":
-        from ..exact.pivots import tables_bytes
+        from ..methods.exact.pivots import tables_bytes
 
         return tables_bytes(store)
     if method == "clusters":
-        from ..approx.clusters import ClusterOptions
-        from ..approx.clusters import tables_bytes as of_clusters
-        from ..approx.methods import method_options
+        from ..methods.approx.clusters import ClusterOptions
+        from ..methods.approx.clusters import tables_bytes as of_clusters
+        from ..methods.approx.methods import method_options
 
         options = method_options(method, switches)
         assert isinstance(options, ClusterOptions)

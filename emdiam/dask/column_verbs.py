@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from ..traverse import folds
-from .part import Part, Ref
-from .virtual import virtual_column
+from .rank import Part, Ref
+from .reserved_arrays import virtual_column
 
 
 def new_column(part: Part, key: int, dtype: str, value: int, dropped: Sequence[int]) -> None:

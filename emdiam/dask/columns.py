@@ -13,8 +13,8 @@ from numpy.typing import DTypeLike
 
 from ..traverse.columns import Column
 from . import column_verbs as verbs
-from .group import Group
-from .part import Ref
+from .rank import Ref
+from .rank_group import Group
 
 _PIECE = 1 << 20
 

@@ -26,10 +26,10 @@ from .component_kernels import (
     tally_range,
     unite_range,
 )
-from .ghosts import block_by_block, own_ranks
-from .letters import Post, distinct_pairs, least_of_each
-from .part import Part
-from .virtual import virtual_zeros
+from .halo import block_by_block, own_ranks
+from .owner_exchange import Post, distinct_pairs, least_of_each
+from .rank import Part
+from .reserved_arrays import virtual_zeros
 
 _PIECE = 1 << 20
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -1,4 +1,4 @@
-"""The Dask engine: all verbs of emdiam.engine.Engine over workers."""
+"""The Dask engine: all verbs of emdiam.engine.interface.Engine over workers."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from ..traverse.dense import bottom_up, commit_level, top_down
 from ..traverse.sparse import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, sparse_bfs
 from ..traverse.workspace import set_bits
 from .blocks import mark_range_blocks
-from .id_sets import encode_words, list_words
+from .frontier_codec import encode_words, list_words
 
 _NONE8, _NONE64 = np.empty(0, np.uint8), np.empty(0, np.uint64)
 _FOREVER = 1 << 62

@@ -21,11 +21,11 @@ import numpy as np
 
 from ..traverse.labels import FOREVER, LONGEST, OWNER_BITS, WIDEST, lowest_waiting, take_waiting
 from .blocks import mark_range_blocks
-from .ghosts import block_by_block
-from .id_sets import mark
+from .frontier_codec import mark
+from .halo import block_by_block
 from .label_kernels import SLOTS, grow_range, take_offers
-from .letters import Post, least_of_each
-from .part import Part
+from .owner_exchange import Post, least_of_each
+from .rank import Part
 from .search import SLICE_SECONDS
 
 _OFFER_BYTES = 48

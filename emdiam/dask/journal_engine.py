@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from ..checkpoint.changes import PIECE_ITEMS
-from ..checkpoint.half import Halves
 from ..checkpoint.journal import Journal
+from ..checkpoint.journaling_engine import JournalVerbs
+from ..checkpoint.partial_traversal import Halves
 from ..checkpoint.records import PIECE_BYTES, Record, RecordWriter
-from ..checkpoint.verbs import JournalVerbs
 from ..errors import InputError
 from ..traverse.columns import Column
 from ..traverse.core import Core

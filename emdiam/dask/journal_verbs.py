@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..checkpoint.changes import PIECE_ITEMS
-from .part import Part
+from .rank import Part
 from .replicas import digest
 
 

@@ -12,8 +12,8 @@ from ..traverse.components import Components
 from ..traverse.labels import FOREVER
 from . import component_verbs, label_verbs, scan_verbs
 from .components import WorkerComponents, WorkerLabels
-from .ghosts import group_size
 from .growth import GROWING, TOO_LONG, WHOLE
+from .halo import group_size
 from .labels import WorkerClusters
 from .local_engine import LocalVerbs
 from .walk_engine import WalkVerbs

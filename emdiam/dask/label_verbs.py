@@ -19,11 +19,11 @@ from ..traverse.labels import FOREVER, UNREACHED
 from ..traverse.workspace import set_bits
 from .column_verbs import drop_columns
 from .component_verbs import first_of_parts, united
-from .ghosts import own_ranks, ranks_of
 from .growth import GROWING, Growth
+from .halo import own_ranks, ranks_of
 from .label_kernels import count_distances, mark_unreached, place_range
-from .part import Part
-from .virtual import virtual_column, virtual_zeros
+from .rank import Part
+from .reserved_arrays import virtual_column, virtual_zeros
 
 GROWTH = "growth"
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -9,7 +9,7 @@ from ..traverse.columns import Column
 from ..traverse.labels import OWNER_BITS, UNREACHED
 from . import label_verbs as verbs
 from .columns import Columns, WorkerColumn
-from .group import Group
+from .rank_group import Group
 
 _OWNER = np.uint64(0xFFFFFFFF)
 _PIECE = 1 << 20

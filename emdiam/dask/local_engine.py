@@ -13,8 +13,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..traverse.refine import TreeRefinement, Trees
 from ..traverse.spanning import SpanningForest
+from ..traverse.tree_refinement import TreeRefinement, Trees
 from .base_engine import BaseEngine
 
 

@@ -17,7 +17,7 @@ from ..traverse.core import Core
 from ..traverse.multi import words_for
 from ..traverse.workspace import set_bits
 from .blocks import mark_range_blocks
-from .id_sets import list_words
+from .frontier_codec import list_words
 from .mask_kernels import (
     ACTIVE,
     ARCS,
@@ -42,7 +42,7 @@ from .mask_kernels import (
     push_masks,
     take_masks,
 )
-from .virtual import virtual_zeros
+from .reserved_arrays import virtual_zeros
 
 _NO_BITS = np.empty(0, np.uint64)
 _FEW_WORDS = 1 << 12

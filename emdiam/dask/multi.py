@@ -14,7 +14,7 @@ import time
 
 import numpy as np
 
-from .id_sets import add_to_words, decode_ids, encode_ids, encode_words
+from .frontier_codec import add_to_words, decode_ids, encode_ids, encode_words
 from .mask_kernels import ACTIVE
 from .masks import Masks, row_bytes
 from .search import SLICE_SECONDS, Work

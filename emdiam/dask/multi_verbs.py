@@ -9,8 +9,8 @@ import numpy as np
 
 from .masks import Masks
 from .multi import MultiSearch
-from .part import Part
-from .virtual import virtual_zeros
+from .rank import Part
+from .reserved_arrays import virtual_zeros
 
 _NAME = "multi"
 _NO_BITS = np.empty(0, np.uint64)

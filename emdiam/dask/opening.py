@@ -17,19 +17,19 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
+from ..engine.cpu import CpuEngine
 from ..errors import InputError
-from ..exact.run_parts import TimeOver
-from ..graph.check import blamed_on
-from ..graph.store import Store
+from ..methods.exact.limits import TimeOver
 from ..progress import Listener
 from ..session import family, method_phases, pool_wanted
+from ..store.check import blamed_on
+from ..store.store import Store
 from ..stream.plan import MemoryPlan
-from ..traverse.cpu_engine import CpuEngine
 from ..units import default_memory_bytes
 from .client_plan import plan_client
 from .engine import DaskEngine
-from .group import Group, chosen_workers
 from .ranges import balanced_ranges
+from .rank_group import Group, chosen_workers
 from .setting import OnCluster
 from .spec import PartSpec
 

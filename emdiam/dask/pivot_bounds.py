@@ -7,7 +7,7 @@ import numpy as np
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.pivot_bounds import Folded, PivotBounds, fold_pivot, list_between
 from .columns import Columns, ref
-from .part import Part
+from .rank import Part
 
 _GRAIN = 1 << 14
 _SLOTS = 8

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..errors import BudgetError
-from ..graph.store import Store
+from ..store.store import Store
 from ..stream.pager import buffer_bytes
 from ..stream.plan import MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase
 from ..units import current_rss_bytes, format_size

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph.array_reader import ChunkedArray
-from ..graph.store import Store
+from ..store.array_reader import ChunkedArray
+from ..store.store import Store
 
 WORD = 64
 

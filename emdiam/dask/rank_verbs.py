@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .ghosts import ranks_of
-from .part import Part
+from .halo import ranks_of
+from .rank import Part
 
 
 def ranks_at(part: Part, ids: np.ndarray) -> np.ndarray:

@@ -21,8 +21,8 @@ from ..errors import StateLost
 from . import replicas
 from .column_verbs import drop_columns
 from .columns import Columns
-from .group import Group, WorkersLost
-from .part import Verb, look_at_part
+from .rank import Verb, look_at_part
+from .rank_group import Group, WorkersLost
 
 WAIT_SECONDS = 60.0
 _POLL_SECONDS = 0.1

@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numcodecs import blosc
 
-from .virtual import virtual_column, virtual_zeros
+from .reserved_arrays import virtual_column, virtual_zeros
 
 if TYPE_CHECKING:
-    from .part import Part
+    from .rank import Part
 
 PIECE_ITEMS = 1 << 16
 REACHED = "reached"  # stands for the bitmap of what the last BFS reached

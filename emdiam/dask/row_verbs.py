@@ -7,7 +7,7 @@ import numpy as np
 from ..stream.offsets import row_starts
 from ..traverse.degrees import list_degree
 from ..traverse.paths import all_edges_exist, read_rows
-from .part import Part
+from .rank import Part
 
 _PIECE = 1 << 17
 

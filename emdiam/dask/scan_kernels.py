@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..graph.generate.hashing import draw
+from ..hashing import draw
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..traverse.chains import one_way
-from .ghosts import block_by_block, bring, count_pass, ghost_groups, own_ranks, ranks_of, sweep_own
-from .part import Part
+from .halo import block_by_block, bring, count_pass, ghost_groups, own_ranks, ranks_of, sweep_own
+from .rank import Part
 from .scan_kernels import crossing_arcs, sampled, steep_arcs
 
 CONDENSING = "condensing"

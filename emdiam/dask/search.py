@@ -18,13 +18,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..traverse.core import Core
-from ..traverse.level import Front
+from ..traverse.direction import Front
 from ..traverse.profile import BINS, count_labels, count_level
+from .alltoall import Mail
+from .async_bfs import Cut, Thin, cut_beyond
 from .frontier import Frontier
-from .id_sets import add_to_words, decode_ids, encode_ids, mark
-from .mail import Mail
-from .thin import Cut, Thin, cut_beyond
-from .virtual import virtual_column, virtual_zeros
+from .frontier_codec import add_to_words, decode_ids, encode_ids, mark
+from .reserved_arrays import virtual_column, virtual_zeros
 
 SLICE_SECONDS = 0.2
 # Sparse levels in a row after which a search becomes a thin one, and the multiple of the average degree that vertices

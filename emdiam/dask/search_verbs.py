@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .part import Part
+from .rank import Part
 from .search import Search
 
 

@@ -13,10 +13,10 @@ import time
 
 import numpy as np
 
-from ..traverse.level import Front
+from ..traverse.direction import Front
 from ..traverse.spread import bounded_bits, equal_bits
 from ..traverse.workspace import set_bits
-from .id_sets import add_to_words, decode_ids, encode_ids, list_words
+from .frontier_codec import add_to_words, decode_ids, encode_ids, list_words
 from .search import SLICE_SECONDS, Work
 
 _NO_BITS = np.empty(0, np.uint64)

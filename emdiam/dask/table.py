@@ -12,11 +12,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..errors import StoreError
-from ..graph.array_reader import ChunkedArray
-from ..graph.store import Store
+from ..store.array_reader import ChunkedArray
+from ..store.store import Store
 from ..stream.blocks import BlockTable
 from ..stream.offsets import GROUP, Offsets, add_groups
-from .virtual import virtual_zeros
+from .reserved_arrays import virtual_zeros
 
 _PIECE_CHUNKS = 4
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)

@@ -1,8 +1,8 @@
 """The diameter of a BFS tree over all ranks: parents chosen in one scan, heights folded upwards across ranges.
 
-As traverse/trees.py: the parent of a vertex is its neighbour of smallest natural rank that is one nearer, and the
-diameter the largest (height so far) + (height of the branch) + 1 met while branches fold into their parents, which does
-not depend on their order. Each rank folds what has all its children, as far as parents are its own, and hands the
+As traverse/tree_diameter.py: the parent of a vertex is its neighbour of smallest natural rank that is one nearer, and
+the diameter the largest (height so far) + (height of the branch) + 1 met while branches fold into their parents, which
+does not depend on their order. Each rank folds what has all its children, as far as parents are its own, and hands the
 branches over that leave its range, round by round until none does: as many rounds as the way of a vertex to the source
 crosses borders at most.
 Bytes a vertex of the range: two ids and a height as wide as the distances (parent; its rank in a reordered store while
@@ -17,9 +17,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from .ghosts import block_by_block, count_pass, ghost_groups, read_ranks, sweep_own
-from .letters import Post
-from .part import Part
+from .halo import block_by_block, count_pass, ghost_groups, read_ranks, sweep_own
+from .owner_exchange import Post
+from .rank import Part
 from .scan_kernels import nearer_neighbours
 from .tree_kernels import count_children, fold_upwards, take_branches
 

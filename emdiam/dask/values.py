@@ -20,7 +20,7 @@ _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
 
 
 class ValueVerbs(BaseEngine):
-    """Engine verbs over workers; see emdiam.engine.Engine.
+    """Engine verbs over workers; see emdiam.engine.interface.Engine.
 
     batch_room_bytes : what a batch of sources may take on a worker for masks that go to others, and again for those
     that come; None: by what the pool leaves, 64 KiB at least."""

@@ -10,7 +10,7 @@ from ..traverse.columns import Column
 from . import scan_verbs, tree_verbs, walk_verbs
 from .base_engine import BaseEngine
 from .columns import WorkerColumn
-from .ghosts import group_size
+from .halo import group_size
 from .rank_verbs import ranks_at
 
 _ROOM_SHARE, _LEAST_ROOM = 2, 1 << 20

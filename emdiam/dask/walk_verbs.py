@@ -15,9 +15,9 @@ import numpy as np
 
 from ..traverse.chains import one_way
 from ..traverse.paths import read_rows
-from .ghosts import own_ranks, ranks_of
-from .letters import Post
-from .part import Part
+from .halo import own_ranks, ranks_of
+from .owner_exchange import Post
+from .rank import Part
 from .search import SLICE_SECONDS
 from .walk_kernels import follow_within, walk_within
 

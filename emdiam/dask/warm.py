@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from ..stream.crew import Crew
+from ..stream.threads import Crew
 from ..traverse.core import Core
 from ..traverse.warm_graph import small_core
+from .async_bfs import exercise_thin
 from .blocks import mark_range_blocks
-from .id_sets import add_to_words, decode_ids, encode_ids, encode_words
+from .frontier_codec import add_to_words, decode_ids, encode_ids, encode_words
 from .label_warm import exercise_ranges
-from .thin import exercise_thin
 from .warm_values import exercise_values
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..traverse.core import Core
-from .id_sets import list_words
+from .frontier_codec import list_words
 from .mask_kernels import ACTIVE
 from .masks import Masks
 

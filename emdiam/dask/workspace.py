@@ -12,7 +12,7 @@ import numpy as np
 
 from ..traverse.sparse import STATE
 from ..traverse.workspace import Workspace, queue_capacity
-from .virtual import virtual_zeros
+from .reserved_arrays import virtual_zeros
 
 
 class RangeWorkspace(Workspace):

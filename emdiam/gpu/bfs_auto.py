@@ -15,12 +15,12 @@ import numpy as np
 
 from ..errors import InputError
 from .bfs_persistent import NO_LIMIT, PersistentLevels
-from .bfs_standard import DeviceGraph
-from .choices import PERSISTENT, Choices, LevelSize, Rule, usual_choices
 from .device import Device, DeviceArray
+from .direction_table import PERSISTENT, Choices, LevelSize, Rule, usual_choices
 from .frontier import MOST_THREADS, FrontierLauncher
 from .kernel_file import KernelFile, start_distances, zeros
 from .mappings import find_mapping
+from .variants.bfs_standard import DeviceGraph
 
 WORD = 32
 DOWN, UP = "top-down", "bottom-up"

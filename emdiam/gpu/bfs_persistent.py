@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import InputError
-from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray
 from .kernel_file import KernelFile, start_distances, zeros
+from .variants.bfs_standard import DeviceGraph
 
 MOST_THREADS = 512
 NO_LIMIT = (1 << 64) - 1

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .bfs_standard import KERNEL_TYPES, DeviceGraph, bfs_standard
 from .device import Device, DeviceArray, blocks_for
 from .registry import find_entry
+from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph, bfs_standard
 
 FILE = "bounds.cu"
 Bfs = Callable[[Device, DeviceGraph, int], tuple[DeviceArray, int]]

@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from .bfs_standard import KERNEL_TYPES
 from .device import Device, DeviceArray, blocks_for
 from .registry import find_entry
 from .scan import ExclusiveSums
 from .source import Define
+from .variants.bfs_standard import KERNEL_TYPES
 
 UNREACHED = int(np.iinfo(np.uint32).max)
 # Numbers of columns_compare.cuh.

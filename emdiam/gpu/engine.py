@@ -17,12 +17,12 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.cpu import CpuEngine
 from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import Labels, grow_clusters
 from ..traverse.columns import Column
 from ..traverse.components import Components
-from ..traverse.cpu_engine import CpuEngine
 from ..traverse.pivot_bounds import PivotBounds
 from . import column_folds as _registered  # noqa: F401 - the folds of device columns
 from . import column_ops as ops
@@ -44,7 +44,7 @@ _MOST_POINTS = 1000
 
 
 class GpuEngine(CpuEngine):
-    """The verbs of `engine` with traversals on a device; see emdiam.engine.Engine.
+    """The verbs of `engine` with traversals on a device; see emdiam.engine.interface.Engine.
 
     vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells
     of; it must be closed. Raises BudgetError if there is no room, InputError for a variant or a mapping that

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .bfs_standard import KERNEL_TYPES, DeviceGraph
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .mappings import find_mapping
 from .registry import find_entry
 from .scan import ExclusiveSums
 from .source import Define
+from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph
 
 MOST_THREADS = 256
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from .bfs_standard import KERNEL_TYPES, DeviceGraph
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .registry import find_entry
+from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph
 
 UNREACHED = int(np.iinfo(np.uint32).max)
 

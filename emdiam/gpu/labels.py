@@ -13,11 +13,11 @@ import numpy as np
 
 from ..stream.pager import Tick
 from ..traverse.labels import LONGEST
-from .bfs_standard import DeviceGraph
 from .device import Device
 from .entries_labels import LABEL_MAPPING
 from .frontier import MOST_THREADS
 from .registry import find_entry
+from .variants.bfs_standard import DeviceGraph
 
 # A chunk of the load balancing has 2,048 arcs and a place of 8 bytes; blocks and pages are larger.
 _ARCS_OF_A_BYTE = 128

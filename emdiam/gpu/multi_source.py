@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from .bfs_standard import KERNEL_TYPES, DeviceGraph
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .frontier import MOST_THREADS
 from .registry import find_entry
 from .source import Define
+from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph
 
 WORD_BITS, MOST_BITS = 64, 512
 UNREACHED = int(np.iinfo(np.uint32).max)

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..traverse.core import Core
-from .bfs_standard import DeviceGraph
 from .failures import at_the_end
+from .page_cache import Pages
 from .paged import PagedGraph
-from .pages import Pages
 from .paging_model import IN_PLACE
 from .paging_rates import measure
 from .setting import OnDevice
 from .upload import upload, upload_offsets
+from .variants.bfs_standard import DeviceGraph
 from .vram import VramPlan
 
 

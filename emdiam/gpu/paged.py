@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..traverse.core import Core
-from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .frontier import MOST_THREADS, FrontierLauncher, Held
-from .gather import pack_rows
 from .kernel_file import UNREACHED, start_distances
-from .pages import Pages
+from .pack_rows import pack_rows
+from .page_cache import Pages
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
 from .registry import find_entry
+from .variants.bfs_standard import DeviceGraph
 
 _FILE = "paging.cu"
 WORD = 32

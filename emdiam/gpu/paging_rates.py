@@ -14,13 +14,13 @@ from math import gcd
 import numpy as np
 
 from ..traverse.core import Core
-from .bfs_standard import KERNEL_TYPES
 from .device import Device, DeviceArray, blocks_for
-from .gather import pack_rows
 from .kernel_file import zeros
-from .pages import Pages
+from .pack_rows import pack_rows
+from .page_cache import Pages
 from .paging_model import SECTOR_BYTES, TYPICAL, PagingModel
 from .registry import find_entry
+from .variants.bfs_standard import KERNEL_TYPES
 
 MEASURED_BYTES = 64 << 20
 # Neighbouring lanes read sectors that lie so many apart: a line has four.

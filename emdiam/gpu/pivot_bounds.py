@@ -6,9 +6,9 @@ import numpy as np
 
 from ..traverse.columns import Column
 from ..traverse.pivot_bounds import Folded, PivotBounds
-from .bfs_standard import DeviceGraph
 from .device import Device
 from .device_column import DeviceColumn
+from .variants.bfs_standard import DeviceGraph
 from .vector_kernels import launch_over
 
 _FILE = "pivot_bounds.cu"

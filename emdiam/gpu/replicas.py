@@ -17,9 +17,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray
 from .multi_source import UNREACHED, WORD_BITS, MultiSource
+from .variants.bfs_standard import DeviceGraph
 
 _PIECE = 1 << 20
 # Called after each batch with its levels, and when it began (time.perf_counter).

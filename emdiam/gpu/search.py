@@ -7,13 +7,13 @@ from typing import Any
 from ..errors import InputError
 from . import column_ops as ops
 from .bfs_auto import AutoBfs
-from .bfs_frontier import FrontierBfs
-from .bfs_standard import DeviceGraph
 from .device import DeviceArray
 from .mappings import find_mapping
 from .paged import PagedBfs, PagedGraph
 from .setting import AUTO, OnDevice
-from .variants import find_variant
+from .variants.bfs_frontier import FrontierBfs
+from .variants.bfs_standard import DeviceGraph
+from .variants.registry import find_variant
 
 FRONTIER = "frontier"
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray, blocks_for
 from .frontier import MOST_THREADS
 from .registry import find_entry
+from .variants.bfs_standard import DeviceGraph
 
 UNREACHED = int(np.iinfo(np.uint32).max)
 SEEDS = "spread_seeds.cu"

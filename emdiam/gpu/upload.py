@@ -8,8 +8,8 @@ import numpy as np
 
 from ..stream.offsets import row_starts
 from ..traverse.core import Core
-from .bfs_standard import DeviceGraph
 from .device import Device, DeviceArray
+from .variants.bfs_standard import DeviceGraph
 
 _PIECE = 1 << 17
 _BLOCKS_AT_ONCE = 64

@@ -11,9 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..errors import DeviceRoomError
-from ..graph.store import Store
+from ..store.store import Store
 from ..units import format_size
-from .pages import RING
+from .page_cache import RING
 from .setting import OnDevice
 
 # A page is this many bytes, or the largest power of two blocks below it: large enough that a launch and a copy

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..graph.layout import sentinel
-from ..graph.store import Store
+from ..engine.cpu import CpuEngine
+from ..store.layout import sentinel
+from ..store.store import Store
 from ..traverse.columns import Column
-from ..traverse.cpu_engine import CpuEngine
 from ..traverse.workspace import column_bytes
 from .placing import natural_parts, pass_bytes, place_by_key
 

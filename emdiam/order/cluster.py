@@ -1,8 +1,8 @@
 """The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
 
-Definition: clusters are grown around one vertex in SPACING (approx/clusters.py), the condensed graph
+Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py), the condensed graph
 is clustered again until few are left, and vertices are sorted by the positions of their clusters
-(approx/local.py). So what is near in the graph is near in the store, in every direction: a BFS from
+(methods/approx/cluster_order.py). So what is near in the graph is near in the store, in every direction: a BFS from
 anywhere meets a block about once.
 Passes: those of growing clusters, and one to condense. Bytes a vertex: 16, and 3.5 for the clusters.
 Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
@@ -16,18 +16,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
-from ..approx.key import stream_key
-from ..approx.local import local_positions
 from ..errors import MoreMemoryError
-from ..graph.scratch import Scratch
-from ..graph.store import Store
+from ..methods.approx.cluster_order import local_positions
+from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
+from ..methods.approx.hashing import stream_key
+from ..sorting.scratch import Scratch
+from ..store.store import Store
 from ..units import format_size, scratch_folder
 from .placing import pass_bytes, place_by_key
 
 if TYPE_CHECKING:
+    from ..engine.cpu import CpuEngine
     from ..traverse.clusters import Labels
-    from ..traverse.cpu_engine import CpuEngine
 
 SPACING = 64
 _ARC_BYTES = 2 * LEAST_ARC_BYTES

@@ -2,7 +2,7 @@
 
 The naturally ordered store lies in NAME.natural.partial beside the target until the other is
 complete. Whatever stops the conversion, it is removed, after `kill -9` by the next one; meanwhile
-its claim (graph/claim.py) tells it from one at work. With a checkpoint it stays for a conversion that
+its claim (store/claim.py) tells it from one at work. With a checkpoint it stays for a conversion that
 goes on from that.
 """
 
@@ -15,14 +15,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..conversion.convert import ConvertOptions, ConvertReport, check_outputs, convert
+from ..conversion.resume import CheckpointOptions
 from ..durable import check_name
 from ..errors import InputError
-from ..graph.checkpoint import make_folder
-from ..graph.claim import claim
-from ..graph.convert import ConvertOptions, ConvertReport, check_outputs, convert
-from ..graph.layout import PARTIAL_SUFFIX
-from ..graph.resume import CheckpointOptions
-from ..graph.writer import check_target
+from ..sorting.checkpoint import make_folder
+from ..store.claim import claim
+from ..store.layout import PARTIAL_SUFFIX
+from ..store.writer import check_target
 from ..units import default_memory_bytes
 from .registry import order_named
 from .run import reorder

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..errors import StoreError
-from ..graph.info import offset_pieces
-from ..graph.store import Store
+from ..store.info import offset_pieces
+from ..store.store import Store
 from .placing import pass_bytes, place_by_key
 
 # Pieces of four chunks of int64 offsets, and what is computed of them.

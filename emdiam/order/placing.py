@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.store import Store
+from ..store.store import Store
 
 PIECE = 1 << 16
 # Bytes of the temporaries of a pass over all vertices in pieces of PIECE or a chunk.

@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..errors import InputError
-from ..graph.store import Store
+from ..store.store import Store
 from .degree import by_degree, degree_bytes
 
 if TYPE_CHECKING:
-    from ..traverse.cpu_engine import CpuEngine
+    from ..engine.cpu import CpuEngine
 
 
 @dataclass(frozen=True)

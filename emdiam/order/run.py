@@ -1,6 +1,6 @@
 """Putting a store into another order: find the new numbers, then write the graph in them.
 
-RAM: the larger of what the order takes (registry.py) and of what writing takes (graph/reorder.py);
+RAM: the larger of what the order takes (registry.py) and of what writing takes (order/rewrite.py);
 a budget that cannot do is refused before anything is read, with the numbers.
 """
 
@@ -12,13 +12,20 @@ from pathlib import Path
 
 import numpy as np
 
+from ..conversion.convert import ConvertOptions, check_outputs
+from ..conversion.resume import done_before, memory_to_plan
 from ..errors import BudgetError, InputError, MoreMemoryError
-from ..graph.check import check_ranks
-from ..graph.checkpoint import Checkpoint
-from ..graph.convert import ConvertOptions, check_outputs
-from ..graph.info import offset_pieces
-from ..graph.meter import Meter
-from ..graph.reorder import (
+from ..phases import Meter
+from ..session import method_phases, open_engine, plan_run
+from ..sorting.checkpoint import Checkpoint
+from ..store.check import check_ranks
+from ..store.info import offset_pieces
+from ..store.store import Store, open_store
+from ..store.writer import check_target
+from ..stream.plan import BASE_JITTER, with_budget
+from ..units import current_rss_bytes, format_size
+from .registry import EngineOrder, StoreOrder, order_named
+from .rewrite import (
     Renumbering,
     ReorderReport,
     kept_numbers,
@@ -28,13 +35,6 @@ from ..graph.reorder import (
     report_of,
     write_reordered,
 )
-from ..graph.resume import done_before, memory_to_plan
-from ..graph.store import Store, open_store
-from ..graph.writer import check_target
-from ..session import method_phases, open_engine, plan_run
-from ..stream.plan import BASE_JITTER, with_budget
-from ..units import current_rss_bytes, format_size
-from .registry import EngineOrder, StoreOrder, order_named
 
 _MARGIN = 8 << 20
 # What the process may hold more when the numbers are found, and (BASE_JITTER) from one process to the next: what

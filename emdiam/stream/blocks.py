@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StoreError
-from ..graph.array_reader import ChunkedArray
-from ..graph.store import Store
+from ..store.array_reader import ChunkedArray
+from ..store.store import Store
 from .offsets import GROUP, Offsets, build_offsets, offsets_bytes
 
 _PIECE_CHUNKS = 4

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..graph.array_reader import LocalArray
-from ..graph.store import Store
+from ..store.array_reader import LocalArray
+from ..store.store import Store
 from .plan import MemoryPlan
 from .probe import Probe
 

@@ -17,11 +17,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..graph.array_reader import ChunkedArray
+from ..store.array_reader import ChunkedArray
 from .arena import Arena
 from .counters import SharedCounters
-from .crew import Crew
 from .rows import RowCheck
+from .threads import Crew
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]

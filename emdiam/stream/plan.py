@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..errors import BudgetError, MoreMemoryError
-from ..graph.store import Store
+from ..store.store import Store
 from ..units import current_rss_bytes, format_size
 from .pager import buffer_bytes
 

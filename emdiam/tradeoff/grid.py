@@ -1,6 +1,6 @@
 """The cells of a trade-off: which methods, how many masters, which seeds.
 
-Numbers of masters are a list with commas, whose items are those of approx/masters.py, or ranges:
+Numbers of masters are a list with commas, whose items are those of methods/approx/masters.py, or ranges:
 "2^8..2^24:4" is 2^8, 2^10, ..., 2^24, each 4 times the one before; the factor is 4 if it is left out.
 """
 
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ..api_approx import check_method
-from ..approx.masters import AUTO, one_item, parse_masters, resolve_masters
 from ..errors import InputError
+from ..methods.approx.masters import AUTO, one_item, parse_masters, resolve_masters
 from ..units import parse_count
 
 CLUSTERS, EXACT = "clusters", "exact"

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from ..durable import check_folder, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
-from ..graph.store import open_store
 from ..progress import Event, Listener, silent
+from ..store.store import open_store
 from .cells import FOLDER, CellOptions, CellRecord, read_records, write_record
 from .child import run_cell
 from .grid import Cell, make_grid, parse_grid

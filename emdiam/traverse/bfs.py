@@ -21,7 +21,8 @@ import numpy as np
 from ..stream.pager import Tick
 from .columns import Column, widen
 from .core import Core
-from .level import Front, commit, sweep_level
+from .direction import Front, commit, sweep_level
+from .level_windows import Strips, labelled, waiting_arcs
 from .profile import count_labels, count_level, thinned
 from .sparse import (
     ARCS,
@@ -44,7 +45,6 @@ from .sparse import (
     TARGETS,
     sparse_bfs,
 )
-from .strips import Strips, labelled, waiting_arcs
 from .workspace import clear_bits, list_bits, set_bits
 
 _NO_DIST = np.empty(0, np.uint8)

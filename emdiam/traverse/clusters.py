@@ -17,7 +17,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..errors import InputError
-from ..graph.generate.hashing import draw
+from ..hashing import draw
 from ..jit import kernel
 from ..stream.pager import Tick
 from .chains import one_way

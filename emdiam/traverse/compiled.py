@@ -28,7 +28,8 @@ import numpy as np
 from ..errors import EmdiamError
 
 # Whose files hold kernels that a run may need, or what they are made of.
-_ROOMS = ("approx", "dask", "exact", "gpu", "graph", "graph/generate", "stream", "traverse", "weighted")
+_ROOMS = ("conversion", "dask", "engine", "generators", "gpu", "methods/approx", "methods/exact", "sorting", "store",
+          "stream", "traverse", "weighted")
 # The longest first, so that two at a time end together.
 _PARTS = ("graph", "approx", "workers", "boxes")
 _AT_ONCE = 2

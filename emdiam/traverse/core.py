@@ -13,9 +13,9 @@ import numpy as np
 from ..errors import InputError
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
-from ..stream.crew import Crew
 from ..stream.offsets import row_starts
 from ..stream.pager import Pager
+from ..stream.threads import Crew
 from .degrees import max_degree_vertex
 from .workspace import Workspace
 

@@ -16,7 +16,7 @@ import numpy as np
 from .columns import Column
 
 if TYPE_CHECKING:
-    from ..engine import Engine
+    from ..engine.interface import Engine
 
 _PIECE = 1 << 17
 FOLD_BYTES = 12 * 8 * _PIECE

@@ -11,7 +11,7 @@ Kruskal on the buffer: edges go to buckets by weight (in place), a bucket is sor
 comes, and only what still joins two trees is sorted at all.
 Bytes: two ids an edge of the buffer; 16 for 1,024 edges beside it.
 Sources: Kruskal (1956); Osipov, Sanders, Singler, The filter-Kruskal minimum spanning tree algorithm
-(ALENEX 2009); hash as in graph/generate/hashing.py.
+(ALENEX 2009); hash as in hashing.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import EmdiamError
-from ..graph.generate.hashing import draw
+from ..hashing import draw
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick

@@ -18,7 +18,7 @@ from ..jit import kernel
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .level import Front, sweep_level
+from .direction import Front, sweep_level
 from .sparse import (
     ARCS,
     COUNT,

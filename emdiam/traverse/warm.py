@@ -29,17 +29,17 @@ def load_part(dtype: np.dtype[Any], part: str) -> None:
     """Run the kernels of one part: "graph" (traversals, bounds), "boxes" (certificates of pivots), "approx"
     or "workers" (what ranks of a run on many machines exchange)."""
     if part == "graph":
-        from ..gpu.gather import exercise_gather
+        from ..gpu.pack_rows import exercise_gather
         from .warm_graph import exercise
 
         exercise(dtype, _COLUMN_DTYPES)
         exercise_gather(dtype)
     elif part == "boxes":
-        from ..exact.warm_boxes import exercise_boxes
+        from ..methods.exact.warm_boxes import exercise_boxes
 
         exercise_boxes(_COLUMN_DTYPES)
     elif part == "approx":
-        from ..approx.warm import exercise_approximations
+        from ..methods.approx.warm import exercise_approximations
 
         exercise_approximations(dtype, _COLUMN_DTYPES)
     else:

@@ -8,26 +8,26 @@ from typing import Any
 
 import numpy as np
 
-from ..graph.array_reader import MemoryArray
-from ..graph.layout import StoreRecord
-from ..graph.native_blosc import decode_run_at
+from ..store.array_reader import MemoryArray
+from ..store.layout import StoreRecord
+from ..store.native_blosc import decode_run_at
 from ..stream.arena import Arena
 from ..stream.blocks import build_block_table
 from ..stream.counters import SharedCounters
-from ..stream.crew import Crew
 from ..stream.pager import Pager
 from ..stream.rows import RowCheck
+from ..stream.threads import Crew
 from .bfs import BfsRun
 from .chains import follow_chains
 from .columns import Column
 from .components import find_components
 from .core import Core
 from .degrees import list_degree, max_degree_vertex
+from .level_windows import Strips, labelled, waiting_arcs
 from .multi import MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces
 from .pivot_bounds import PivotBounds
 from .spread import SpreadRun
-from .strips import Strips, labelled, waiting_arcs
 from .workspace import Workspace
 
 _BLOCK = 64

@@ -1,6 +1,6 @@
 """From arcs in any order to a weighted graph: sorted out of core, the lightest of parallel arcs kept.
 
-The external sort of conversions does the work (graph/sort.py, graph/merge.py): since the weight is
+The external sort of conversions does the work (sorting/sort.py, sorting/merge.py): since the weight is
 in the lowest bits, sorted words have the lightest arc of a pair first, and what follows it is
 dropped, in each piece by the thread that merged it and between pieces where they are joined.
 Passes: one write and one read of the runs, more only where there are very many. Source: the sort
@@ -17,11 +17,11 @@ from typing import cast
 import numpy as np
 
 from ..errors import BudgetError
-from ..graph.merge import fewer_runs, merged
-from ..graph.meter import Meter
-from ..graph.scratch import Scratch
-from ..graph.sort import KeySorter, RunSet, SortContext, SortStats
-from ..graph.sortplan import SortPlan
+from ..phases import Meter
+from ..sorting.merge import fewer_runs, merged
+from ..sorting.plan import SortPlan
+from ..sorting.scratch import Scratch
+from ..sorting.sort import KeySorter, RunSet, SortContext, SortStats
 from ..units import format_size
 from .disk_arcs import DiskArcs, DiskArcsWriter
 from .packed import BLOCK_ARCS, Keys, Packing, RamArcs, WeightedArcs, keep_lightest

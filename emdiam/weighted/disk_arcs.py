@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 from crc32c import crc32c
 
-from ..graph.scratch import ScratchFile
+from ..sorting.scratch import ScratchFile
 from .packed import BLOCK_ARCS, Keys, Packing, RamArcs, WeightedArcs
 
 

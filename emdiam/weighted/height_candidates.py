@@ -1,7 +1,7 @@
 """The vertices of a weighted graph that may still be an end of the longest pair, heights included.
 
 A candidate is a point of coordinates c_i = d_i + h, its distances to the pivots plus its height; a
-pair x != y of one component has at most U(x, y) = min_i c_i(x) + c_i(y) (exact/boxes.py finds the
+pair x != y of one component has at most U(x, y) = min_i c_i(x) + c_i(y) (methods/exact/boxes.py finds the
 worst). Whoever leaves never comes back: bounds only fall, and what was reached only rises.
 Bytes: 12 + room x itemsize a candidate, three times that while boxes are built.
 """
@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..exact.boxes import Tick, build_boxes, open_points, worst_pair
+from ..methods.exact.boxes import Tick, build_boxes, open_points, worst_pair
 
 BOX_COPIES = 3
 _WORK = 1 << 27

@@ -19,7 +19,7 @@ of h(s) + max over b != s of d(s, b) + h(b). L is attained, so D >= L. D = L is 
 
 A search has one source in each component that is still open, so that small ones cost nothing. Two
 sweeps, a central vertex, then rounds: both ends of the worst pair of each open component, and the
-middle of a shortest path between them. Source: the pivot method of exact/pivots.py, with weights.
+middle of a shortest path between them. Source: the pivot method of methods/exact/pivots.py, with weights.
 Searches: 3 to some tens. Bytes a vertex: 52, and 12 a pivot and candidate, within `most_bytes`.
 """
 

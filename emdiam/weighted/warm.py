@@ -18,7 +18,7 @@ _SIDE = 12
 
 
 def exercise_weighted() -> None:
-    """Run all kernels of weighted/, and those of exact/boxes.py on the points that they meet here."""
+    """Run all kernels of weighted/, and those of methods/exact/boxes.py on the points that they meet here."""
     arcs = _grid()
     sources = np.array([0, 17])
     for dtype in (np.dtype(np.uint32), np.dtype(np.uint64)):

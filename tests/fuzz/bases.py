@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from tests import naive
-from tests.damage import make_store, read_store
 from tests.fuzz.solving import Truth, truth_of
+from tests.helpers import naive
+from tests.helpers.damage import make_store, read_store
 
 
 def some_graph(rng: random.Random, n: int = 60) -> naive.Graph:

@@ -9,16 +9,16 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from emdiam.exact.certificate import read_certificate
-from emdiam.exact.proof import ComponentProof, Proof
-from emdiam.graph.edge_digest import edge_digest
-from emdiam.graph.store import open_store
-from emdiam.verify.run import verify
-from tests import naive, prover
+from emdiam.methods.exact.certificate import read_certificate
+from emdiam.methods.exact.proof import ComponentProof, Proof
+from emdiam.store.edge_digest import edge_digest
+from emdiam.store.store import open_store
+from emdiam.verification.run import verify
 from tests.fuzz.kinds import Attack
 from tests.fuzz.outcome import REFUSED, RIGHT, WRONG, Outcome
-from tests.stores import odd_graphs, write_store
-from tests.test_certificate import seal
+from tests.helpers import naive, prover
+from tests.helpers.stores import odd_graphs, write_store
+from tests.methods.exact.test_certificate import seal
 
 _SHAPES = ("path-and-star", "grid", "torus", "lollipop", "two-paths", "tree", "caterpillar", "clique-and-path", "pairs")
 _NUMBERS = (-1, 0, 1, 2, 3, 10, 2**31, 2**63, 2**64, True, None, "1", 1.5, [], {}, "x" * 500)

@@ -12,14 +12,14 @@ import numpy as np
 
 import emdiam
 from emdiam.checkpoint.options import CheckpointOptions
-from emdiam.graph.resume import CheckpointOptions as ConversionCheckpoint
+from emdiam.conversion.resume import CheckpointOptions as ConversionCheckpoint
 from emdiam.progress import Event
-from tests.damage import read_store
 from tests.fuzz.bases import good_stores
 from tests.fuzz.kinds import Attack
 from tests.fuzz.mutate import mutated
 from tests.fuzz.outcome import RIGHT, WRONG, Outcome
 from tests.fuzz.solving import MEMORY, METHODS, Truth, solve
+from tests.helpers.damage import read_store
 
 
 class Planted(Exception):

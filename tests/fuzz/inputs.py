@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.graph.formats import open_source
-from tests import formats_naive
-from tests.damage import read_store
+from emdiam.formats import open_source
 from tests.fuzz.kinds import Attack
 from tests.fuzz.mutate import mutated
 from tests.fuzz.outcome import LOOSE, RIGHT, WRONG, Outcome
 from tests.fuzz.samples import Pairs, Sample, some_sample, unpacked
+from tests.helpers import formats_naive
+from tests.helpers.damage import read_store
 
 _UNCHANGED, _CONVERTED, _OUTSIDE = 0.03, 0.05, 0.5
 

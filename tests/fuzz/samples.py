@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 import scipy.sparse
 import zstandard
 
-from tests import formats_naive as naive
+from tests.helpers import formats_naive as naive
 
 Edges = list[tuple[int, int]]
 Pairs = list[tuple]

@@ -25,9 +25,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from emdiam.errors import InputError, StoreError
-from emdiam.exact.certificate import read_certificate
-from emdiam.graph.check import check_store
-from emdiam.graph.store import open_store
+from emdiam.methods.exact.certificate import read_certificate
+from emdiam.store.check import check_store
+from emdiam.store.store import open_store
 from tests.conftest import ROOT
 
 # Seconds in which a command that was sent a signal has to end, on a machine that others use too.

@@ -14,15 +14,15 @@ import numpy as np
 import emdiam
 from emdiam.api_approx import ApproxRun, approx
 from emdiam.api_exact import ExactRun, exact
-from emdiam.approx import methods as approx_methods
 from emdiam.checkpoint.options import CheckpointOptions
-from emdiam.exact import methods as exact_methods
-from emdiam.graph.check import check_store
-from emdiam.graph.info import store_info
+from emdiam.methods.approx import methods as approx_methods
+from emdiam.methods.exact import methods as exact_methods
 from emdiam.order.registry import ORDERS
 from emdiam.progress import Listener
-from tests import naive
+from emdiam.store.check import check_store
+from emdiam.store.info import store_info
 from tests.fuzz.outcome import RIGHT, WRONG, Outcome
+from tests.helpers import naive
 
 EXACT = tuple(exact_methods.METHODS)
 APPROX = tuple(approx_methods.METHODS)

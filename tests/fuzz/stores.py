@@ -15,15 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.graph.layout import StoreRecord
-from emdiam.graph.writer import StoreWriter
-from tests import naive
-from tests.damage import CHUNK, edit_json, edit_record, replace_chunk
+from emdiam.store.layout import StoreRecord
+from emdiam.store.writer import StoreWriter
 from tests.fuzz.bases import good_stores
 from tests.fuzz.corruptions import answered
 from tests.fuzz.kinds import Attack
 from tests.fuzz.outcome import RIGHT, WRONG, Outcome
 from tests.fuzz.solving import Truth
+from tests.helpers import naive
+from tests.helpers.damage import CHUNK, edit_json, edit_record, replace_chunk
 
 _NUMBERS = (-1, 0, 1, 2, 3, 7, 60, 63, 64, 100, 255, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**53, 2**63 - 1, 2**63, 2**64,
             10**40, 1.5, True, None, "64", "", [], {}, [64], "x" * 1000)

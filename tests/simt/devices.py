@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import DTypeLike
 
 from emdiam.errors import InputError
-from emdiam.gpu.bfs_standard import DeviceGraph
 from emdiam.gpu.cupy_device import find_device
 from emdiam.gpu.device import Device
-from tests import naive
+from emdiam.gpu.variants.bfs_standard import DeviceGraph
+from tests.helpers import naive
 from tests.simt import runner
 
 SEEDS = (0, 1, 2, 3)

@@ -1,7 +1,7 @@
 """Compiles kernel files as a run on a GPU does: by NVRTC, with the options that CuPy adds to those of a RawModule.
 
 NVRTC needs no driver; it comes with the extra test-cuda. CuPy's folders of headers are left out: no kernel file has
-an #include that is left to the compiler (test_gpu_device.py).
+an #include that is left to the compiler (tests/gpu/test_device.py).
 Source: CuPy 14.2, cupy/cuda/compiler.py (_compile_with_cache_cuda, _compile_using_nvrtc_no_warning).
 """
 

@@ -1,0 +1,157 @@
+"""From merged keys to the rows of a store: split into neighbours and degrees, append in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..sorting.merge import merged_from
+from ..sorting.runs import Keys
+from ..sorting.sort import RunSet, SortContext
+from ..state_file import State
+from ..store.writer import StoreWriter
+from .arc_keys import without_flags
+
+_BLOCK = 1 << 15
+_WINDOW = 1 << 17
+
+
+@dataclass(frozen=True)
+class ArcPiece:
+    """Consecutive arcs in storage order.
+
+    neighbours : id dtype of the store [k]. rows : uint64[r], the vertices they belong to,
+    increasing; counts : int64[r], how many of the k belong to each. n_reverse : edges among them that were
+    listed in both directions (each is counted where its smaller vertex has its row).
+    """
+
+    neighbours: npt.NDArray[Any]
+    rows: Keys
+    counts: npt.NDArray[np.int64]
+    n_reverse: int = 0
+
+
+@dataclass(frozen=True)
+class ArcSplitter:
+    """Splits keys (arc_keys.py) into an ArcPiece; called in threads.
+
+    base_row : added to rows (a partition begins there). first : subtracted from rows and
+    neighbours (ids that start there). rank : turns raw ids to vertices instead.
+    """
+
+    shift: int
+    dtype: np.dtype[Any]
+    base_row: int = 0
+    first: int = 0
+    rank: Callable[[npt.NDArray[np.unsignedinteger[Any]]], npt.NDArray[np.uint32]] | None = None
+
+    def __call__(self, keys: Keys) -> ArcPiece:
+        """keys : uint64[k], sorted, distinct, k > 0; changed. Both keys of an arc must be among them."""
+        keys, n_reverse = without_flags(keys)
+        starts = self._row_starts(keys)
+        rows = keys[starts] >> np.uint64(self.shift)
+        counts = np.diff(starts, append=len(keys))
+        neighbours = self._low_bits(keys)
+        if self.rank is not None:
+            return ArcPiece(self.rank(neighbours).astype(self.dtype, copy=False),
+                            self.rank(rows).astype(np.uint64), counts, n_reverse)
+        if self.first:
+            neighbours -= neighbours.dtype.type(self.first)
+        return ArcPiece(neighbours, rows + np.uint64(self.base_row) - np.uint64(self.first), counts, n_reverse)
+
+    def _row_starts(self, keys: Keys) -> npt.NDArray[np.int64]:
+        """Where a new row begins, int64[r], 0 included."""
+        parts = [np.zeros(1, np.int64)]
+        for start in range(0, len(keys), _BLOCK):
+            rows = keys[max(0, start - 1) : start + _BLOCK] >> np.uint64(self.shift)
+            parts.append(np.flatnonzero(rows[1:] != rows[:-1]) + max(1, start))
+        return np.concatenate(parts)
+
+    def _low_bits(self, keys: Keys) -> npt.NDArray[Any]:
+        """The neighbours, in the dtype of the store."""
+        out = np.empty(len(keys), self.dtype)
+        if self.dtype == np.uint32 and self.shift <= 32:
+            np.bitwise_and(keys.view("<u4")[::2], np.uint32((1 << self.shift) - 1), out=out)
+        else:
+            np.bitwise_and(keys, np.uint64((1 << self.shift) - 1), out=out, casting="same_kind")
+        return out
+
+
+class RowStream:
+    """Appends pieces to a StoreWriter: neighbours as they are, degrees for *every* vertex.
+
+    Rows that a piece boundary cuts are put together, vertices without arcs get degree 0. A writer that
+    was resumed knows how far its rows had come (`part`, `low`), and every writer tells it with its state.
+    n_arcs, n_reverse : so far, as in ArcPiece. part : partitions of keys taken whole. low : where in the next
+    one the keys not yet taken begin.
+    """
+
+    def __init__(self, writer: StoreWriter, n_vertices: int) -> None:
+        self._writer, self._n_vertices = writer, n_vertices
+        self._next = 0
+        self._open_row, self._open_count = 0, 0
+        self.n_arcs = self.n_reverse = self.part = self.low = 0
+        if writer.rows_resumed is not None:
+            (self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
+             self.low) = writer.rows_resumed["figures"]
+        writer.rows_told_by(self.state)
+
+    def state(self) -> State:
+        """How far the rows have come."""
+        return {"figures": [self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
+                            self.low]}
+
+    def take(self, runs: RunSet, context: SortContext, splitter: ArcSplitter) -> None:
+        """Merge and append the arcs of the partition `part`, from `low` on; every piece is a safe point."""
+        with closing(merged_from(runs, context, splitter, low=self.low)) as pieces:
+            for end, piece in pieces:
+                self.append(piece)
+                if end is not None:
+                    self.low = end
+                    context.safe.reached()
+        self.part, self.low = self.part + 1, 0
+
+    def append(self, piece: ArcPiece) -> None:
+        """Append the next piece. Its first row may continue the last one."""
+        self._writer.append_neighbours(piece.neighbours)
+        self.n_arcs += len(piece.neighbours)
+        self.n_reverse += piece.n_reverse
+        rows, counts = piece.rows, piece.counts
+        if self._open_count and int(rows[0]) != self._open_row:
+            self._emit(np.array([self._open_row], np.uint64), np.array([self._open_count]))
+            self._open_count = 0
+        counts[0] += self._open_count
+        self._emit(rows[:-1], counts[:-1])
+        self._open_row, self._open_count = int(rows[-1]), int(counts[-1])
+
+    def finish(self) -> None:
+        """Append the row still open and the vertices after it."""
+        if self._open_count:
+            self._emit(np.array([self._open_row], np.uint64), np.array([self._open_count]))
+            self._open_count = 0
+        self._skip_to(self._n_vertices)
+
+    def _emit(self, rows: Keys, counts: npt.NDArray[np.int64]) -> None:
+        """Degrees of `rows`, zeros between them."""
+        done = 0
+        while done < len(rows):
+            self._skip_to(int(rows[done]))
+            stop = done + int(np.searchsorted(rows[done:], np.uint64(self._next + _WINDOW)))
+            width = int(rows[stop - 1]) + 1 - self._next
+            degrees = np.zeros(width, np.int64)
+            degrees[(rows[done:stop] - np.uint64(self._next)).astype(np.int64)] = counts[done:stop]
+            self._writer.append_degrees(degrees)
+            self._next += width
+            done = stop
+
+    def _skip_to(self, vertex: int) -> None:
+        """Degree 0 for the vertices up to `vertex`."""
+        while self._next < vertex:
+            width = min(_WINDOW, vertex - self._next)
+            self._writer.append_degrees(np.zeros(width, np.int64))
+            self._next += width

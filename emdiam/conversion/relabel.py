@@ -1,0 +1,270 @@
+"""Relabelling out of core: from any 64-bit ids to vertices 0..n-1 by the order of a table.
+
+The raw pairs wait in a spool on disk. The table (the id of vertex 0, 1, ... ) is on disk too; it
+is read in pieces that fit the budget, and for every piece one pass over the spool replaces the
+ids found in it (block nested-loop join). Replacing in place is safe because a vertex number can
+never be taken for an id of a later piece: integer tables increase, so every later id exceeds all
+numbers given so far, and hashes of strings have their top bit set.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+
+from ..sorting.merge import fewer_runs, merged
+from ..sorting.runs import Keys
+from ..sorting.scratch import Scratch, ScratchFile
+from ..sorting.sort import RunSet, SortContext
+from ..state_file import State
+
+_TABLE_BLOCK = 1 << 17
+
+
+class PairSpool:
+    """Pairs of uint64 ids on disk, in blocks of `block_pairs`: the sources, then the targets."""
+
+    def __init__(self, scratch: Scratch, block_pairs: int, file: ScratchFile | None = None) -> None:
+        self._scratch, self._file = scratch, scratch.file() if file is None else file
+        self._copy: ScratchFile | None = None
+        self._buffer = np.empty((2, block_pairs), np.uint64)
+        self._used = 0
+        self.block_pairs = block_pairs
+        self.n_pairs = 0
+
+    def add(self, src: Keys, dst: Keys) -> None:
+        """Append pairs, uint64[k] each."""
+        start = 0
+        while start < len(src):
+            take = min(len(src) - start, self.block_pairs - self._used)
+            self._buffer[0, self._used : self._used + take] = src[start : start + take]
+            self._buffer[1, self._used : self._used + take] = dst[start : start + take]
+            self._used += take
+            start += take
+            if self._used == self.block_pairs:
+                self.flush()
+
+    def flush(self) -> None:
+        """Write the last, shorter block. Nothing may be added afterwards."""
+        if self._used:
+            self._file.append(np.ascontiguousarray(self._buffer[:, : self._used]))
+            self.n_pairs += self._used
+            self._used = 0
+
+    def offsets(self) -> Iterator[tuple[int, int]]:
+        """(offset in bytes, number of pairs) of every block."""
+        for first in range(0, self.n_pairs, self.block_pairs):
+            yield 16 * first, min(self.block_pairs, self.n_pairs - first)
+
+    def read(self, offset: int, n_pairs: int) -> Keys:
+        """A block: its ids, uint64[2 * n_pairs], sources first."""
+        block = np.empty(2 * n_pairs, np.uint64)
+        self._file.read_array(offset, block)
+        return block
+
+    def state(self) -> State:
+        """The pairs so far as a state."""
+        return {"file": self._file.name, "n_pairs": self.n_pairs, "block_pairs": self.block_pairs,
+                "waiting": self._buffer[:, : self._used].copy()}
+
+    @classmethod
+    def restored(cls, state: State, context: SortContext) -> PairSpool:
+        """The spool whose `state` this was."""
+        made = cls(context.scratch, state["block_pairs"], context.file(state["file"]))
+        made.n_pairs, made._used = state["n_pairs"], state["waiting"].shape[1]
+        made._buffer[:, : made._used] = state["waiting"]
+        return made
+
+    def overwrite(self, offset: int, block: Keys) -> None:
+        """Put a changed block back."""
+        self._file.overwrite(block, offset)
+
+    def copy_on(self, block: Keys) -> None:
+        """Append a block, changed or not, to the copy that will take the place of all blocks."""
+        if self._copy is None:
+            self._copy = self._scratch.file()
+        self._copy.append(block)
+
+    def use_copy(self) -> None:
+        """Let the copy take the place of the blocks; all of them must be in it."""
+        if self._copy is not None:
+            self._file.close()
+            self._file, self._copy = self._copy, None
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+        if self._copy is not None:
+            self._copy.close()
+
+
+@dataclass
+class IdTable:
+    """The id (or hash) of every vertex on disk, uint64[n]. increasing: ids are sorted."""
+
+    file: ScratchFile
+    n: int = 0
+    increasing: bool = True
+
+    def append(self, ids: Keys) -> None:
+        """Append the ids of the next vertices."""
+        self.file.append(np.ascontiguousarray(ids))
+        self.n += len(ids)
+
+    def read(self, start: int, end: int) -> Keys:
+        """Ids of the vertices start..end-1."""
+        ids = np.empty(end - start, np.uint64)
+        self.file.read_array(8 * start, ids)
+        return ids
+
+    def ends(self) -> tuple[int, int]:
+        """The first and the last id; 0 and -1 of an empty table."""
+        if not self.n:
+            return 0, -1
+        return int(self.read(0, 1)[0]), int(self.read(self.n - 1, self.n)[0])
+
+    def blocks(self) -> Iterator[Keys]:
+        """All ids in order, a MiB at a time."""
+        for start in range(0, self.n, _TABLE_BLOCK):
+            yield self.read(start, min(self.n, start + _TABLE_BLOCK))
+
+    def state(self) -> State:
+        """The table as a state."""
+        return {"file": self.file.name, "n": self.n, "increasing": self.increasing}
+
+    @classmethod
+    def restored(cls, state: State, context: SortContext) -> IdTable:
+        """The table whose `state` this was."""
+        return cls(context.file(state["file"]), state["n"], state["increasing"])
+
+
+def sorted_table(runs: RunSet, context: SortContext) -> IdTable:
+    """The distinct keys of `runs` as an increasing table; the runs are removed."""
+    table = IdTable(context.scratch.file())
+    runs = fewer_runs(runs, context)
+    for ids in merged(runs, context, np.copy):
+        table.append(ids)
+    runs.close()
+    return table
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """Vertices base..base+k-1 of the table by increasing id. vertices : None where the vertex of
+    ids[i] is base + i."""
+
+    ids: Keys
+    base: int
+    vertices: npt.NDArray[np.int64] | None
+
+    def replace(self, block: Keys) -> int:
+        """Put vertices for the ids in `block` that belong to this piece; returns how many."""
+        order = np.argsort(block)
+        wanted = block[order]
+        place = np.searchsorted(self.ids, wanted)
+        np.minimum(place, len(self.ids) - 1, out=place)
+        found = self.ids[place] == wanted
+        place = place[found]
+        vertices = place if self.vertices is None else self.vertices[place]
+        block[order[found]] = (vertices + self.base).astype(np.uint64)
+        return len(place)
+
+
+@dataclass
+class JoinPosition:
+    """How far a join has come. start : the first vertex of the piece of the table at hand. block : blocks
+    of the spool given to the sink with the last piece. n_found : endpoints replaced."""
+
+    start: int = 0
+    block: int = 0
+    n_found: int = 0
+
+
+def join(
+    spool: PairSpool, table: IdTable, context: SortContext, sink: Callable[[Keys, Keys], None],
+    position: JoinPosition | None = None,
+) -> None:
+    """Replace all ids in `spool` by vertices and give the pairs to `sink`, in blocks.
+
+    position : where to go on from; it is kept up to date, and with checkpoints every piece but the last
+    makes a new spool of the old one, which could not be replaced in place twice, and every block of the
+    last is a safe point. context.meter hears of endpoints replaced. Raises RuntimeError if an id is
+    not in the table.
+    """
+    at, step = position or JoinPosition(), context.plan.table_ids
+    context.stats.table_pieces = -(-table.n // step)
+    while at.start < table.n:
+        # The piece that was the last when its blocks were first given stays it, whatever the plan is now.
+        end = table.n if at.block else min(table.n, at.start + step)
+        piece = _piece(table, at.start, end)
+        if end < table.n:
+            _replace_all(spool, piece, context, at)
+            at.start = end
+            context.safe.reached(always=True)
+        else:
+            _give_all(spool, piece, context, sink, at)
+            at.start = end
+    if at.n_found != 2 * spool.n_pairs:
+        raise RuntimeError(f"{at.n_found} of {2 * spool.n_pairs} endpoints were found in the table of ids")
+
+
+def _replace_all(spool: PairSpool, piece: _Piece, context: SortContext, at: JoinPosition) -> None:
+    """Put vertices for the ids of a piece that is not the last."""
+    for offset, block, found in _replaced(spool, piece, context.threads):
+        at.n_found += found
+        context.meter.update(at.n_found)
+        if context.safe.active:
+            spool.copy_on(block)
+        elif found:
+            spool.overwrite(offset, block)
+    spool.use_copy()
+
+
+def _give_all(
+    spool: PairSpool, piece: _Piece, context: SortContext, sink: Callable[[Keys, Keys], None], at: JoinPosition
+) -> None:
+    """Put vertices for the ids of the last piece and give the blocks to the sink, from at.block on."""
+    for _, block, found in _replaced(spool, piece, context.threads, at.block):
+        at.n_found += found
+        context.meter.update(at.n_found)
+        half = len(block) // 2
+        sink(block[:half], block[half:])
+        at.block += 1
+        context.safe.reached()
+
+
+def _piece(table: IdTable, start: int, end: int) -> _Piece:
+    ids = table.read(start, end)
+    if table.increasing:
+        return _Piece(ids, start, None)
+    order = np.argsort(ids)
+    return _Piece(ids[order], start, order)
+
+
+def _replaced(
+    spool: PairSpool, piece: _Piece, threads: int, first: int = 0
+) -> Iterator[tuple[int, Keys, int]]:
+    """(offset, block with the piece's ids replaced, how many were) for every block of the spool from
+    number `first` on."""
+    def work(offset: int, n_pairs: int) -> tuple[int, Keys, int]:
+        block = spool.read(offset, n_pairs)
+        return offset, block, piece.replace(block)
+
+    flight: deque[Future[tuple[int, Keys, int]]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="join") as pool:
+        try:
+            for offset, n_pairs in islice(spool.offsets(), first, None):
+                flight.append(pool.submit(work, offset, n_pairs))
+                if len(flight) > threads:
+                    yield flight.popleft().result()
+            while flight:
+                yield flight.popleft().result()
+        finally:
+            for job in flight:
+                job.cancel()

@@ -1,0 +1,286 @@
+"""Strings as vertex ids: hashing a column of them, and sorting more of them than fit in RAM.
+
+Strings are Arrow arrays of large_binary, so that they compare as bytes. Distinct strings are
+gathered up to a size, sorted and written as a run of blocks (Arrow IPC, lz4) to a scratch file.
+A merge step takes from the current block of every run what is not above the smallest of their
+last strings, which uses up at least one block.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..sorting.runs import Keys
+from ..sorting.scratch import ScratchFile
+from ..sorting.sort import SortContext
+from ..state_file import State
+
+TOP_BIT = 1 << 63
+_HASHED_AT_A_TIME = 1 << 15
+_BINARY = pa.large_binary()
+_SCHEMA = pa.schema([("id", _BINARY)])
+
+
+def hash_strings(strings: pa.Array, salt: int, bits: int) -> Keys:
+    """A hash of every string, uint64[k] with the top bit set and `bits` (up to 63) others in use.
+
+    strings : large_binary array without nulls. Words of 8 bytes are mixed in one after another
+    (the finaliser of splitmix64), for many strings at a time.
+    """
+    hashes = np.empty(len(strings), np.uint64)
+    for start in range(0, len(strings), _HASHED_AT_A_TIME):
+        part = strings.slice(start, _HASHED_AT_A_TIME)
+        hashes[start : start + len(part)] = _hash_words(part, salt)
+    return (hashes & np.uint64((1 << bits) - 1)) | np.uint64(TOP_BIT)
+
+
+def _hash_words(strings: pa.Array, salt: int) -> Keys:
+    offsets, text = _buffers(strings)
+    data = np.zeros(len(text) + 8, np.uint8)
+    data[:-8] = text
+    # Every position as the start of a little-endian word; the padding keeps the last ones inside.
+    words = np.ndarray(len(data) - 7, "<u8", data.data, strides=(1,))
+    starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
+    hashes = _mix(lengths.astype(np.uint64) + np.uint64(salt << 32))
+    active = np.flatnonzero(lengths > 0)
+    place = 0
+    while len(active):
+        left = lengths[active] - place
+        word = words[starts[active] + place]
+        short = left < 8
+        word[short] &= (np.uint64(1) << (8 * left[short]).astype(np.uint64)) - np.uint64(1)
+        hashes[active] = _mix(hashes[active] ^ word)
+        active = active[left > 8]
+        place += 8
+    return hashes
+
+
+def _buffers(strings: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Offsets int64[k + 1] of a large_binary array, and the bytes from the first to the last."""
+    _, offsets_buffer, data_buffer = strings.buffers()
+    if not len(strings):
+        return np.zeros(1, np.int64), np.empty(0, np.uint8)
+    offsets = np.frombuffer(offsets_buffer, np.int64, len(strings) + 1, 8 * strings.offset)
+    if offsets[0] == offsets[-1]:
+        return offsets, np.empty(0, np.uint8)
+    return offsets, np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
+
+
+def _mix(values: Keys) -> Keys:
+    """A bijection of 64-bit words that changes about half of the bits for any change."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+def sorted_distinct(chunks: list[pa.Array]) -> pa.Array:
+    """The distinct strings of all chunks in byte order.
+
+    Sorts with the repetitions in it and drops them after: a hash table of the distinct strings
+    would take more memory than everything else here (about three copies at the peak).
+    """
+    ordered = pa.concat_arrays(chunks)
+    ordered = ordered.take(pc.array_sort_indices(ordered))
+    if len(ordered) < 2:
+        return ordered
+    fresh = pc.not_equal(ordered.slice(1), ordered.slice(0, len(ordered) - 1))
+    return ordered.filter(pa.concat_arrays([pa.array([True]), fresh]))
+
+
+class Gathering:
+    """Strings copied into one piece of memory until it is full.
+
+    n_bytes : half of them for characters, half for offsets. (Holding on to the arrays of the
+    batches instead would pin the freed memory between them.)
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self._data = np.empty(max(1, n_bytes // 2), np.uint8)
+        self._offsets = np.zeros(max(2, n_bytes // 16), np.int64)
+        self._n = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    def take(self, strings: pa.Array) -> int:
+        """Copy as many strings as there is room for; returns how many."""
+        offsets, text = _buffers(strings)
+        begin = int(self._offsets[self._n])
+        fits = int(np.searchsorted(offsets - offsets[0], len(self._data) - begin, side="right")) - 1
+        n = min(fits, len(self._offsets) - 1 - self._n)
+        size = int(offsets[n] - offsets[0])
+        self._data[begin : begin + size] = text[:size]
+        self._offsets[self._n + 1 : self._n + 1 + n] = offsets[1 : n + 1] - offsets[0] + begin
+        self._n += n
+        return n
+
+    def strings(self) -> pa.Array:
+        """What was gathered, without a copy: valid until `take` is called after `clear`."""
+        buffers = [None, pa.py_buffer(self._offsets), pa.py_buffer(self._data)]
+        return pa.Array.from_buffers(_BINARY, self._n, buffers)
+
+    def clear(self) -> None:
+        """Start anew."""
+        self._n = 0
+
+
+def warm_up() -> None:
+    """Let Arrow set up what it sets up at first use (tens of MiB)."""
+    few = pa.array([b"a", b"b", b"a"], _BINARY).dictionary_encode().dictionary
+    hash_strings(sorted_distinct([few, few]), 0, 63)
+
+
+class StringFile:
+    """Blocks of strings in a scratch file; `blocks` are (offset, size) pairs to read them by."""
+
+    def __init__(self, file: ScratchFile, block_bytes: int) -> None:
+        self._file, self._block_bytes = file, block_bytes
+
+    @property
+    def name(self) -> str:
+        """The name of the file, if it has one."""
+        return self._file.name
+
+    def append(self, strings: pa.Array) -> list[tuple[int, int]]:
+        """Write strings in blocks of about block_bytes; returns the blocks."""
+        made = []
+        rows = max(1, len(strings) * self._block_bytes // max(1, strings.nbytes))
+        options = pa.ipc.IpcWriteOptions(compression="lz4")
+        for start in range(0, len(strings), rows):
+            batch = pa.record_batch([strings.slice(start, rows)], schema=_SCHEMA)
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, _SCHEMA, options=options) as stream:
+                stream.write_batch(batch)
+            data = sink.getvalue()
+            made.append((self._file.append(np.frombuffer(data, np.uint8)), data.size))
+        return made
+
+    def read(self, block: tuple[int, int]) -> pa.Array:
+        """The strings of a block."""
+        return pa.ipc.open_stream(self._file.read(*block)).read_next_batch().column(0)
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+
+
+def blocks_state(runs: list[list[tuple[int, int]]]) -> State:
+    """Blocks of strings, run by run, as arrays."""
+    return {"lengths": np.array([len(run) for run in runs], np.int64),
+            "blocks": np.array([block for run in runs for block in run], np.int64).reshape(-1, 2)}
+
+
+def restored_blocks(state: State) -> list[list[tuple[int, int]]]:
+    """What `blocks_state` was given."""
+    blocks = iter(state["blocks"].tolist())
+    return [[(offset, size) for offset, size in islice(blocks, n)] for n in state["lengths"].tolist()]
+
+
+class StringSorter:
+    """Takes strings in any order; gives the distinct ones in byte order. resumed : what `state` told."""
+
+    def __init__(self, context: SortContext, resumed: State | None = None) -> None:
+        plan = context.plan
+        self._context = context
+        self._gathering = Gathering(plan.string_bytes)
+        file = context.scratch.file() if resumed is None else context.file(resumed["file"])
+        self._file = StringFile(file, plan.string_block_bytes)
+        self._runs: list[list[tuple[int, int]]] = [] if resumed is None else restored_blocks(resumed)
+
+    def state(self) -> State:
+        """All strings taken so far, which are brought to disk first, as a state."""
+        self._end_run()
+        return {"file": self._file.name, **blocks_state(self._runs)}
+
+    def add(self, strings: pa.Array) -> None:
+        """Take a large_binary array without nulls."""
+        while len(strings):
+            strings = strings.slice(self._gathering.take(strings))
+            if len(self._gathering) and len(strings):
+                self._end_run()
+            elif len(strings):
+                # Longer than all the room there is: a run of its own.
+                self._write_run(strings.slice(0, 1))
+                strings = strings.slice(1)
+
+    def _end_run(self) -> None:
+        if len(self._gathering):
+            self._write_run(sorted_distinct([self._gathering.strings()]))
+            self._gathering.clear()
+
+    def _write_run(self, strings: pa.Array) -> None:
+        self._runs.append(self._file.append(strings))
+        self._context.stats.runs += 1
+        self._context.stats.disk_runs += 1
+
+    def sorted(self) -> Iterator[pa.Array]:
+        """All distinct strings in byte order, large_binary arrays, never empty."""
+        if not self._runs:
+            if len(self._gathering):
+                yield sorted_distinct([self._gathering.strings()])
+            return
+        self._end_run()
+        plan = self._context.plan
+        most = max(2, plan.string_bytes // (2 * plan.string_block_bytes))
+        while len(self._runs) > most:
+            self._merge_groups(most)
+        yield from _merge_strings(self._file, self._runs)
+
+    def _merge_groups(self, most: int) -> None:
+        """One pass that makes a run of every `most` runs."""
+        self._context.stats.merge_passes += 1
+        fewer = StringFile(self._context.scratch.file(), self._context.plan.string_block_bytes)
+        made = []
+        for start in range(0, len(self._runs), most):
+            group = self._runs[start : start + most]
+            made.append([block for part in _merge_strings(self._file, group) for block in fewer.append(part)])
+        self._file.close()
+        self._file, self._runs = fewer, made
+
+    def close(self) -> None:
+        """Remove the file."""
+        self._file.close()
+
+
+class _Cursor:
+    """Where the merge stands in one run: the strings of the current block not yet taken."""
+
+    def __init__(self, file: StringFile, blocks: list[tuple[int, int]]) -> None:
+        self._file, self._blocks = file, iter(blocks)
+        self.strings: Any = None
+        self._next_block()
+
+    def _next_block(self) -> None:
+        block = next(self._blocks, None)
+        self.strings = None if block is None else self._file.read(block)
+
+    def last(self) -> bytes:
+        """The last string of the block."""
+        value: bytes = self.strings[-1].as_py()
+        return value
+
+    def take(self, bound: bytes) -> pa.Array:
+        """Take the strings up to `bound`, going on to the next block when all are taken."""
+        stop = bisect_right(range(len(self.strings)), bound, key=lambda i: self.strings[i].as_py())
+        taken = self.strings.slice(0, stop)
+        self.strings = self.strings.slice(stop)
+        if not len(self.strings):
+            self._next_block()
+        return taken
+
+
+def _merge_strings(file: StringFile, runs: list[list[tuple[int, int]]]) -> Iterator[pa.Array]:
+    """The distinct strings of sorted runs in byte order."""
+    cursors = [_Cursor(file, blocks) for blocks in runs]
+    while cursors := [cursor for cursor in cursors if cursor.strings is not None]:
+        bound = min(cursor.last() for cursor in cursors)
+        yield sorted_distinct([cursor.take(bound) for cursor in cursors])

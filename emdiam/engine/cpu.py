@@ -1,0 +1,314 @@
+"""The CPU engine: the Engine interface on numba kernels, in RAM and streamed alike.
+
+Whether the arena holds all blocks or a few is the only difference between the two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..errors import StoreError
+from ..progress import Listener
+from ..store.store import Store
+from ..stream.counters import Counters
+from ..stream.plan import MemoryPlan
+from ..traverse.bfs import BfsRun, Traversal
+from ..traverse.chains import follow_chains
+from ..traverse.clusters import Labels, grow_clusters, sample_vertices
+from ..traverse.columns import Column, smallest_dtype
+from ..traverse.components import Components, find_components
+from ..traverse.condense import push_condensed, push_renumbered
+from ..traverse.core import Core
+from ..traverse.degrees import list_degree, max_degree_vertex
+from ..traverse.euler import euler_masters
+from ..traverse.level_window_batch import MOST_STRIPS, StripBatch
+from ..traverse.multi import MOST_BITS, MultiRun
+from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
+from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.progress_reporter import Telling
+from ..traverse.spanning import SpanningForest, spanning_forest
+from ..traverse.spread import SpreadRun
+from ..traverse.tree_diameter import tree_diameter
+from ..traverse.tree_refinement import TreeRefinement, Trees
+from ..traverse.workspace import set_bits
+
+_PIECE = 1 << 17
+
+
+class CpuEngine(Telling):
+    """Engine over a Core; see emdiam.engine.interface.Engine for the verbs. Not thread-safe."""
+
+    def __init__(
+        self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None
+    ) -> None:
+        super().__init__(progress)
+        self.store, self._core, self.plan = store, core, plan
+        self.compile_seconds = self.load_seconds = 0.0
+        self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
+        self.n_isolated, self.n_blocks = core.n_isolated, max(1, core.table.n_blocks)
+        self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes
+        self.threads, self.in_ram = core.crew.threads, plan.in_ram
+        self._ranks: np.ndarray | None = None
+
+    @property
+    def room_bytes(self) -> int:
+        """See Engine."""
+        return self.pool_bytes
+
+    @property
+    def spare_bytes(self) -> int:
+        """See Engine."""
+        return self.plan.spare_bytes
+
+    # -- traversals -----------------------------------------------------------------------------
+    def bfs(
+        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+        distances: bool = True, profile: bool = False, into: Column | None = None,
+    ) -> Traversal:
+        """See Engine.bfs."""
+        self._journal.begin(self.stats())
+        run = BfsRun(self._core, int(source), radius=radius, targets=targets,
+                     distances=distances and into is None, profile=profile)
+        if into is not None:
+            into.clear()
+            run.use_distances(into.raw())
+        self._finish(run)
+        found = run.result()
+        self._journal.end("bfs", self.stats(), source=int(source), eccentricity=found.eccentricity,
+                          reached=found.n_reached, profile=run.frontier_profile())
+        return found
+
+    def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
+        self._facts.pop("level", None)
+        while not run.step(self._heartbeat):
+            self._facts["level"] = run.level
+            self._heartbeat()
+
+    def eccentricities(
+        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> np.ndarray:
+        """See Engine.eccentricities."""
+        wanted = np.asarray(sources, np.int64)
+        self._journal.begin(self.stats())
+        if columns is not None and targets is None and self._core.thin:
+            found = self._strips(wanted, columns)
+        else:
+            found = self._batches(wanted, targets, columns)
+        self._journal.end("multi-source", self.stats(), sources=len(wanted),
+                          eccentricity=None if targets is not None else int(found.max(initial=0)))
+        return found
+
+    def _batches(
+        self, wanted: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None
+    ) -> np.ndarray:
+        """The eccentricities by multi-source BFS of at most batch_bits sources each."""
+        found = np.empty(len(wanted), np.int32)
+        for begin in range(0, len(wanted), self.batch_bits):
+            end = min(begin + self.batch_bits, len(wanted))
+            run = MultiRun(self._core, wanted[begin:end], targets=targets,
+                           columns=None if columns is None else columns[begin:end])
+            self._finish(run)
+            found[begin:end] = run.result()
+        return found
+
+    def _strips(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
+        """Distances of all sources by strips that share their blocks; the eccentricities."""
+        for begin in range(0, len(sources), MOST_STRIPS):
+            part = slice(begin, begin + MOST_STRIPS)
+            run = StripBatch(self._core, sources[part].tolist(), columns[part])
+            self._finish(run)
+            self._core.counters.add(traversals=1)
+        return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
+
+    def reached(self) -> np.ndarray:
+        """See Engine.reached."""
+        return self._core.work.visited
+
+    def new_column(self, largest: int, value: int | None = None) -> Column:
+        """See Engine.new_column."""
+        dtype = smallest_dtype(largest)
+        fill = int(np.iinfo(dtype).max) if value is None else value
+        return Column(np.full(self.n_vertices, fill, dtype))
+
+    def new_bounds(self, largest: int) -> PivotBounds:
+        """See Engine.new_bounds."""
+        return PivotBounds(self._core, largest)
+
+    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+        """See Engine.spread."""
+        return self._run_spread(SpreadRun(self._core, seeds, values, limit, bound))
+
+    def extend(self, old: int, new: int, bound: Column) -> int:
+        """See Engine.extend."""
+        run = SpreadRun(self._core, np.empty(0, np.int64), np.empty(0, np.int64), new, bound)
+        run.seed_level(old)
+        return self._run_spread(run)
+
+    def _run_spread(self, run: SpreadRun) -> int:
+        self._journal.begin(self.stats())
+        while not run.step(self._heartbeat):
+            self._heartbeat()
+        self._core.counters.add(traversals=1)
+        self._journal.end("spread", self.stats(), reached=run.lowered)
+        return run.lowered
+
+    def components(self, reached: int) -> Components | None:
+        """See Engine.components."""
+        return find_components(self._core, reached, self._heartbeat)
+
+    def tree_diameter(self, distances: Column, source: int) -> int:
+        """See Engine.tree_diameter."""
+        if distances.gather([source])[0] != 0:
+            raise ValueError(f"vertex {source} is not the source of these distances")
+        return tree_diameter(self._core, distances.raw(), self._rank_array, self._heartbeat)
+
+    # -- clusters -------------------------------------------------------------------------------
+    @property
+    def _rank_array(self) -> np.ndarray:
+        """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself."""
+        if self._ranks is None:
+            stored = self.store.natural_ids()
+            if stored is not None:
+                _check_permutation(stored, self.store)
+            self._ranks = np.empty(0, self.store.id_dtype) if stored is None else stored
+        return self._ranks
+
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.ranks."""
+        return np.asarray(ids, np.int64) if not len(self._rank_array) else self._rank_array[ids].astype(np.int64)
+
+    def sample_vertices(self, key: int, expected: int) -> np.ndarray:
+        """See Engine.sample_vertices."""
+        return sample_vertices(self._core, key, expected, self._rank_array)
+
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """See Engine.grow_clusters."""
+        return grow_clusters(self._core, masters, self._rank_array, self._heartbeat, most_rounds)
+
+    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.condense."""
+        push_condensed(self._core, labels, bits, push, self._heartbeat)
+
+    def restart(
+        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+    ) -> bool:
+        """See Engine.restart."""
+        most = None if most_scans is None else most_scans * self.n_blocks
+        self._core.counters.add(traversals=1)
+        return labels.restart(base, parts, sources, most, self._heartbeat)
+
+    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.renumbered_arcs."""
+        push_renumbered(self._core, places, bits, push, self._heartbeat)
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+        """See Engine.spanning_forest."""
+        return spanning_forest(self._core, key, self._rank_array, buffer_bytes, self._heartbeat)
+
+    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
+        """See Engine.euler_masters."""
+        return euler_masters(forest, spacing, self._rank_array, self._heartbeat)
+
+    def trees(self, forest: SpanningForest) -> Trees:
+        """See Engine.trees."""
+        return Trees(self._core, forest, self._rank_array, self._heartbeat)
+
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """See Engine.refine_trees."""
+        return TreeRefinement(self._core, forest.raw, self._rank_array, self._heartbeat)
+
+    # -- rows -----------------------------------------------------------------------------------
+    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See Engine.follow_chains."""
+        return follow_chains(self._core, tips)
+
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """See Engine.vertices_of_degree."""
+        out = np.empty(most, np.int64)
+        start = 0
+        while start < self.n_vertices:
+            count, start = list_degree(*self._core.offsets, degree, start, self.n_vertices, out)
+            if count:
+                yield out[:count].copy()
+
+    def max_degree_vertex(self) -> tuple[int, int]:
+        """See Engine.max_degree_vertex."""
+        vertex, degree = max_degree_vertex(*self._core.offsets, self.n_vertices)
+        return int(vertex), int(degree)
+
+    def degrees(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.degrees."""
+        return self._core.degrees(np.asarray(ids, np.int64))
+
+    def highest_degrees(self, most: int) -> np.ndarray:
+        """See Engine.highest_degrees."""
+        best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
+        for start in range(0, self.n_vertices, _PIECE):
+            ids = np.arange(start, min(start + _PIECE, self.n_vertices))
+            best, keys = np.concatenate((best, ids)), np.concatenate((keys, self.degrees(ids)))
+            order = np.argsort(-keys, kind="stable")[:most]
+            best, keys = best[order], keys[order]
+        return best[keys > 0]
+
+    def first_with_edge(self) -> int:
+        """See Engine.first_with_edge."""
+        words = self._core.table.isolated
+        for start in range(0, len(words), 1 << 16):
+            open_words = np.flatnonzero(words[start : start + (1 << 16)] != 0xFFFFFFFFFFFFFFFF)
+            if len(open_words):
+                word = start + int(open_words[0])
+                free = ~int(words[word]) & 0xFFFFFFFFFFFFFFFF
+                return word * 64 + (free & -free).bit_length() - 1
+        return -1
+
+    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
+        """See Engine.rows."""
+        return read_rows(self._core, np.asarray(ids, np.int64))
+
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
+        """See Engine.path_pieces."""
+        return path_pieces(self._core, distances.raw(), target, self._rank_array if by_rank else None)
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """See Engine.all_edges_exist."""
+        return all_edges_exist(self._core, tails, heads)
+
+    def scan(self, name: str, column: Column) -> int:
+        """See Engine.scan."""
+        if name != "steep-arcs":
+            raise ValueError(f"unknown scan kernel {name!r}")
+        return count_steep(self._core, column.raw(), self._heartbeat)
+
+    # -- people ---------------------------------------------------------------------------------
+    def user_ids(self, ids: np.ndarray) -> list[Any]:
+        """See Engine.user_ids."""
+        return self.store.user_ids(ids)
+
+    def stats(self) -> Counters:
+        """See Engine.stats."""
+        return self._core.counters.snapshot()
+
+    def details(self) -> dict[str, Any]:
+        """What a result tells of the engine beside its counters, for Result.details."""
+        return {}
+
+    def count(self, **amounts: float) -> None:
+        """See Engine.count."""
+        self._core.counters.add(**amounts)
+
+    def _position(self) -> dict[str, Any]:
+        done, total = self._core.pager.position
+        return {"pass_done": done, "pass_total": total} if total else {}
+
+
+def _check_permutation(ranks: np.ndarray, store: Store) -> None:
+    """Raise StoreError unless each of 0 to n - 1 is there once, as kernels trust; all are below n."""
+    seen = np.zeros((len(ranks) + 63) // 64, np.uint64)
+    set_bits(seen, ranks, len(ranks))
+    if int(np.bitwise_count(seen).sum()) != len(ranks):
+        raise StoreError("natural_id does not hold every vertex once", path=store.path,
+                         remedy="the store is damaged: reorder the original again")

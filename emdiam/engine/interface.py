@@ -1,0 +1,220 @@
+"""The engine interface: everything that exact/ and approx/ may use of a graph.
+
+Algorithms talk to an Engine, never to files, blocks, chunks or devices. One protocol test file
+(tests/engine/test_protocol.py) runs over every implementation: in RAM, streamed, and the naive
+twin. Vertices are internal numbers 0..n_vertices-1; `user_ids` translates for people.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..stream.counters import Counters
+from ..traverse.bfs import Traversal
+from ..traverse.clusters import Labels
+from ..traverse.columns import Column
+from ..traverse.components import Components
+from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.spanning import SpanningForest
+from ..traverse.tree_refinement import TreeRefinement, Trees
+
+
+class Engine(Protocol):
+    """A graph opened for traversal.
+
+    pool_bytes : for columns and batches beside what a method is planned to hold. room_bytes : for what a method
+    holds itself, in this process, candidates or condensed arcs; part of the pool where columns are here too.
+    spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
+    """
+
+    n_vertices: int
+    n_arcs: int
+    n_isolated: int
+    n_blocks: int
+    batch_bits: int
+    pool_bytes: int
+    threads: int
+    in_ram: bool
+
+    @property
+    def room_bytes(self) -> int: ...
+
+    @property
+    def spare_bytes(self) -> int: ...
+
+    def bfs(
+        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+        distances: bool = True, profile: bool = False, into: Column | None = None,
+    ) -> Traversal:
+        """Breadth-first search from `source`. Stopped by `radius` levels, or when all `targets`
+        are reached, it has no eccentricity. With `distances` the result holds a Column: `into`,
+        cleared first, if it is given (it must be wide enough: OverflowError)."""
+        ...
+
+    def eccentricities(
+        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> np.ndarray:
+        """Bit-parallel multi-source BFS: the eccentricities of any number of sources, int32[k],
+        in batches of at most `batch_bits` that each cost one set of passes. With `columns`, one
+        unreached Column per source, all of one dtype, it writes the distances there. With
+        `targets`, a bitmap uint64[ceil(n/64)], a batch stops when all its sources have seen all
+        targets; what is returned is then at least the largest distance to a target and at most the
+        eccentricity. Raises OverflowError if a distance does not fit the columns."""
+        ...
+
+    def reached(self) -> np.ndarray:
+        """Opaque bitmap (uint64) of what the last bfs reached, for Column.recode(within=...);
+        vertices without an edge count as reached. Valid until the next traversal."""
+        ...
+
+    def new_column(self, largest: int, value: int | None = None) -> Column:
+        """A column for values up to `largest`, filled with `value` (default: unreached)."""
+        ...
+
+    def new_bounds(self, largest: int) -> PivotBounds:
+        """Bounds on every vertex's eccentricity, for columns made by new_column(largest)."""
+        ...
+
+    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+        """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
+        above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
+        to the same limit, or be extended to it."""
+        ...
+
+    def extend(self, old: int, new: int, bound: Column) -> int:
+        """The spread whose seeds are all vertices with bound exactly `old`, to the limit `new`."""
+        ...
+
+    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(end, length) of the chains of degree-2 vertices that start at degree-1 `tips`."""
+        ...
+
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """Vertices of exactly this degree, ascending, in pieces of at most `most` (int64)."""
+        ...
+
+    def max_degree_vertex(self) -> tuple[int, int]:
+        """(smallest vertex of the largest degree, that degree); (-1, -1) without vertices."""
+        ...
+
+    def degrees(self, ids: np.ndarray) -> np.ndarray:
+        """Degrees of vertices `ids`, int64[k]; no edges are read."""
+        ...
+
+    def highest_degrees(self, most: int) -> np.ndarray:
+        """The `most` vertices of the highest degrees, highest first (ties: smallest first), those
+        without an edge left out, int64[k]."""
+        ...
+
+    def first_with_edge(self) -> int:
+        """Smallest vertex with an edge, or -1."""
+        ...
+
+    def components(self, reached: int) -> Components | None:
+        """Components with an edge beside the one that the last bfs (from or through `reached`)
+        covered; None if there is no other."""
+        ...
+
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        """Natural rank of vertices `ids`, int64[k]: their position in increasing order of the user's
+        ids, whatever the order of the store. What is to be the same in every order goes by it."""
+        ...
+
+    def sample_vertices(self, key: int, expected: int) -> np.ndarray:
+        """A random sample of the vertices with an edge, `expected` of them on average (all, if there
+        are no more), int64[k] ascending by rank. It depends on `key` (below 2^64) and ranks alone."""
+        ...
+
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """Every vertex with an edge joins the cluster of the nearest master (int64[k], ascending by
+        rank; ties: the smallest number), and components without a master get one more each. None if
+        that takes more than `most_rounds` rounds. Raises OverflowError for distances beyond 2^32."""
+        ...
+
+    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """One scan: hands every arc between two clusters, packed as uint64 (cluster, cluster, weight)
+        with bits = (of a cluster, of a weight), to `push`, in pieces and from several threads."""
+        ...
+
+    def restart(
+        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+    ) -> bool:
+        """Turn clusters into the exact distances from one source in every part; see Labels.restart.
+        False if that would take the reading of more than `most_scans` times all blocks."""
+        ...
+
+    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """One scan: hands every arc with places[v] (id[n]) in place of v, packed as by condense with
+        the weight 1, to `push`."""
+        ...
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+        """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
+        tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
+        is, the more scans it takes."""
+        ...
+
+    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
+        """The vertices on every `spacing`-th entry of an Euler tour of every tree with an edge (its root
+        first, children by rank), int64[k], distinct, ascending by rank. Every vertex with an edge is
+        less than `spacing` steps from one of them. InputError for a spacing below 1."""
+        ...
+
+    def trees(self, forest: SpanningForest) -> Trees:
+        """The trees with an edge of a forest as spanning_forest makes it: vertex of highest degree,
+        size, what heights tell of diameters."""
+        ...
+
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """Turn a rooted spanning forest, which it takes over, towards BFS trees of its roots, by scans.
+        Raises OverflowError for a tree with a height of 2^32 or more."""
+        ...
+
+    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
+        """Neighbours (ascending, int64) of a few vertices."""
+        ...
+
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
+        """A shortest path from `target` to the source of `distances`, target first, in pieces. A step
+        goes to the neighbour of smallest number (or natural rank) that is one nearer."""
+        ...
+
+    def tree_diameter(self, distances: Column, source: int) -> int:
+        """The diameter of the BFS tree of `distances`, those of a whole BFS from `source`, in which a
+        vertex's parent is the neighbour of smallest natural rank that is one nearer. One scan. Raises
+        ValueError for another source."""
+        ...
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """True if every (tails[i], heads[i]) is an edge, looked up row by row."""
+        ...
+
+    def scan(self, name: str, column: Column) -> int:
+        """One sequential pass over all rows with the named kernel and its reduction:
+        "steep-arcs" (arcs whose ends differ by more than 1 in `column`; sum)."""
+        ...
+
+    def user_ids(self, ids: np.ndarray) -> list[Any]:
+        """The user's ids of internal vertices."""
+        ...
+
+    def stats(self) -> Counters:
+        """A snapshot of the counters; snapshots subtract."""
+        ...
+
+    def count(self, **amounts: float) -> None:
+        """Add to the counters what an algorithm did beside the engine, e.g. bytes_read of scratch files."""
+        ...
+
+    def clock(self) -> float:
+        """Seconds of wall time, from any start. What a method chooses by time it measures with this, so
+        that a run that goes on from a checkpoint makes the choices of the run before."""
+        ...
+
+    def tick(self, phase: str, **facts: Any) -> None:
+        """Report progress to the listener (throttled); facts are kept for later events."""
+        ...

@@ -1,0 +1,74 @@
+"""Text edge lists: one edge per line, two ids first; SNAP, KONECT, GAP .el/.wel and their kin.
+
+Fields are separated by spaces, tabs or a comma with blanks around it. Lines that start with # or %
+are comments wherever they stand; further columns (weights, times) are dropped and counted. Line ends are LF,
+CR LF or CR. A header comment says whether the graph is directed (SNAP "# Undirected graph", KONECT
+"% sym"); counts in comments ("# Nodes: 5 Edges: 7") are hearsay: they add no vertices and are not
+taken as the number of entries.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ..errors import InputError
+from . import kernels
+from .base import FURTHER_FIELDS, FileSource, text_head
+from .faults import Wording
+from .pair_lines import pair_batches
+from .source import EdgeBatch, SourceInfo
+from .string_lines import string_batches
+from .text_head import Head, is_integer_line, read_head
+
+COMMENTS = "#%"
+_UNDIRECTED = re.compile(rb"#\s*undirected\s+graph", re.IGNORECASE)
+_KONECT = re.compile(rb"%\s*(sym|asym|bip)\s+\w+")
+
+
+class EdgeListSource(FileSource):
+    """See the module. Ids are int64, or pyarrow strings if the first data line is not two integers."""
+
+    format = "edgelist"
+    takes_strings = True
+
+    def _read_info(self) -> SourceInfo:
+        head = text_head(self.input, read_head)
+        kind = self._id_kind(head) if self.ids == "auto" else self.ids
+        return SourceInfo(
+            directed=self._directed(head), id_kind=kind, size_bytes=self.input.size_bytes, format=self.format
+        )
+
+    def _id_kind(self, head: Head) -> str:
+        if is_integer_line(head.lines[0]):
+            return "int"
+        if len(head.lines) > 1 and is_integer_line(head.lines[1]):
+            raise InputError(
+                "the first line is not two integers but the next one is",
+                path=self.name,
+                text=head.lines[0].decode("utf-8", "replace"),
+                remedy="if it is a header use --format csv, if ids are names use --ids string",
+            )
+        return "string"
+
+    def _directed(self, head: Head) -> bool:
+        konect = next((m for m in map(_KONECT.match, head.comments) if m), None)
+        if konect and konect[1] == b"bip":
+            raise self.error(
+                "a bipartite KONECT graph numbers its two sides separately",
+                text=konect[0].decode(),
+                remedy="add an offset to the ids of one side first",
+            )
+        if konect:
+            return konect[1] != b"sym"
+        return not any(map(_UNDIRECTED.match, head.comments))
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with line number and text at the first bad line."""
+        kind = self.info().id_kind
+        wording = Wording(self.name, strings=kind == "int")
+        read = pair_batches if kind == "int" else string_batches
+        state = kernels.new_state()
+        with self.input.text() as stream:
+            yield from read(stream, COMMENTS, wording, batch_bytes, state)
+        self.dropped = {FURTHER_FIELDS: int(state[kernels.MORE])}

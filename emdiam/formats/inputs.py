@@ -1,0 +1,168 @@
+"""What the user names as input: files, globs and "-", each checked before anything is read."""
+
+from __future__ import annotations
+
+import glob
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors import InputError
+from .names import HEADERLESS_BINARY, compression_suffix
+from .streams import MAGIC_BYTES, ByteStream, RawStream, compression_of, open_raw
+
+STDIN = "-"
+
+
+def expand(inputs: Sequence[str | Path]) -> list[str]:
+    """Paths in the order given, every glob replaced by its sorted matches (folders left out).
+
+    A name that exists is taken literally even if it looks like a glob. Raises InputError for no
+    input, a glob without a match, or "-" given twice.
+    """
+    names: list[str] = []
+    for item in inputs:
+        text = str(item)
+        if text != STDIN and glob.has_magic(text) and not Path(text).exists():
+            matches = sorted(m for m in glob.glob(text, recursive=True) if not Path(m).is_dir())
+            if not matches:
+                raise InputError("no file matches the pattern", text=text, remedy="check the pattern")
+            names.extend(matches)
+        else:
+            names.append(text)
+    if not names:
+        raise InputError("no input is given", remedy="name at least one file, or - for standard input")
+    if names.count(STDIN) > 1:
+        raise InputError("standard input is given twice", remedy="name - once")
+    return names
+
+
+def _checked_stat(path: Path) -> tuple[int | None, bool]:
+    """(size in bytes or None, whether it is a regular file); raises InputError."""
+    try:
+        status = path.stat()
+    except FileNotFoundError:
+        raise InputError("there is no such file", path=path, remedy="check the name") from None
+    except OSError as error:
+        raise InputError(f"cannot be read ({error.strerror or error})", path=path) from error
+    if stat.S_ISDIR(status.st_mode):
+        raise InputError("this is a directory", path=path, remedy="name the files in it, e.g. with a glob")
+    regular = stat.S_ISREG(status.st_mode)
+    if regular and status.st_size == 0:
+        raise InputError("the file is empty", path=path, remedy="fetch or write it again")
+    return (status.st_size if regular else None), regular
+
+
+class Input:
+    """One file, pipe or standard input that can be looked into before it is read.
+
+    name : what messages call it. path : None for standard input. rewindable : False for pipes.
+    size_bytes : compressed size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None.
+    """
+
+    def __init__(self, name: str, fmt: str | None = None) -> None:
+        self.path = None if name == STDIN else Path(name)
+        self.name = "standard input" if self.path is None else name
+        self._current: ByteStream | None = None
+        self._taken = False
+        if self.path is None:
+            self.size_bytes, self.rewindable = None, False
+        else:
+            self.size_bytes, self.rewindable = _checked_stat(self.path)
+        first = self._raw()
+        try:
+            self.compression = self._find_compression(first.peek(MAGIC_BYTES), fmt)
+        except InputError:
+            first.close()
+            raise
+        if self.rewindable:
+            first.close()
+        else:
+            self._current = ByteStream(first, self.compression)
+
+    def _raw(self) -> RawStream:
+        if self.path is None:
+            if sys.stdin is None:
+                raise InputError("there is no standard input", remedy="name a file")
+            return RawStream(sys.stdin.buffer, self.name, owned=False)
+        return open_raw(self.path)
+
+    def _find_compression(self, first_bytes: bytes, fmt: str | None) -> str | None:
+        by_suffix = compression_suffix(self.name) if self.path else None
+        if by_suffix is None and fmt in HEADERLESS_BINARY:
+            return None
+        by_content = compression_of(first_bytes)
+        if by_suffix is not None and by_content is None:
+            raise InputError(
+                f"the name says {by_suffix} but the data are not",
+                path=self.name,
+                byte=0,
+                remedy="rename the file or compress it again",
+            )
+        return by_content
+
+    def open(self) -> ByteStream:
+        """The decompressed bytes from the start. A pipe can be opened once, else InputError."""
+        if not self.rewindable:
+            self._require_untouched()
+            self._taken = True
+            assert self._current is not None
+            return self._current
+        self.close()
+        self._current = ByteStream(self._raw(), self.compression)
+        return self._current
+
+    @contextmanager
+    def text(self, skip: int = 0) -> Iterator[ByteStream]:
+        """A context with the decompressed text behind a byte order mark and `skip` further bytes."""
+        stream = self.open()
+        try:
+            stream.drop_bom()
+            stream.skip(skip)
+            yield stream
+        finally:
+            self.close()
+
+    def open_second(self) -> ByteStream:
+        """A further, independent stream from the start; InputError for a pipe."""
+        self.require_file("this format is read at two places at once")
+        return ByteStream(self._raw(), self.compression)
+
+    def _require_untouched(self) -> None:
+        if self._taken:
+            raise InputError("it can only be read once", path=self.name, remedy="save it as a file first")
+
+    def peek(self, size: int, *, text: bool = False) -> bytes:
+        """The first `size` decompressed bytes (after a byte order mark if `text`), fewer if there
+        are no more. Does not consume them."""
+        if self._current is not None and not self.rewindable:
+            self._require_untouched()
+            if text:
+                self._current.drop_bom()
+            return self._current.peek(size)
+        stream = ByteStream(self._raw(), self.compression)
+        try:
+            if text:
+                stream.drop_bom()
+            return stream.peek(size)
+        finally:
+            stream.close()
+
+    def require_file(self, why: str) -> Path:
+        """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe."""
+        if self.path is None or not self.rewindable:
+            raise InputError(
+                f"{why}, so it cannot come from a pipe", path=self.name, remedy="save it as a file first"
+            )
+        return self.path
+
+    def position_bytes(self) -> int:
+        """Compressed bytes consumed by the stream opened last."""
+        return 0 if self._current is None else self._current.raw.consumed
+
+    def close(self) -> None:
+        """Closes the stream opened last (standard input stays open for its owner)."""
+        if self._current is not None:
+            self._current.close()

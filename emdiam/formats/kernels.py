@@ -1,0 +1,294 @@
+"""Tokenizers for text graphs, compiled with numba.
+
+A graph in text is ragged: comments anywhere, runs of blanks, weights on some lines only, rows of
+any length. A parser of rectangular tables cannot say exactly which lines it took, so these
+kernels read every byte once and know the line and the byte of the first fault. They release the
+GIL and run at some hundred MB/s.
+
+Each kernel works on one block (uint8[k], which never cuts a line and always ends with a line end, so
+that no inner loop needs to look for the end) and stops when the block or the output is exhausted; all
+its position is in `state`, int64[STATE_SIZE], indexed by the names below.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..jit import kernel
+from .base import MAX_ID
+
+# Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
+# first byte of the faulty line (or word), row (METIS: rows complete), words so far in this row,
+# whether a comment is open, lines with more fields than the two ids.
+POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE = range(10)
+STATE_SIZE = 10
+
+# Fault codes.
+(
+    OK,
+    ONE_FIELD,
+    NOT_INTEGER,
+    NEGATIVE,
+    TOO_LARGE,
+    OUT_OF_RANGE,
+    EMPTY_FIELD,
+    WRONG_LETTER,
+    FEW_FIELDS,
+    OPEN_ROW,
+    EXTRA_ROW,
+) = range(11)
+
+# Slots of `options` of parse_pairs: letter every line starts with (0: none), least and largest
+# id allowed, fewest fields on a line.
+LETTER, LEAST, LARGEST, FIELDS = range(4)
+
+_SAFE_DIGITS = 18
+_LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
+
+
+@kernel
+def _is_line_end(c):
+    return c == _LF or c == _CR
+
+
+@kernel
+def _is_blank(c):
+    return c == _SPACE or c == _TAB
+
+
+@kernel
+def _ends_field(c):
+    return c == _SPACE or c == _LF or c == _TAB or c == _COMMA or c == _CR
+
+
+@kernel(inline="always")
+def _skip_blanks(buf, pos):
+    while _is_blank(buf[pos]):
+        pos += 1
+    return pos
+
+
+@kernel(inline="always")
+def _skip_line(buf, pos):
+    while not _is_line_end(buf[pos]):
+        pos += 1
+    return pos
+
+
+@kernel(inline="always")
+def _skip_field(buf, pos):
+    while not _ends_field(buf[pos]):
+        pos += 1
+    return pos
+
+
+@kernel(inline="always")
+def _skip_separator(buf, pos):
+    """Blanks with at most one comma among them: two commas would enclose an empty field."""
+    pos = _skip_blanks(buf, pos)
+    if buf[pos] == _COMMA:
+        pos = _skip_blanks(buf, pos + 1)
+    return pos
+
+
+@kernel
+def _no_number(c, following):
+    """Why no id starts with byte `c`."""
+    if _is_line_end(c):
+        return ONE_FIELD
+    if c == _COMMA:
+        return EMPTY_FIELD
+    if c == _MINUS and _ZERO <= following <= _NINE:
+        return NEGATIVE
+    return NOT_INTEGER
+
+
+@kernel(inline="always")
+def _number(buf, pos):
+    """(fault, value, pos behind it) of the decimal number that must start at `pos`."""
+    begin, value, fault = pos, np.int64(0), OK
+    while _ZERO <= buf[pos] <= _NINE:
+        digit = np.int64(buf[pos]) - _ZERO
+        if pos - begin >= _SAFE_DIGITS and value > (MAX_ID - digit) // 10:
+            fault = TOO_LARGE
+            break
+        value = value * 10 + digit
+        pos += 1
+    if pos == begin:
+        fault = _no_number(buf[pos], 0 if _is_line_end(buf[pos]) else buf[pos + 1])
+    elif fault == OK and not _ends_field(buf[pos]):
+        fault = NOT_INTEGER
+    return fault, value, pos
+
+
+@kernel
+def _has_fields(buf, pos, missing):
+    """Whether at least `missing` more fields follow on this line."""
+    while missing > 0:
+        pos = _skip_separator(buf, pos)
+        if _is_line_end(buf[pos]):
+            return False
+        pos = _skip_field(buf, pos)
+        missing -= 1
+    return True
+
+
+@kernel(inline="always")
+def _find_line(buf, pos, end, line, comments):
+    """(pos, line) of the first byte at or after `pos` that starts a line with data, or `end`."""
+    while pos < end:
+        c = buf[pos]
+        if c == _CR and pos + 1 < end and buf[pos + 1] == _LF:
+            pos += 1
+        elif _is_line_end(c):
+            pos += 1
+            line += 1
+        elif _is_blank(c):
+            pos += 1
+        elif comments[c]:
+            pos = _skip_line(buf, pos)
+        else:
+            break
+    return pos, line
+
+
+@kernel
+def parse_pairs(buf, state, options, comments, src, dst):
+    """Lines "a b ..." of `buf` -> src, dst.
+
+    comments : bool[256], first non-blank bytes that make a line a comment. options : int64[4].
+    src, dst : int64[k], filled from state[COUNT] on. Sets FAULT, LINE and START at a bad line.
+    """
+    letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
+    pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
+    fault = OK
+    while count < src.shape[0]:
+        pos, line = _find_line(buf, pos, end, line, comments)
+        if pos >= end:
+            break
+        state[START] = pos
+        if letter:
+            if buf[pos] != letter or not _is_blank(buf[pos + 1]):
+                fault = WRONG_LETTER
+                break
+            pos = _skip_blanks(buf, pos + 1)
+        fault, a, pos = _number(buf, pos)
+        if fault:
+            break
+        pos = _skip_separator(buf, pos)
+        fault, b, pos = _number(buf, pos)
+        if fault:
+            break
+        if min(a, b) < least or max(a, b) > largest:
+            fault = OUT_OF_RANGE
+            break
+        if more > 0 and not _has_fields(buf, pos, more):
+            fault = FEW_FIELDS
+            break
+        pos = _skip_separator(buf, pos)
+        if not _is_line_end(buf[pos]):
+            state[MORE] += 1
+            pos = _skip_line(buf, pos)
+        src[count] = a
+        dst[count] = b
+        count += 1
+    state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
+
+
+@kernel
+def find_fields(buf, state, comments, spans):
+    """Places of the first two fields of every line of `buf`, for ids that are strings.
+
+    spans : int64[k, 4], begin and end of either field, filled from state[COUNT] on.
+    """
+    pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
+    fault = OK
+    while count < spans.shape[0]:
+        pos, line = _find_line(buf, pos, end, line, comments)
+        if pos >= end:
+            break
+        state[START] = pos
+        first = pos
+        pos = _skip_field(buf, pos)
+        first_end = pos
+        pos = _skip_separator(buf, pos)
+        second = pos
+        pos = _skip_field(buf, pos)
+        if first == first_end or second == pos:
+            fault = ONE_FIELD if first < first_end and _is_line_end(buf[pos]) else EMPTY_FIELD
+            break
+        spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = first, first_end, second, pos
+        pos = _skip_separator(buf, pos)
+        if not _is_line_end(buf[pos]):
+            state[MORE] += 1
+            pos = _skip_line(buf, pos)
+        count += 1
+    state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
+
+
+@kernel
+def gather_fields(buf, spans, field, offsets, data):
+    """Copies field 0 or 1 of every span together: `offsets` int32[k + 1], `data` uint8[...]."""
+    at = 0
+    offsets[0] = 0
+    for i in range(spans.shape[0]):
+        for pos in range(spans[i, 2 * field], spans[i, 2 * field + 1]):
+            data[at] = buf[pos]
+            at += 1
+        offsets[i + 1] = at
+
+
+@kernel
+def parse_rows(buf, state, layout, src, dst):
+    """Rows of a METIS graph in `buf` -> src = row, dst = neighbour, both 1-based.
+
+    layout : int64[3] = (words before the first neighbour, words per neighbour, vertices).
+    The block may end (with a blank) within a row, never within a word; only LF ends a row.
+    """
+    lead, period, n_vertices = layout[0], layout[1], layout[2]
+    pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
+    row, words, comment, fault = state[ROW], state[WORDS], state[COMMENT], OK
+    while pos < end and count < src.shape[0]:
+        c = buf[pos]
+        state[START] = pos
+        if c == _LF:
+            if not comment:
+                if row < n_vertices and (words < lead or (words - lead) % period):
+                    fault = OPEN_ROW
+                    break
+                row += 1
+                words = 0
+            comment = 0
+            line += 1
+            pos += 1
+        elif comment or c == _SPACE or c == _TAB or c == _CR:
+            pos += 1
+        elif c == _PERCENT and words == 0:
+            comment = 1
+        elif row >= n_vertices:
+            fault = EXTRA_ROW
+            break
+        elif words < lead or (words - lead) % period:
+            pos = _skip_field(buf, pos)
+            words += 1
+        else:
+            fault, value, pos = _number(buf, pos)
+            if fault == OK and not 1 <= value <= n_vertices:
+                fault = OUT_OF_RANGE
+            if fault:
+                break
+            src[count] = row + 1
+            dst[count] = value
+            count += 1
+            words += 1
+    state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
+    state[ROW], state[WORDS], state[COMMENT] = row, words, comment
+
+
+def new_state(line: int = 1) -> Any:
+    """A fresh `state`, int64[STATE_SIZE], whose first line has the number `line`."""
+    state = np.zeros(STATE_SIZE, np.int64)
+    state[LINE] = line
+    return state

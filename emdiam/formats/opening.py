@@ -1,0 +1,65 @@
+"""From what the user names to an EdgeSource."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..errors import InputError
+from .names import READERS, SUFFIXES, check_format, format_suffix
+from .source import EdgeSource
+
+if TYPE_CHECKING:
+    from .base import FileSource
+    from .inputs import Input
+
+
+def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: str = "auto") -> EdgeSource:
+    """The edges of one or several inputs.
+
+    Parameters
+    ----------
+    inputs : files, globs (expanded here, sorted) and "-" for standard input. All are parts of one
+        graph: same kind of ids, same declared n.
+    fmt : name in FORMATS, for all inputs; None: by suffix (.gz .bz2 .xz .zst stripped), else by
+        content.
+    ids : "int", "string", or "auto": integers if the first data line is two integers.
+
+    Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
+    contradict each other. Headers are checked here, edges while they are read.
+    """
+    from .base import IDS
+    from .chain import ChainedSource
+    from .inputs import Input, expand
+
+    fmt = None if fmt is None else check_format(fmt)
+    if ids not in IDS:
+        raise InputError("unknown kind of ids", text=ids, remedy="choose one of " + ", ".join(IDS))
+    sources = []
+    for name in expand(inputs):
+        named = fmt or SUFFIXES.get(format_suffix(name))
+        source = Input(name, named)
+        sources.append(_reader(named, fmt is None, source, ids))
+    chained = ChainedSource(sources)
+    chained.info()
+    return chained
+
+
+def _reader(named: str | None, guessing: bool, source: Input, ids: str) -> FileSource:
+    """The reader for an input whose format is `named` by the user or, if `guessing`, by a suffix."""
+    from .sniff import HEAD_BYTES, sniff
+    from .text_head import is_integer_line, read_head
+
+    head = source.peek(HEAD_BYTES)
+    if not head:
+        raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
+    if named is None:
+        named = sniff(source.peek(HEAD_BYTES, text=True), source.name)
+    elif named == "csv" and guessing:
+        first = read_head(source.peek(HEAD_BYTES, text=True), True)
+        if first is not None and is_integer_line(first.lines[0]):
+            named = "edgelist"
+    module, reader = READERS[named]
+    return getattr(importlib.import_module("." + module, __package__), reader)(source, ids)

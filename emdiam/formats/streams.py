@@ -1,0 +1,258 @@
+"""Bytes of one input, decompressed: files, pipes and standard input behind one small interface.
+
+Compression is undone by pyarrow (gzip, Zstandard) and by Python's bz2 and lzma, all without the GIL.
+Several members or frames in a row are one stream, and a stream that ends early or goes on with
+something else is a fault. Working memory is that of the decompressor: under 10 MB, up to its window
+(64 MiB for xz -9, at most 128 MiB for zstd --long).
+"""
+
+from __future__ import annotations
+
+import bz2
+import lzma
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pyarrow as pa
+
+from ..errors import InputError
+
+BOM = b"\xef\xbb\xbf"
+MAGICS = ((b"\x1f\x8b\x08", "gzip"), (b"BZh", "bz2"), (b"\xfd7zXZ\x00", "xz"), (b"\x28\xb5\x2f\xfd", "zstd"))
+MAGIC_BYTES = 6
+_SKIP_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 16
+
+
+def compression_of(first_bytes: bytes) -> str | None:
+    """Compression whose magic number `first_bytes` start with, or None."""
+    for magic, name in MAGICS:
+        if first_bytes.startswith(magic):
+            return name
+    return None
+
+
+class RawStream:
+    """Counts the bytes read from a binary file and gives back bytes that were only looked at.
+
+    `consumed` is the number of bytes handed out; a failure of the operating system becomes an
+    InputError, also kept in `fault` because it may have to pass through foreign code.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, *, owned: bool = True) -> None:
+        self._file, self.name, self._owned = file, name, owned
+        self._ahead = b""
+        self.consumed = 0
+        self.fault: InputError | None = None
+        self.closed = False
+
+    def _from_file(self, size: int) -> bytes:
+        try:
+            return self._file.read(size) or b""
+        except OSError as error:
+            self.fault = InputError(
+                f"reading fails ({error.strerror or error})",
+                path=self.name,
+                byte=self.consumed,
+                remedy="check the disk and the file",
+            )
+            raise self.fault from error
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes without consuming them; fewer only at the end."""
+        while len(self._ahead) < size:
+            more = self._from_file(size - len(self._ahead))
+            if not more:
+                break
+            self._ahead += more
+        return self._ahead[:size]
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; empty only at the end."""
+        if self._ahead:
+            data, self._ahead = self._ahead[:size], self._ahead[size:]
+        else:
+            data = self._from_file(size)
+        self.consumed += len(data)
+        return data
+
+    def skip(self, size: int) -> int:
+        """Moves `size` bytes ahead in a regular file, at most to its end; returns how far it got."""
+        ahead = min(size, len(self._ahead))
+        self._ahead = self._ahead[ahead:]
+        here = self._file.tell()
+        target = min(here + size - ahead, max(here, os.fstat(self._file.fileno()).st_size))
+        self._file.seek(target)
+        self.consumed += ahead + target - here
+        return ahead + target - here
+
+    def seekable(self) -> bool:
+        """Whether skip() works."""
+        return self._owned and self._file.seekable()
+
+    def close(self) -> None:
+        """Closes the file underneath, unless it belongs to someone else (standard input)."""
+        self.closed = True
+        if self._owned:
+            self._file.close()
+
+
+class MemberReader:
+    """Decompresses the members of a bzip2 or xz file one after another.
+
+    The file classes of Python's bz2 and lzma take whatever follows a member for garbage to be
+    ignored, and with it a member whose head is damaged; here it is a fault. Zero bytes between
+    members are padding. Raises EOFError when a member is cut short, OSError or LZMAError for damage.
+    """
+
+    def __init__(self, raw: RawStream, new: Callable[[], Any]) -> None:
+        self._raw, self._new = raw, new
+        self._member: Any = None
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; empty only at the end."""
+        while True:
+            if self._member is None or self._member.eof:
+                data = self._next_member()
+                if not data:
+                    return b""
+                self._member = self._new()
+            else:
+                data = self._raw.read(_CHUNK_BYTES) if self._member.needs_input else b""
+                if self._member.needs_input and not data:
+                    raise EOFError
+            out = self._member.decompress(data, size)
+            if out:
+                return out
+
+    def _next_member(self) -> bytes:
+        """The first bytes behind the member read last and its padding; empty at the end."""
+        data = b"" if self._member is None else self._member.unused_data
+        while not (data := data.lstrip(b"\0")):
+            data = self._raw.read(_CHUNK_BYTES)
+            if not data:
+                return b""
+        return data
+
+    def close(self) -> None:
+        """Drops the decompressor."""
+        self._member = None
+
+
+def _decompressor(raw: RawStream, compression: str | None) -> Any:
+    if compression is None:
+        return raw
+    if compression == "bz2":
+        return MemberReader(raw, bz2.BZ2Decompressor)
+    if compression == "xz":
+        return MemberReader(raw, lzma.LZMADecompressor)
+    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
+
+
+class ByteStream:
+    """The decompressed bytes of `raw`, in order, once.
+
+    Raises InputError (with the byte in the compressed file) when the compressed data end early or
+    are damaged.
+    """
+
+    def __init__(self, raw: RawStream, compression: str | None) -> None:
+        self.raw, self.compression = raw, compression
+        self._source = _decompressor(raw, compression)
+        # What was looked at and not yet read: the bytes from place _at on.
+        self._ahead, self._at = b"", 0
+
+    def _from_source(self, size: int) -> bytes:
+        try:
+            return self._source.read(size)
+        except InputError:
+            raise
+        except (EOFError, OSError, ValueError, SystemError, lzma.LZMAError) as error:
+            if self.raw.fault is not None:
+                raise self.raw.fault from error
+            raise self._damage(error) from error
+
+    def _damage(self, error: Exception) -> InputError:
+        cut = isinstance(error, EOFError) or "truncated" in str(error).lower()
+        what = (
+            f"the {self.compression} data end before their end mark: the file is cut short"
+            if cut
+            else f"the {self.compression} data are damaged ({error})"
+        )
+        return InputError(
+            what, path=self.raw.name, byte=self.raw.consumed, remedy="fetch or compress the file again"
+        )
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; empty only at the end."""
+        if self._ahead:
+            data = self._ahead[self._at : self._at + size]
+            self._moved(len(data))
+            return data
+        return self._from_source(size)
+
+    def _moved(self, size: int) -> None:
+        """The next `size` of the bytes looked at are read now."""
+        self._at += size
+        if self._at == len(self._ahead):
+            self._ahead, self._at = b"", 0
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes without consuming them; fewer only at the end."""
+        pieces, have = [self._ahead[self._at :]], len(self._ahead) - self._at
+        while have < size:
+            more = self._from_source(size - have)
+            if not more:
+                break
+            pieces.append(more)
+            have += len(more)
+        self._ahead, self._at = b"".join(pieces), 0
+        return self._ahead[:size]
+
+    def drop_bom(self) -> None:
+        """Consumes a UTF-8 byte order mark if one comes next."""
+        if self.peek(len(BOM)) == BOM:
+            self.read(len(BOM))
+
+    def readinto(self, target: memoryview) -> int:
+        """Fills `target`; returns how many bytes it got, fewer than its length only at the end."""
+        got = 0
+        while got < len(target):
+            data = self.read(len(target) - got)
+            if not data:
+                break
+            target[got : got + len(data)] = data
+            got += len(data)
+        return got
+
+    def skip(self, size: int | None = None) -> int:
+        """Drops `size` bytes (None: all that are left); returns how many there were."""
+        dropped = 0
+        if size is not None and self.compression is None and self.raw.seekable():
+            dropped = min(size, len(self._ahead) - self._at)
+            self._moved(dropped)
+            return dropped + self.raw.skip(size - dropped)
+        while size is None or dropped < size:
+            data = self.read(_SKIP_BYTES if size is None else min(_SKIP_BYTES, size - dropped))
+            if not data:
+                break
+            dropped += len(data)
+        return dropped
+
+    def close(self) -> None:
+        """Closes the decompressor and the file underneath."""
+        if self._source is not self.raw:
+            self._source.close()
+        self.raw.close()
+
+
+def open_raw(path: Path) -> RawStream:
+    """An unbuffered file as RawStream. Raises InputError when it cannot be opened."""
+    try:
+        return RawStream(open(path, "rb", buffering=0), str(path))
+    except OSError as error:
+        raise InputError(
+            f"cannot be read ({error.strerror or error})", path=path, remedy="check its permissions"
+        ) from error

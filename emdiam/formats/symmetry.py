@@ -1,0 +1,124 @@
+"""Is every edge listed in both directions? Answered in one pass with 48 bytes of state.
+
+Every pair {u, v}, u < v, has a 128-bit hash. Listings u -> v add it, listings v -> u subtract it;
+loops count for nothing. If each pair is listed equally often in both directions the sums vanish;
+if not, they vanish with a chance of 2^-128 for pairs that know nothing of the hash.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from ..jit import kernel
+from .source import EdgeBatch
+
+_BUCKET_BITS = 16
+_GOLDEN, _MIX_1, _MIX_2 = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+_SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
+_SECOND_KEY = np.uint64(0xD1B54A32D192ED03)
+
+
+@kernel
+def _mix(x):
+    """The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits."""
+    x = (x ^ (x >> _SHIFTS[0])) * _MIX_1
+    x = (x ^ (x >> _SHIFTS[1])) * _MIX_2
+    return x ^ (x >> _SHIFTS[2])
+
+
+@kernel
+def _pair_hash(low, high):
+    return _mix(low + _GOLDEN * _mix(high + _GOLDEN))
+
+
+@kernel
+def _add_pairs(src, dst, sums):
+    """sums : uint64[4] = two hash sums, listings u -> v with u < v, listings with u > v."""
+    first, second, up, down = sums[0], sums[1], np.uint64(0), np.uint64(0)
+    for i in range(src.shape[0]):
+        a, b = np.uint64(src[i]), np.uint64(dst[i])
+        if a < b:
+            h = _pair_hash(a, b)
+            first += h
+            second += _mix(h ^ _SECOND_KEY)
+            up += np.uint64(1)
+        elif b < a:
+            h = _pair_hash(b, a)
+            first -= h
+            second -= _mix(h ^ _SECOND_KEY)
+            down += np.uint64(1)
+    sums[0], sums[1] = first, second
+    sums[2] += up
+    sums[3] += down
+
+
+@kernel
+def _hash_pairs(src, dst, out):
+    for i in range(src.shape[0]):
+        a, b = np.uint64(src[i]), np.uint64(dst[i])
+        out[i] = _pair_hash(min(a, b), max(a, b))
+
+
+class Balance:
+    """Running comparison of the two directions of a stream of pairs."""
+
+    def __init__(self) -> None:
+        self._sums = np.zeros(4, np.uint64)
+
+    def add(self, src: Any, dst: Any) -> None:
+        """Takes int64/uint64[k] pairs into account."""
+        _add_pairs(src, dst, self._sums)
+
+    @property
+    def forward(self) -> int:
+        """Listings u -> v with u < v so far."""
+        return int(self._sums[2])
+
+    @property
+    def backward(self) -> int:
+        """Listings u -> v with u > v so far."""
+        return int(self._sums[3])
+
+    @property
+    def symmetric(self) -> bool:
+        """True if every pair so far was listed equally often in both directions."""
+        return self.forward == self.backward and not self._sums[:2].any()
+
+
+def find_one_way(batches: Callable[[], Iterable[EdgeBatch]]) -> tuple[int, int] | None:
+    """A pair (u, v) listed more often than (v, u), or None. Two passes, 1 MiB plus one bucket.
+
+    The first pass keeps signed counts of the hashes in 2^16 buckets; the second collects the pairs
+    of the first bucket that does not vanish.
+    """
+    sums = np.zeros(1 << _BUCKET_BITS, np.uint64)
+    for src, dst, hashes in _hashed(batches()):
+        signed = np.where(src < dst, hashes, np.uint64(0) - hashes)
+        np.add.at(sums, hashes >> np.uint64(64 - _BUCKET_BITS), signed)
+    buckets = np.flatnonzero(sums)
+    if not len(buckets):
+        return None
+    wanted = np.uint64(buckets[0])
+    listed: Counter[tuple[int, int]] = Counter()
+    for src, dst, hashes in _hashed(batches()):
+        here = hashes >> np.uint64(64 - _BUCKET_BITS) == wanted
+        listed.update(zip(src[here].tolist(), dst[here].tolist(), strict=True))
+    return next((pair for pair, times in listed.items() if times > listed[pair[::-1]]), None)
+
+
+def _hashed(batches: Iterable[EdgeBatch]) -> Iterator[tuple[Any, Any, Any]]:
+    """(src, dst, uint64 hash) of the pairs that are no loops."""
+    for batch in batches:
+        proper = batch.src != batch.dst
+        src, dst = batch.src[proper], batch.dst[proper]
+        hashes = np.empty(len(src), np.uint64)
+        _hash_pairs(src, dst, hashes)
+        yield src, dst, hashes

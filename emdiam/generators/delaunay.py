@@ -1,0 +1,90 @@
+"""Delaunay triangulation of n uniform points in the unit square, by Qhull; a slot is a triangle.
+
+The points are hashed from the seed and numbered along a Hilbert curve, so natural ids are local.
+An edge is listed by the later of its two triangles, so each is listed once. The whole
+triangulation is made in RAM: this is the one class whose memory is large, about
+`BYTES_PER_VERTEX` bytes per vertex at its peak (measured; Qhull's facets) and 64 while edges are
+listed; a budget below that is refused. Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996. Diameter: no formula.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..hashing import draw, unit
+from ..jit import kernel
+from .hilbert import hilbert_position
+from .source import Facts, GeneratedSource, Ids, Request, required_vertices
+
+BYTES_PER_VERTEX = 760
+CURVE_ORDER = 31
+MAX_VERTICES = 1 << 29
+_ONE, _TWO = np.uint64(1), np.uint64(2)
+
+
+class Delaunay(GeneratedSource):
+    """The Delaunay triangulation of random points."""
+
+    def __init__(self, request: Request, facts: Facts) -> None:
+        super().__init__(request, facts)
+        self._key = request.key("places")
+        self._corners = self._beyond = np.zeros((0, 3), np.int32)
+
+    def points(self) -> npt.NDArray[np.float64]:
+        """float64[n_vertices, 2] in [0, 1): the points in the order of their ids (16 bytes per vertex)."""
+        points = np.empty((self.n_vertices, 2))
+        positions = np.empty(self.n_vertices, np.int64)
+        _random_points(self._key, points, positions)
+        return points[np.argsort(positions, kind="stable")]
+
+    def _build(self) -> None:
+        from scipy.spatial import Delaunay as Triangulation
+
+        triangulation = Triangulation(self.points())
+        if len(triangulation.coplanar):
+            raise InputError(f"{len(triangulation.coplanar)} points coincide within rounding",
+                             remedy="choose another seed")
+        self._corners, self._beyond = triangulation.simplices, triangulation.neighbors
+        self._n_slots = len(self._corners)
+
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
+        stop = min(stop, first + room // 3)
+        count = _triangle_edges(self._corners, self._beyond, first, stop, src, dst)
+        return src[:count], dst[:count], stop
+
+
+@kernel
+def _random_points(key, points, positions):
+    """Fill points float64[n, 2] and their positions int64[n] along the Hilbert curve."""
+    scale = np.float64(1 << CURVE_ORDER)
+    for i in range(len(points)):
+        x, y = unit(draw(key, _TWO * np.uint64(i))), unit(draw(key, _TWO * np.uint64(i) + _ONE))
+        points[i, 0], points[i, 1] = x, y
+        positions[i] = hilbert_position(CURVE_ORDER, np.int64(x * scale), np.int64(y * scale))
+
+
+@kernel
+def _triangle_edges(corners, beyond, first, stop, src, dst):
+    """Edges of the triangles [first, stop) that no earlier triangle has; how many.
+
+    corners int32[t, 3]; beyond[t, k] is the triangle across the side opposite corner k, or -1.
+    """
+    count = 0
+    for t in range(first, stop):
+        for k in range(3):
+            if beyond[t, k] < t:
+                src[count], dst[count] = corners[t, (k + 1) % 3], corners[t, (k + 2) % 3]
+                count += 1
+    return count
+
+
+def delaunay(request: Request) -> Delaunay:
+    """The triangulation of `vertices` >= 3 random points."""
+    n = required_vertices(request, 3)
+    if n > MAX_VERTICES:
+        raise InputError(f"a delaunay graph has at most {MAX_VERTICES} vertices", text=str(n),
+                         remedy="ask for fewer, or use geometric, which needs 1 byte per vertex")
+    return Delaunay(request, Facts(n, None, edges_per_slot=3, memory_bytes=BYTES_PER_VERTEX * n))

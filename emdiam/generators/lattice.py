@@ -1,0 +1,144 @@
+"""Grid, torus and hypercube: ids are the coordinates in row-major order, a slot is a vertex.
+
+A vertex lists its edges towards higher coordinates, axis by axis, and a torus its wrapping edges;
+a side of 2 has no second edge around, a side of 1 has none. The hypercube is the grid whose
+sides are all 2. No memory beyond the batch.
+Diameters: grid sum of (side - 1); torus sum of floor(side / 2); hypercube its dimension.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..jit import kernel
+from .source import Facts, GeneratedSource, Ids, Request
+
+MAX_DIMENSIONS = 62
+
+
+class Lattice(GeneratedSource):
+    """Grid or torus with the given sides.
+
+    sides : lengths, slowest axis first. wrap : True for a torus.
+    """
+
+    def __init__(self, request: Request, facts: Facts, sides: tuple[int, ...], wrap: bool) -> None:
+        super().__init__(request, facts)
+        self._sides: npt.NDArray[np.int64] = np.array(sides, np.int64)
+        self._wrap = wrap
+
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
+        next_slot, count = _lattice_edges(self._sides, self._wrap, first, stop, src, dst)
+        return src[:count], dst[:count], next_slot
+
+
+@kernel
+def _lattice_edges(sides, wrap, first, stop, src, dst):
+    """Write the edges of vertices first.. while a whole vertex fits; (next vertex, edges written)."""
+    dimensions = len(sides)
+    place = np.empty(dimensions, np.int64)
+    stride = np.empty(dimensions, np.int64)
+    step, rest = 1, first
+    for axis in range(dimensions - 1, -1, -1):
+        stride[axis] = step
+        step *= sides[axis]
+        place[axis] = rest % sides[axis]
+        rest //= sides[axis]
+    count = 0
+    for v in range(first, stop):
+        if count + dimensions > len(src):
+            return v, count
+        for axis in range(dimensions):
+            if place[axis] + 1 < sides[axis]:
+                src[count], dst[count] = v, v + stride[axis]
+                count += 1
+            elif wrap and sides[axis] > 2:
+                src[count], dst[count] = v, v - place[axis] * stride[axis]
+                count += 1
+        axis = dimensions - 1
+        while axis >= 0 and place[axis] + 1 == sides[axis]:
+            place[axis] = 0
+            axis -= 1
+        if axis >= 0:
+            place[axis] += 1
+    return stop, count
+
+
+def request_sides(request: Request) -> tuple[int, ...]:
+    """The sides of a request: as given, or the square of `vertices`; raises InputError."""
+    sides, vertices = request.values["sides"], request.vertices
+    if sides is None:
+        if vertices is None:
+            raise InputError(f"a {request.graph_class} needs its sides",
+                             remedy="give sides such as 512x512, or a square number of vertices")
+        root = math.isqrt(vertices) if vertices > 0 else 0
+        if root == 0 or root * root != vertices:
+            raise InputError("the number of vertices is not a square", text=str(vertices),
+                             remedy=f"ask for {max(root, 1) ** 2} or {(root + 1) ** 2}, or give the sides")
+        return root, root
+    if vertices is not None and vertices != math.prod(sides):
+        raise InputError(f"sides and vertices disagree: the sides make {math.prod(sides)} vertices",
+                         text=str(vertices), remedy="leave out one of the two")
+    if len(sides) > MAX_DIMENSIONS:
+        raise InputError(f"at most {MAX_DIMENSIONS} sides are possible", text=str(len(sides)))
+    return tuple(sides)
+
+
+def _axis_edges(sides: tuple[int, ...], wrap: bool) -> int:
+    """Number of edges: along each axis, edges per line times number of lines."""
+    n = math.prod(sides)
+    return sum(n // s * (s if wrap and s > 2 else s - 1) for s in sides)
+
+
+def _lattice(request: Request, sides: tuple[int, ...], wrap: bool, values: dict[str, Any]) -> Lattice:
+    diameter = sum(s // 2 if wrap else s - 1 for s in sides)
+    facts = Facts(math.prod(sides), math.prod(sides), edges_per_slot=len(sides),
+                  n_entries=_axis_edges(sides, wrap), known_diameter=diameter,
+                  memory_bytes=16 * len(sides), values=values)
+    return Lattice(request, facts, sides, wrap)
+
+
+def sides_text(sides: tuple[int, ...]) -> str:
+    """(4, 5) as "4x5"."""
+    return "x".join(map(str, sides))
+
+
+def grid(request: Request) -> Lattice:
+    """The grid with the given sides. Diameter: sum of (side - 1)."""
+    sides = request_sides(request)
+    return _lattice(request, sides, False, {"sides": sides_text(sides)})
+
+
+def torus(request: Request) -> Lattice:
+    """The torus with the given sides. Diameter: sum of floor(side / 2)."""
+    sides = request_sides(request)
+    return _lattice(request, sides, True, {"sides": sides_text(sides)})
+
+
+def hypercube(request: Request) -> Lattice:
+    """The hypercube of 2^dimension vertices. Diameter: dimension."""
+    dimension, vertices = request.values["dimension"], request.vertices
+    if dimension is None:
+        if vertices is None:
+            raise InputError("a hypercube needs its dimension",
+                             remedy="give dimension, or 2^dimension vertices")
+        dimension = power_of_two(vertices, "hypercube")
+    elif vertices is not None and vertices != 1 << dimension:
+        raise InputError(f"dimension and vertices disagree: dimension {dimension} makes {1 << dimension} "
+                         "vertices", text=str(vertices), remedy="leave out one of the two")
+    return _lattice(request, (2,) * dimension or (1,), False, {"dimension": dimension})
+
+
+def power_of_two(vertices: int, graph_class: str) -> int:
+    """log2 of `vertices`; InputError unless it is a power of two."""
+    if vertices < 1 or vertices & (vertices - 1):
+        low = max(vertices, 1).bit_length() - 1
+        raise InputError(f"the number of vertices of a {graph_class} must be a power of two",
+                         text=str(vertices), remedy=f"ask for 2^{low} or 2^{low + 1}")
+    return vertices.bit_length() - 1

@@ -1,0 +1,207 @@
+"""Graphs of x levels: random edges between consecutive levels, and none else; a slot is an edge.
+
+Level 0 has one vertex, the root; the other n - 1 are divided among the levels 1 .. x - 1, whose
+sizes differ by at most one, larger levels first (`LevelShape`). Every vertex but the root is
+linked to a uniform vertex of the level before its own, so that the levels are exactly those of a
+BFS from the root. The further edges are a random set, without repetition, of the other pairs
+(vertex, vertex of the level before): edge k is pair number pi(k) of them, where pi is a keyed
+pseudorandom permutation. Drawing with repetition, as one might in wide levels, would lose a third
+of the edges where a level has four vertices. So all edges are distinct, and their number is exact.
+In natural ids the levels follow each other, the root is 0. No memory beyond the batch.
+
+The number of levels x is a count, "sqrt" for sqrt(n) or "linear" for n / 4: the Theta(n) of the
+paper, whose graph of n = 2^28 vertices has the diameter 67,108,864 = n / 4; so a level has about
+four vertices. Diameter: from x - 1 to 2 (x - 1); no formula.
+
+Ajwani, Beckmann, Meyer, Veith 2012 (I/O-efficient approximation of graph diameters by parallel
+cluster growing), section 4, "Graph classes"; Ajwani, Dementiev, Meyer 2006 (B-level graphs).
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+
+from ..errors import InputError
+from ..hashing import below, draw
+from ..jit import kernel
+from .numbering import Numbering
+from .permutation import permutation_bits, permute, round_keys
+from .source import MAX_SLOTS, Facts, GeneratedSource, Ids, Request, required_vertices
+
+# Edges of the paper's two graphs, of 2^28 vertices each (section 4).
+PAPER_VERTICES, PAPER_SQRT_EDGES, PAPER_LINEAR_EDGES = 1 << 28, 1_127_310_556, 903_876_452
+
+
+class LevelShape(NamedTuple):
+    """Which natural ids are in which level, and how many pairs may become further edges.
+
+    width : size of a narrow level (0 when there is level 0 only); a wide one has width + 1.
+    n_wide : number of wide levels; they are the levels 1 .. n_wide.
+    below_root, below_wide : first id of level 2; first id whose level follows a narrow one
+        (both at most n). An id in [below_root, below_wide) has `width` choices of a further edge,
+        one in [below_wide, n) has width - 1; level 1 has none.
+    n_wide_pairs, n_pairs : choices of the ids before below_wide, and of all ids.
+    """
+
+    width: int
+    n_wide: int
+    below_root: int
+    below_wide: int
+    n_wide_pairs: int
+    n_pairs: int
+
+
+def level_shape(n: int, levels: int) -> LevelShape:
+    """The division of n >= 1 vertices among `levels`, 2 <= levels <= n (or both 1)."""
+    if n == 1:
+        return LevelShape(0, 0, 1, 1, 0, 0)
+    width, n_wide = divmod(n - 1, levels - 1)
+    below_root = 1 + width + min(1, n_wide)
+    below_wide = 1 + (n_wide + 1) * width + n_wide if n_wide else below_root
+    n_wide_pairs = (below_wide - below_root) * width
+    return LevelShape(width, n_wide, below_root, below_wide, n_wide_pairs,
+                      n_wide_pairs + (n - below_wide) * (width - 1))
+
+
+class Levels(GeneratedSource):
+    """The level graph. n_levels : x. root : id of the vertex of level 0."""
+
+    def __init__(self, request: Request, facts: Facts, n_levels: int) -> None:
+        super().__init__(request, facts)
+        self.n_levels = n_levels
+        self._shape = level_shape(facts.n_vertices, n_levels)
+        self._numbering = Numbering(request, facts.n_vertices)
+        self.root = self._numbering.id_of(0)
+        self._link_key = request.key("links")
+        self._bits = permutation_bits(max(1, self._shape.n_pairs))
+        self._pair_keys = round_keys(request, "pairs", self._bits)
+
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        stop = min(stop, first + room)
+        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
+        n_links = min(max(self.n_vertices - 1 - first, 0), stop - first)
+        _links(self._shape, self._link_key, first + 1, src[:n_links], dst[:n_links])
+        _further_edges(self._shape, self._link_key, (self._pair_keys, self._bits),
+                       first + n_links - (self.n_vertices - 1), src[n_links:], dst[n_links:])
+        self._numbering.apply(src)
+        self._numbering.apply(dst)
+        return src, dst, stop
+
+
+@kernel
+def _level_before(shape, v):
+    """First id and size of the level before that of the vertex v >= 1."""
+    wide_ids = shape.n_wide * (shape.width + 1)
+    if v <= wide_ids:
+        level = 1 + (v - 1) // (shape.width + 1)
+    else:
+        level = 1 + shape.n_wide + (v - 1 - wide_ids) // shape.width
+    if level == 1:
+        return 0, 1
+    before = level - 2  # levels between level 0 and the one wanted
+    if before < shape.n_wide:
+        return 1 + before * (shape.width + 1), shape.width + 1
+    return 1 + before * shape.width + shape.n_wide, shape.width
+
+
+@kernel
+def _link(link_key, v, size):
+    """Which of the `size` vertices of the level before is linked to v: 0 .. size - 1."""
+    return np.int64(below(draw(link_key, np.uint64(v)), np.uint64(size)))
+
+
+@kernel
+def _links(shape, link_key, first, src, dst):
+    """The links of the vertices first, first + 1, ... >= 1 to the level before theirs."""
+    for i in range(len(src)):
+        v = first + i
+        start, size = _level_before(shape, v)
+        src[i], dst[i] = start + _link(link_key, v, size), v
+
+
+@kernel
+def _further_edges(shape, link_key, permutation, first, src, dst):
+    """Pairs number permute(first), permute(first + 1), ... of those that are no links.
+
+    They are numbered by vertex, and for each by the level before it without its link.
+    permutation = (keys, bits) of one of [0, shape.n_pairs).
+    """
+    keys, bits = permutation
+    for i in range(len(src)):
+        pair = np.int64(permute(keys, bits, np.uint64(shape.n_pairs), np.uint64(first + i)))
+        if pair < shape.n_wide_pairs:
+            v, choices = shape.below_root, shape.width
+        else:
+            pair -= shape.n_wide_pairs
+            v, choices = shape.below_wide, shape.width - 1
+        v += pair // choices
+        choice = pair % choices
+        start, size = _level_before(shape, v)
+        if choice >= _link(link_key, v, size):
+            choice += 1
+        src[i], dst[i] = start + choice, v
+
+
+def level_count(n: int, levels: str | int) -> int:
+    """x for n >= 1 vertices: "sqrt" = sqrt(n) rounded, "linear" = floor(n / 4), or a count.
+
+    The words give at least 2 levels, as two vertices need. Raises InputError for a count that is
+    not from 2 to n (or 1 for a single vertex).
+    """
+    least = min(n, 2)
+    if levels == "sqrt":
+        root = math.isqrt(n)
+        return max(least, root + (n - root * root > root))
+    if levels == "linear":
+        return max(least, n // 4)
+    count = int(levels)
+    if not least <= count <= n:
+        raise InputError(f"{n} vertices can be in {least} to {n} levels" if n > 1 else
+                         "a single vertex is one level", text=str(levels),
+                         remedy="level 0 has one vertex, every level has at least one")
+    return count
+
+
+def default_edges(n: int, levels: str | int) -> int:
+    """Edges when none are asked for, before they are limited to all pairs of consecutive levels.
+
+    As many per vertex as in the paper's graphs: 1,127,310,556 / 2^28 = 4.1996 for "sqrt" and
+    903,876,452 / 2^28 = 3.3673 for "linear". A number of levels between those of the two words is
+    interpolated linearly; one outside takes the value of the nearer.
+    """
+    few, many = level_count(n, "sqrt"), level_count(n, "linear")
+    share = Fraction(int(levels == "linear"))
+    if levels not in ("sqrt", "linear") and many > few:
+        share = Fraction(min(max(int(levels) - few, 0), many - few), many - few)
+    edges = PAPER_SQRT_EDGES + (PAPER_LINEAR_EDGES - PAPER_SQRT_EDGES) * share
+    return round(n * edges / PAPER_VERTICES)
+
+
+def _edge_count(request: Request, n: int, most: int) -> int:
+    """The edges as asked for, or by default; from n - 1 to `most`."""
+    edges: int | None = request.values["edges"]
+    if edges is None:
+        return min(default_edges(n, request.values["levels"]), most)
+    if not n - 1 <= edges <= most:
+        raise InputError(f"these levels can have {n - 1} to {most} edges", text=str(edges),
+                         remedy="every vertex has one link to the level before it; for more edges ask for "
+                                "fewer levels")
+    return edges
+
+
+def levels(request: Request) -> Levels:
+    """The level graph of n vertices, with `levels` levels and `edges` edges."""
+    n = required_vertices(request)
+    n_levels = level_count(n, request.values["levels"])
+    most = n - 1 + level_shape(n, n_levels).n_pairs
+    if most > MAX_SLOTS:
+        raise InputError("there would be more than 2^62 pairs of vertices in consecutive levels",
+                         text=f"{n} vertices, {n_levels} levels", remedy="ask for more levels or fewer vertices")
+    m = _edge_count(request, n, most)
+    return Levels(request, Facts(n, m, n_entries=m,
+                                 values={"levels": n_levels, "edges": m, "layout": request.values["layout"]}),
+                  n_levels)

@@ -1,0 +1,189 @@
+"""From a class name and the user's values to a source, and on to a store."""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BudgetError, InputError
+from ..units import current_rss_bytes, default_memory_bytes, format_size, parse_count
+from .registry import CLASSES, GraphClass, Parameter
+
+if TYPE_CHECKING:
+    from ..conversion.convert import ConvertOptions, ConvertReport
+    from .source import GeneratedSource
+
+Value = int | float | str
+
+
+@dataclass(frozen=True)
+class GenerateReport:
+    """What `generate` did.
+
+    report : the conversion's report. known_diameter : in edges, None where there is no formula.
+    description : class, parameters and counts, one sentence.
+    """
+
+    report: ConvertReport
+    known_diameter: int | None
+    description: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """The conversion's report as a plain dict, with known_diameter and description."""
+        return {**self.report.to_dict(), "known_diameter": self.known_diameter,
+                "description": self.description}
+
+
+def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
+                parameters: Mapping[str, Value] | None = None) -> GeneratedSource:
+    """A seeded stream of the edges of one generated graph.
+
+    Parameters
+    ----------
+    name : a key of `CLASSES`, e.g. "rmat".
+    vertices : number of vertices; None where the parameters give it (sides, dimension).
+    seed : 0 <= seed < 2^64; equal class, parameters and seed give equal edges.
+    parameters : further parameters by name (hyphens or underscores); texts are parsed
+        ("2^20", "512x512"). Those left out take the defaults of `CLASSES`.
+
+    Returns a GeneratedSource (an EdgeSource with n_vertices, known_diameter, memory_bytes and
+    description). Raises InputError for an unknown class or parameter and for impossible values.
+    """
+    from .source import Request
+
+    graph_class = CLASSES.get(name)
+    if graph_class is None:
+        raise _unknown("graph class", name, list(CLASSES))
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise InputError("a seed is a whole number from 0 to 2^64 - 1", text=str(seed))
+    if vertices is not None and (isinstance(vertices, bool) or not isinstance(vertices, int) or vertices < 1):
+        raise InputError("the number of vertices must be a positive whole number", text=str(vertices))
+    if vertices is None and graph_class.vertices_required:
+        raise InputError(f"a {name} graph needs its number of vertices",
+                         remedy=f"give vertices: {graph_class.vertices}")
+    values = _parse_values(graph_class, parameters or {})
+    module, function = graph_class.factory.split(":")
+    factory = getattr(import_module("." + module, __package__), function)
+    source: GeneratedSource = factory(Request(name, vertices, seed, values))
+    return source
+
+
+def generate(name: str, target: str | Path, *, vertices: int | None = None, seed: int = 0,
+             parameters: Mapping[str, Value] | None = None,
+             options: ConvertOptions | None = None) -> GenerateReport:
+    """Generate a graph straight into a store at `target`, within `options.memory_bytes`.
+
+    The first five parameters are those of `make_source`; options : as for a conversion.
+    Raises InputError as `make_source` and the conversion do, and BudgetError when the generator
+    alone needs more memory than the budget.
+    """
+    source = make_source(name, vertices=vertices, seed=seed, parameters=parameters)
+    from ..conversion.convert import ConvertOptions, check_outputs, write_graph
+
+    options = ConvertOptions() if options is None else options
+    check_outputs(Path(target), options)
+    budget = default_memory_bytes() if options.memory_bytes is None else options.memory_bytes
+    needed = source.memory_bytes + current_rss_bytes()
+    if needed > budget:
+        raise BudgetError(f"generating {source.name} takes {format_size(needed)}, more than the memory "
+                          f"budget of {format_size(budget)}",
+                          remedy=f"give --memory {-(-needed // 2**20)}MiB or more, or ask for fewer vertices")
+    source.prepare()  # before the conversion plans: what stays in RAM then counts as its base
+    report = write_graph(source, Path(target), options=options)
+    return GenerateReport(report, source.known_diameter, source.description)
+
+
+def _unknown(kind: str, name: str, known: list[str]) -> InputError:
+    close = difflib.get_close_matches(name, known, n=1)
+    hint = f"did you mean {close[0]}? " if close else ""
+    choices = ", ".join(known) if known else "none"
+    return InputError(f"unknown {kind}", text=name, remedy=f"{hint}there are: {choices}")
+
+
+def _parse_values(graph_class: GraphClass, given: Mapping[str, Value]) -> dict[str, Any]:
+    """Every parameter of the class, parsed or by default."""
+    known = {p.name: p for p in graph_class.parameters}
+    values: dict[str, Any] = {p.name: p.default for p in graph_class.parameters}
+    for key, value in given.items():
+        name = key.replace("-", "_")
+        if name not in known:
+            raise _unknown(f"parameter of {graph_class.name}", key, list(known))
+        values[name] = _parse_value(known[name], value)
+    return values
+
+
+def _parse_value(parameter: Parameter, value: Value) -> Any:
+    """One value, checked against kind and range; raises InputError that names the parameter."""
+    if parameter.kind == "sides":
+        return _parse_sides(value)
+    if parameter.kind == "fans":
+        return _parse_fans(value)
+    if parameter.kind == "levels":
+        return _parse_levels(parameter, value)
+    if parameter.kind == "choice":
+        if value not in parameter.choices:
+            raise InputError(f"{parameter.name} is one of {', '.join(parameter.choices)}", text=str(value))
+        return value
+    number = _parse_number(parameter, value)
+    low, high = parameter.minimum, parameter.maximum
+    if (low is not None and number < low) or (high is not None and number > high):
+        bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
+        raise InputError(f"{parameter.name} must be {bounds}", text=str(value))
+    return number
+
+
+def _parse_number(parameter: Parameter, value: Value) -> int | float:
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        if parameter.kind == "count":
+            whole = isinstance(value, float) and value.is_integer()
+            return parse_count(int(value) if whole else value if isinstance(value, int) else str(value))
+        number = float(value)
+        if not math.isfinite(number):
+            raise ValueError
+        return number
+    except (ValueError, InputError):
+        what = "a whole number" if parameter.kind == "count" else "a number"
+        raise InputError(f"{parameter.name} must be {what}", text=str(value)) from None
+
+
+def _parse_sides(value: Value) -> tuple[int, ...]:
+    text = str(value).strip().lower()
+    if not re.fullmatch(r"\d{1,19}(x\d{1,19})*", text):
+        raise InputError("not the sides of a grid", text=text, remedy="write them like 512x512 or 80x80x80")
+    sides = tuple(int(side) for side in text.split("x"))
+    if min(sides) < 1:
+        raise InputError("every side must be at least 1", text=text)
+    return sides
+
+
+def _parse_levels(parameter: Parameter, value: Value) -> str | int:
+    """The word "sqrt" or "linear", or a count within the parameter's range."""
+    if value in ("sqrt", "linear"):
+        return str(value)
+    if isinstance(value, str) and not value.strip().lstrip("+-")[:1].isdigit():
+        raise InputError(f"{parameter.name} is sqrt, linear or a whole number", text=value,
+                         remedy="write it like sqrt, linear or 2^11")
+    return int(_parse_value(replace(parameter, kind="count"), value))
+
+
+def _parse_fans(value: Value) -> tuple[int, ...]:
+    """k1, k2 and perhaps k3, each at least 1."""
+    numbers = str(value).split(",")
+    try:
+        fans = tuple(parse_count(number.strip()) for number in numbers)
+    except InputError:
+        fans = ()
+    if len(fans) not in (2, 3):
+        raise InputError("fans are two or three whole numbers", text=str(value),
+                         remedy="write k1,k2,k3 like 10,100,5000, or k1,k2")
+    if min(fans) < 1:
+        raise InputError("each of the fans' numbers must be at least 1", text=str(value))
+    return fans

@@ -1,0 +1,67 @@
+"""Percolated grid: every edge (bond) or vertex (site) of a grid is kept with probability p.
+
+The default is bond percolation with p = 0.65. On the square lattice a giant component appears
+above p = 1/2 (bond) and p = 0.5927 (site). A vertex that lost its edges stays, isolated.
+Whether an edge stays is a hash of its two ends, whether a vertex stays a hash of its id.
+No memory beyond the batch (the grid's own edges are thinned in place).
+Broadbent, Hammersley 1957. Diameter: unknown, except sum of (side - 1) when p = 1.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ..hashing import draw
+from ..jit import kernel
+from .lattice import Lattice, request_sides, sides_text
+from .source import Facts, Ids, Request
+
+_S11 = np.uint64(11)
+
+
+class Percolated(Lattice):
+    """A grid thinned by bond or site percolation."""
+
+    def __init__(self, request: Request, facts: Facts, sides: tuple[int, ...]) -> None:
+        super().__init__(request, facts, sides, wrap=False)
+        self._by_site = request.values["kind"] == "site"
+        self._threshold = np.uint64(round(request.values["p"] * 2**53))
+        self._key = request.key("kept")
+
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        src, dst, next_slot = super()._make(first, stop, room)
+        count = _thin(self._key, self._threshold, self._by_site, src, dst)
+        return src[:count], dst[:count], next_slot
+
+
+@kernel
+def _kept(number, threshold):
+    return (number >> _S11) < threshold
+
+
+@kernel
+def _thin(key, threshold, by_site, src, dst):
+    """Move the kept edges to the front; their number."""
+    count = 0
+    for i in range(len(src)):
+        u, v = np.uint64(src[i]), np.uint64(dst[i])
+        if by_site:
+            kept = _kept(draw(key, u), threshold) and _kept(draw(key, v), threshold)
+        else:
+            kept = _kept(draw(draw(key, u), v), threshold)
+        if kept:
+            src[count], dst[count] = src[i], dst[i]
+            count += 1
+    return count
+
+
+def percolated(request: Request) -> Percolated:
+    """The percolated grid with the given sides, probability p and kind ("bond" or "site")."""
+    sides, p = request_sides(request), request.values["p"]
+    values = {"sides": sides_text(sides), "p": p, "kind": request.values["kind"]}
+    facts = Facts(math.prod(sides), math.prod(sides), edges_per_slot=len(sides),
+                  known_diameter=sum(s - 1 for s in sides) if p == 1.0 else None,
+                  memory_bytes=16 * len(sides), values=values)
+    return Percolated(request, facts, sides)

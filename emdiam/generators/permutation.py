@@ -1,0 +1,64 @@
+"""Pseudorandom permutations of 0..n-1 without a table: Feistel networks with cycle walking.
+
+A balanced network of keyed rounds (Luby, Rackoff 1988) permutes [0, 2^bits), with 2^bits < 2n;
+a value outside [0, n) is permuted again until it falls inside (Black, Rogaway 2002), twice on
+average at worst. Both directions cost the same and no memory. The keyed family is not all n!
+permutations; with fewer rounds some pairs of images are visibly too frequent when the domain is
+tiny, an excess that shrinks by 2^(bits / 2) every two rounds: hence more rounds for few bits.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from ..hashing import draw
+from ..jit import kernel
+from .source import Request
+
+LEAST_ROUNDS = 6
+EXCESS_BITS = 20  # the rounds bring that excess to about 2^-EXCESS_BITS
+_ONE = np.uint64(1)
+
+
+def permutation_bits(n: int) -> int:
+    """Bits of the smallest power of two that is at least n (n >= 1)."""
+    return (n - 1).bit_length()
+
+
+def round_keys(request: Request, stream: str, bits: int) -> npt.NDArray[np.uint64]:
+    """uint64[rounds]: the keys of one permutation of [0, 2^bits); their number is even."""
+    rounds = max(LEAST_ROUNDS, 2 * -(-EXCESS_BITS // max(1, bits // 2)))
+    return np.array([request.key(f"{stream}/{r}") for r in range(rounds)], dtype=np.uint64)
+
+
+@kernel
+def permute(keys, bits, n, value):
+    """Image of `value` (uint64 < n) under the permutation `keys` uint64[rounds] of [0, n)."""
+    low_bits = np.uint64(bits // 2)
+    low_mask = (_ONE << low_bits) - _ONE
+    high_mask = (_ONE << np.uint64(bits - bits // 2)) - _ONE
+    high, low = value >> low_bits, value & low_mask
+    while True:
+        for r in range(0, len(keys), 2):
+            high ^= draw(keys[r], low) & high_mask
+            low ^= draw(keys[r + 1], high) & low_mask
+        image = (high << low_bits) | low
+        if image < n:
+            return image
+
+
+@kernel
+def unpermute(keys, bits, n, image):
+    """The value (uint64 < n) whose image under `permute` with the same arguments is `image`."""
+    low_bits = np.uint64(bits // 2)
+    low_mask = (_ONE << low_bits) - _ONE
+    high_mask = (_ONE << np.uint64(bits - bits // 2)) - _ONE
+    high, low = image >> low_bits, image & low_mask
+    while True:
+        for r in range(len(keys) - 2, -1, -2):
+            low ^= draw(keys[r + 1], high) & low_mask
+            high ^= draw(keys[r], low) & high_mask
+        value = (high << low_bits) | low
+        if value < n:
+            return value

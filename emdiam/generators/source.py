@@ -1,0 +1,169 @@
+"""What all generated sources share: slots, batches and the facts known beforehand.
+
+A generator numbers its work in *slots* (an edge, a vertex, a triangle), and what a slot yields
+depends on (class, parameters, seed, slot) alone. Any batch size, and any division of the slots
+among threads, therefore lists the same pairs in the same order.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+from ..formats.source import EdgeBatch, SourceInfo
+
+Ids = npt.NDArray[np.int64]
+MAX_SLOTS = 1 << 62
+BYTES_PER_EDGE = 16
+
+
+@dataclass(frozen=True)
+class Request:
+    """A checked order for a graph.
+
+    vertices : as given, None where the class allows that. seed : 0 <= seed < 2^64.
+    values : every parameter of the class, defaults filled in; None = to be derived.
+    """
+
+    graph_class: str
+    vertices: int | None
+    seed: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def key(self, stream: str) -> np.uint64:
+        """A 64-bit hash key for one stream of random numbers of this class and seed."""
+        text = f"{self.graph_class}/{stream}/{self.seed}".encode()
+        return np.uint64(int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little"))
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What a generator knows before its first edge.
+
+    n_slots : number of slots; None while only preparation can tell.
+    edges_per_slot : most pairs that one slot yields. n_entries : pairs in all, None if unknown.
+    known_diameter : in edges, from a formula; None where there is none.
+    memory_bytes : peak memory beyond the batches, including the preparation.
+    listing_bytes : the part of it that is taken only while edges are listed.
+    """
+
+    n_vertices: int
+    n_slots: int | None
+    edges_per_slot: int = 1
+    n_entries: int | None = None
+    known_diameter: int | None = None
+    memory_bytes: int = 0
+    listing_bytes: int = 0
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+class GeneratedSource(ABC):
+    """A seeded stream of undirected edges over the ids 0..n_vertices-1 (an EdgeSource).
+
+    Attributes
+    ----------
+    name : e.g. "rmat(vertices=1024, a=0.57, b=0.19, c=0.19, edge_factor=16, seed=0)".
+    description : the same as a sentence with the counts. n_vertices : number of vertices.
+    known_diameter : diameter in edges from a formula, or None where there is none.
+    memory_bytes : peak memory of the generator beyond its batches, bytes; once prepared, the part
+        of it that is still to be taken (the rest is in the process's resident set already).
+    rewindable : always True; `batches` starts over.
+    """
+
+    rewindable = True
+
+    def __init__(self, request: Request, facts: Facts) -> None:
+        if max(facts.n_vertices, facts.n_slots or 0, facts.n_entries or 0) > MAX_SLOTS:
+            raise InputError(f"the graph {request.graph_class} would have more than 2^62 vertices or edges",
+                             remedy="ask for fewer")
+        values = {"vertices": facts.n_vertices, **facts.values, "seed": request.seed}
+        self.name = request.graph_class + "(" + ", ".join(f"{k}={v}" for k, v in values.items()) + ")"
+        self.graph_class = request.graph_class
+        self.n_vertices = facts.n_vertices
+        self.known_diameter = facts.known_diameter
+        self.memory_bytes = facts.memory_bytes
+        self._listing_bytes = facts.listing_bytes
+        self._n_entries = facts.n_entries
+        self._n_slots = facts.n_slots
+        self._edges_per_slot = facts.edges_per_slot
+        self._prepared = False
+        self._lock = threading.Lock()
+
+    @property
+    def description(self) -> str:
+        """One sentence: class, parameters, pairs to come and the diameter where it is known."""
+        pairs = "an unknown number of" if self._n_entries is None else str(self._n_entries)
+        known = "" if self.known_diameter is None else f", diameter {self.known_diameter}"
+        return f"generated {self.name}: {self.n_vertices} vertices, {pairs} pairs{known}"
+
+    @property
+    def n_slots(self) -> int:
+        """Number of slots; prepares the generator where only that can tell."""
+        self.prepare()
+        assert self._n_slots is not None
+        return self._n_slots
+
+    def info(self) -> SourceInfo:
+        """Declared facts: n_vertices, first id 0, undirected, n_entries where known."""
+        return SourceInfo(n_vertices=self.n_vertices, first_id=0, n_entries=self._n_entries, directed=False,
+                          id_kind="int", size_bytes=None, format=f"generated {self.graph_class}")
+
+    def prepare(self) -> None:
+        """Do once what must precede the first edge: tables, repairs, triangulation, compilation."""
+        with self._lock:
+            if not self._prepared:
+                self._build()
+                if self._n_slots:
+                    self._make(0, 1, self._edges_per_slot)  # the kernels are compiled here, not midway
+                self._prepared = True
+                self.memory_bytes = self._listing_bytes
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """All pairs, int64, in batches of at most `batch_bytes` (at least one pair each)."""
+        yield from self.edges(0, self.n_slots, max(1, batch_bytes // BYTES_PER_EDGE))
+
+    def edges(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[EdgeBatch]:
+        """Pairs of the slots [first_slot, stop_slot), at most `batch_edges` a batch.
+
+        Disjoint ranges may be read by several threads at once.
+        """
+        self.prepare()
+        capacity = max(batch_edges, self._edges_per_slot)
+        slot = first_slot
+        while slot < stop_slot:
+            room = min(capacity, (stop_slot - slot) * self._edges_per_slot)
+            src, dst, slot = self._make(slot, stop_slot, room)
+            for start in range(0, len(src), batch_edges):
+                yield EdgeBatch(src[start:start + batch_edges], dst[start:start + batch_edges])
+
+    def position_bytes(self) -> int:
+        """Always 0: nothing is read. Progress goes by info().n_entries."""
+        return 0
+
+    def _build(self) -> None:
+        """Preparation; nothing by default."""
+        return None
+
+    @abstractmethod
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        """src, dst (int64, at most `room` pairs) of the slots [first, next) and that next slot.
+
+        `room` is at least edges_per_slot, or enough for all slots of the range; next > first.
+        """
+
+
+def required_vertices(request: Request, least: int = 1) -> int:
+    """The number of vertices of a request, at least `least`; raises InputError."""
+    vertices = request.vertices
+    if vertices is None or vertices < least:
+        raise InputError(f"a {request.graph_class} graph needs at least {least} vertices",
+                         text=str(vertices), remedy=f"ask for {least} or more (--vertices)")
+    return vertices

@@ -1,0 +1,97 @@
+"""Worst case of diameter approximation by clusters: lists with fans on a long list; a slot is an edge.
+
+A spine, i.e. a list of k3 vertices. At each of them hangs a list of k1 vertices, the spine's vertex
+counted as its first, and at the last of these a fan of k2 leaves: n = k3 (k1 + k2). Most vertices
+are in fans, so most of the clusters' masters are, too; many clusters meet at the spine along heavy
+edges, which makes the weighted diameter of the condensed graph far too large.
+Ajwani, Beckmann, Meyer, Veith 2012 (I/O-efficient approximation of graph diameters by parallel
+cluster growing), section 4, "Graph classes".
+
+The graph is a tree. In natural ids the vertices of one list and its fan follow each other: list
+from the spine outwards, then leaves. Edge i joins vertex i + 1 to its parent. No memory beyond the
+batch. Diameter: k3 - 1 + 2 k1 for k3 >= 2, from a leaf of the first fan to one of the last;
+for k3 = 1 the longer of k1 and, where there are two leaves, 2.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import InputError
+from ..jit import kernel
+from .numbering import Numbering
+from .source import Facts, GeneratedSource, Ids, Request
+
+DEFAULT_FANS = (10, 100)  # k1, k2 of the paper's experiments
+
+
+class WorstCase(GeneratedSource):
+    """Fans on lists on a spine. fans : (k1, k2, k3)."""
+
+    def __init__(self, request: Request, facts: Facts, fans: tuple[int, int, int]) -> None:
+        super().__init__(request, facts)
+        self.fans = fans
+        self._numbering = Numbering(request, facts.n_vertices)
+
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        stop = min(stop, first + room)
+        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
+        _parents(self.fans[0], self.fans[1], first, src, dst)
+        self._numbering.apply(src)
+        self._numbering.apply(dst)
+        return src, dst, stop
+
+
+@kernel
+def _parents(list_length, leaves, first, src, dst):
+    """Edges number first..: (parent of v, v) for v = first + 1, ..., in natural ids."""
+    unit = list_length + leaves
+    place = (first + 1) % unit
+    for i in range(len(src)):
+        v = first + 1 + i
+        if place == 0:  # a vertex of the spine
+            src[i] = v - unit
+        elif place < list_length:
+            src[i] = v - 1
+        else:  # a leaf, joined to the last of its list
+            src[i] = v - place + list_length - 1
+        dst[i] = v
+        place += 1
+        if place == unit:
+            place = 0
+
+
+def worst_case_diameter(k1: int, k2: int, k3: int) -> int:
+    """The diameter in edges, for k1, k2, k3 >= 1."""
+    if k3 > 1:
+        return k3 - 1 + 2 * k1
+    return max(k1, min(k2, 2))
+
+
+def _request_fans(request: Request) -> tuple[int, int, int]:
+    """k1, k2, k3: as given, or as many lists as `vertices` allow; raises InputError."""
+    fans, vertices = request.values["fans"], request.vertices
+    k1, k2, *rest = DEFAULT_FANS if fans is None else fans
+    if rest:
+        n = rest[0] * (k1 + k2)
+        if vertices is not None and vertices != n:
+            raise InputError(f"fans and vertices disagree: the fans make {n} vertices", text=str(vertices),
+                             remedy="leave out one of the two, or give k1,k2 only")
+        return k1, k2, rest[0]
+    if vertices is None:
+        raise InputError("a worst-case graph needs its size",
+                         remedy="give all three of fans, such as 10,100,5000, or the number of vertices")
+    if vertices < k1 + k2:
+        raise InputError(f"one list of {k1} vertices with {k2} leaves has {k1 + k2} vertices",
+                         text=str(vertices), remedy=f"ask for {k1 + k2} or more, or for smaller fans")
+    return k1, k2, vertices // (k1 + k2)
+
+
+def worst_case(request: Request) -> WorstCase:
+    """The worst case with the given fans (k1, k2, k3), or (k1, k2) and at most `vertices` vertices."""
+    fans = _request_fans(request)
+    k1, k2, k3 = fans
+    n = k3 * (k1 + k2)
+    facts = Facts(n, n - 1, n_entries=n - 1, known_diameter=worst_case_diameter(k1, k2, k3),
+                  values={"fans": ",".join(map(str, fans)), "layout": request.values["layout"]})
+    return WorstCase(request, facts, fans)

@@ -1,0 +1,112 @@
+"""BFS-4K: the host's loop, and its choice of virtual warps, arcs, hubs, and one block or many.
+
+Source: papers/004, section 2.2. Distances are uint32[n] on the device, all bits set where unreached.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..device import Device, DeviceArray
+from ..kernel_file import KernelFile, start_distances
+from .bfs_standard import DeviceGraph
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """What BFS-4K leaves open.
+
+    least_warp : smallest virtual warp (K1), a power of two up to 32. hub_arcs : rows of at least so many arcs
+    are read by the whole grid, where the paper uses dynamic parallelism. in_block : largest frontier that one
+    block handles; None for a thread a vertex. discover_from : smallest frontier whose arcs are dealt out by
+    searches (edge-discover); None for the size at which virtual warps have shrunk to least_warp.
+    Raises ValueError for a least_warp or hub_arcs that cannot be.
+    """
+
+    least_warp: int = 4
+    hub_arcs: int = 4096
+    in_block: int | None = None
+    discover_from: int | None = None
+
+    def __post_init__(self) -> None:
+        """Check the numbers."""
+        if self.least_warp not in (1, 2, 4, 8, 16, 32):
+            raise ValueError(f"least_warp is {self.least_warp}; it must be a power of two up to 32")
+        if self.hub_arcs < 1:
+            raise ValueError(f"hub_arcs is {self.hub_arcs}; it must be at least 1")
+
+
+def virtual_warp(threads: int, size: int, least: int) -> int:
+    """Lanes for each of `size` vertices: the power of two nearest to threads / size (the smaller of two as
+    near), within [least, 32]. Source: papers/004, section 2.2, WarpSize_i."""
+    width = least
+    while width < 32 and 2 * threads > 3 * width * size:
+        width *= 2
+    return width
+
+
+class _Search:
+    """Arrays of a search and its ways of advancing. size, level: of the frontier, and its distance."""
+
+    def __init__(self, device: Device, kernels: KernelFile, graph: DeviceGraph, source: int, tuning: Tuning) -> None:
+        self.device, self.kernels, self.tuning = device, kernels, tuning
+        n, dtype = graph.n_vertices, graph.neighbours.dtype
+        self.rows = (graph.offsets, graph.neighbours)
+        self.distances = start_distances(device, n, source)
+        self.queues, self.hubs = [device.empty(n, dtype) for _ in range(2)], device.empty(n, dtype)
+        device.fill(self.queues[0][0:1], source)
+        self.counts, self.state = device.empty(3, np.uint64), device.empty(2, np.uint64)
+        self.threads = kernels.block("bfs4k_block")
+        self.resident = device.resident_blocks(kernels.kernel("bfs4k_virtual_warps"), self.threads) * self.threads
+        self.size, self.level = 1, 0
+
+    def levels_in_block(self, most: int) -> bool:
+        """Levels in one block while the frontier is small and without hubs; whether there was any."""
+        before = self.level
+        self.device.fill(self.counts, 0)
+        self.device.copy(np.array([self.size, self.level], np.uint64), self.state)
+        self.kernels.launch_blocks("bfs4k_block", 1, *self.rows, *self.queues, self.distances, np.uint64(most),
+                                   np.uint32(self.tuning.least_warp), np.uint64(self.tuning.hub_arcs), self.state,
+                                   self.counts)
+        self.size, self.level = (int(value) for value in self.device.to_host(self.state))
+        return self.level > before
+
+    def level_in_grid(self) -> None:
+        """One level by all blocks, and its hubs."""
+        here, there = self.queues[self.level % 2], self.queues[1 - self.level % 2]
+        size, next_level = np.uint64(self.size), np.uint32(self.level + 1)
+        hub_arcs, least = np.uint64(self.tuning.hub_arcs), self.tuning.least_warp
+        discover_from = self.tuning.discover_from
+        width = virtual_warp(self.resident, self.size, least)
+        self.device.fill(self.counts, 0)
+        if width == least if discover_from is None else self.size >= discover_from:
+            self.kernels.launch("bfs4k_edge_discover", self.size, *self.rows, here, size, self.distances, next_level,
+                                hub_arcs, there, self.hubs, self.counts)
+        else:
+            self.kernels.launch("bfs4k_virtual_warps", self.size * width, *self.rows, here, size, self.distances,
+                                next_level, np.uint32(width), hub_arcs, there, self.hubs, self.counts)
+        found, n_hubs = (int(value) for value in self.device.to_host(self.counts)[:2])
+        if n_hubs:
+            self.kernels.launch("bfs4k_hubs", self.resident, *self.rows, self.hubs, np.uint64(n_hubs), self.distances,
+                                next_level, there, self.counts)
+            found = int(self.device.to_host(self.counts)[0])
+        self.size, self.level = found, self.level + 1
+
+
+def bfs_4k(
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None, tuning: Tuning | None = None
+) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity by BFS-4K.
+
+    block : threads of a block, at most 256, None for the registry's. tuning : None for the usual one.
+    Work O(n + m). Source: papers/004, section 2.2.
+    """
+    tuning = tuning or Tuning()
+    search = _Search(device, KernelFile(device, "bfs_4k.cu", graph, block), graph, source, tuning)
+    most = search.threads if tuning.in_block is None else tuning.in_block
+    while search.size:
+        if search.size > most or not search.levels_in_block(most):
+            search.level_in_grid()
+    return search.distances, search.level - 1

@@ -1,0 +1,163 @@
+"""BFS by expansion and contraction of frontiers of vertices and of arcs' heads.
+
+Source: papers/004, section 2.1, Merrill, Garland and Grimshaw. Distances are uint32[n] on the device, all
+bits set where unreached. Work O(n + m). Queues of heads take 2 m vertices, those of vertices up to 2 n.
+
+mapping : how the arcs of a frontier of vertices are handed to threads, a name of MAPPINGS; cta-warp-scan is
+Merrill's own. tuning : macros of the mapping to change. block : threads of a block, a multiple of 32 up to 256,
+which None is. A mapping, a tuning or a block that there cannot be raises InputError.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import count
+
+import numpy as np
+
+from ..device import Device, DeviceArray
+from ..frontier import MOST_THREADS, FrontierLauncher
+from ..kernel_file import KernelFile, start_distances, zeros
+from .bfs_standard import DeviceGraph
+
+MAPPED = "bfs_merrill_mapped.cu"
+DEFAULT_MAPPING = "cta-warp-scan"
+Tuning = Mapping[str, int] | None
+
+
+class _Frontiers:
+    """What all orders share: rows, distances, mask of visited vertices, counts and the steps."""
+
+    def __init__(self, device: Device, graph: DeviceGraph, source: int, block: int | None, mapping: str,
+                 tuning: Tuning) -> None:
+        self.device, self.graph = device, graph
+        self.launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
+        self.kernels = KernelFile(device, "bfs_merrill.cu", graph, block)
+        self.distances = start_distances(device, graph.n_vertices, source)
+        self.visited = zeros(device, -(-graph.n_vertices // 8), np.uint8)
+        self.counts = device.empty(2, np.uint64)
+        self.rows = (graph.offsets, graph.neighbours)
+
+    def queue(self, items: int, source: int) -> DeviceArray:
+        """A queue with the source in its first place."""
+        queue = self.device.empty(max(items, 1), self.graph.id_dtype)
+        self.device.fill(queue[0:1], source)
+        return queue
+
+    def _totals(self) -> tuple[int, int]:
+        """The counts of the step before."""
+        first, second = self.device.to_host(self.counts)
+        return int(first), int(second)
+
+    def _from_vertices(self, entry: str, frontier: DeviceArray, *args: object) -> int:
+        """Run a mapped entry on the arcs of `frontier`; its first count."""
+        self.device.fill(self.counts, 0)
+        kernels = self.launcher.kernels(MAPPED, entry, f"{entry}_deferred")
+        self.launcher.launch(kernels, frontier, (*args, self.counts))
+        return self._totals()[0]
+
+    def _from_heads(self, entry: str, items: int, *args: object) -> tuple[int, int]:
+        """Run an entry with a thread a head; its counts."""
+        self.device.fill(self.counts, 0)
+        self.kernels.launch(entry, items, *args, self.counts)
+        return self._totals()
+
+    def expand(self, frontier: DeviceArray, size: int, heads: DeviceArray) -> int:
+        """The neighbours of vertices, at least one, to `heads`; their number."""
+        return self._from_vertices("merrill_expand", frontier[:size], heads)
+
+    def contract(self, heads: DeviceArray, size: int, distance: int, reached: DeviceArray) -> int:
+        """The vertices among the heads that had no distance to `reached`; their number."""
+        return self._from_heads("merrill_contract", size, heads, np.uint64(size), self.distances, self.visited,
+                                np.uint32(distance), reached)[0]
+
+    def expand_contract(self, frontier: DeviceArray, size: int, distance: int, reached: DeviceArray) -> int:
+        """The unreached neighbours of vertices, at least one, to `reached`; their number."""
+        return self._from_vertices("merrill_expand_contract", frontier[:size], self.distances, self.visited,
+                                   np.uint32(distance), reached)
+
+    def contract_expand(self, heads: DeviceArray, size: int, distance: int, after: DeviceArray) -> tuple[int, int]:
+        """The neighbours of those heads that had no distance to `after`; their number, and that of those heads."""
+        return self._from_heads("merrill_contract_expand", size, *self.rows, heads, np.uint64(size), self.distances,
+                                self.visited, np.uint32(distance), after)
+
+
+def bfs_expand_contract(
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str = DEFAULT_MAPPING,
+    tuning: Tuning = None,
+) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity; a level is an expansion with contraction.
+
+    block, mapping, tuning : see above. Source: papers/004, section 2.1.
+    """
+    search = _Frontiers(device, graph, source, block, mapping, tuning)
+    here, there = (search.queue(graph.n_vertices, source) for _ in range(2))
+    size = 1
+    for level in count():
+        size = search.expand_contract(here, size, level + 1, there)
+        if not size:
+            break
+        here, there = there, here
+    return search.distances, level
+
+
+def bfs_two_phase(
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str = DEFAULT_MAPPING,
+    tuning: Tuning = None,
+) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity; expansion and contraction are kernels apart.
+
+    block, mapping, tuning : see above. Source: papers/004, section 2.1.
+    """
+    search = _Frontiers(device, graph, source, block, mapping, tuning)
+    frontier, heads = search.queue(graph.n_vertices, source), search.queue(graph.n_arcs, source)
+    size = 1
+    for level in count():
+        n_heads = search.expand(frontier, size, heads)
+        size = search.contract(heads, n_heads, level + 1, frontier)
+        if not size:
+            break
+    return search.distances, level
+
+
+def bfs_contract_expand(
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None
+) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity; a level is a contraction with expansion.
+
+    It takes no mapping: a block spreads the arcs of what it has contracted over its own threads.
+    block : see above. Source: papers/004, section 2.1.
+    """
+    return bfs_hybrid(device, graph, source, block, graph.n_arcs)
+
+
+def bfs_hybrid(
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None, most: int | None = None,
+    mapping: str = DEFAULT_MAPPING, tuning: Tuning = None,
+) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity; large levels are in two kernels, others in one.
+
+    most : arcs' heads up to which a level is one contraction with expansion; None for as many as the device's
+    resident threads. block, mapping, tuning : see above; the mapping is that of the large levels. Source:
+    papers/004, section 2.1 ("hybrid").
+    """
+    search = _Frontiers(device, graph, source, block, mapping, tuning)
+    if most is None:
+        threads = search.kernels.block("merrill_contract_expand")
+        most = device.resident_blocks(search.kernels.kernel("merrill_contract_expand"), threads) * threads
+    m, n = graph.n_arcs, graph.n_vertices
+    here, there = search.queue(m, source), search.queue(m, source)
+    frontier = search.queue(n if most < m else 0, source)
+    # The source is the only head before the first level, which is to reach it.
+    device.fill(search.distances[source : source + 1], np.iinfo(np.uint32).max)
+    size = 1
+    for level in count():
+        if size <= max(most, 1):
+            size, reached = search.contract_expand(here, size, level, there)
+        else:
+            reached = search.contract(here, size, level, frontier)
+            size = search.expand(frontier, reached, there) if reached else 0
+        if not reached:
+            break
+        here, there = there, here
+    return search.distances, level - 1

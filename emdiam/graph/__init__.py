@@ -1,1 +1,0 @@
-"""What a graph on disk is: store layout, writing, opening, conversion, generation, formats."""

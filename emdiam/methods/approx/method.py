@@ -1,0 +1,149 @@
+"""What the approximations that are made of BFS share: the way through the components, and the check.
+
+They go through the components as exact methods do (methods/exact/method.py). The lower bound is checked
+without trusting the traversal that found it: labels that are 0 at one vertex, L at another, and
+differ by at most 1 across every arc show a distance of at least L (one scan over all arcs).
+Bytes a vertex: shared state 3, two columns of distances of 1 to 4 each (those of the longest pair, and
+those at hand), and for a tree two ids and a height more (traverse/tree_diameter.py).
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...errors import EmdiamError, InputError
+from ...traverse.columns import Column
+from ...traverse.components import Component
+from ..exact.limits import UNKNOWN
+from ..exact.method import Best, Eccentricity, ExactMethod, MethodOptions, interim_result, stopping
+from ..exact.result import Result, Witness
+from .rank_order import first_by_rank, hub_of, members
+from .result import Approximation
+
+
+@dataclass(frozen=True)
+class ApproxOptions(MethodOptions):
+    """Options of every approximation. known_diameter : the largest over all components, if it is
+    known, for the ratio."""
+
+    known_diameter: int | None = None
+
+
+class SweepingMethod(ExactMethod):
+    """An approximation made of BFS; run_approximation gives the Approximation.
+
+    A subclass solves one component, by eccentricity() and eccentricities() alone, and may set
+    `estimate` and `seed`. It need not close the interval: it raises Enough when it is done. All
+    choices go by natural rank: hubs, farthest vertices, trees.
+    """
+
+    def __init__(self, engine: Engine, options: ApproxOptions) -> None:
+        if options.known_diameter is not None and options.known_diameter < 0:
+            raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
+        super().__init__(engine, options)
+        self.known_diameter = options.known_diameter
+        self.seed: int | None = None
+        self.trees = 0
+        self.labels: Column | None = None  # distances from best.source
+        self._labels_length = -1
+
+    def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
+        """As ExactMethod.eccentricity, with distances always; those of the longest pair are kept.
+        `farthest` is the farthest vertex of smallest rank."""
+        run = super().eccentricity(vertex, True, into)
+        assert run.distances is not None
+        run.farthest = int(first_by_rank(self.engine, members(run.distances, run.eccentricity))[0])
+        if self.best.source == vertex and self.best.length > self._labels_length:
+            self.best = Best(run.eccentricity, vertex, run.farthest)
+            self.labels, self._labels_length = run.distances, run.eccentricity
+        return run
+
+    def lower_by_tree(self, run: Eccentricity) -> None:
+        """Lower upper_here to the diameter of the BFS tree of `run`, which has its distances.
+
+        It is an upper bound: the distance of two vertices is at most the length of the path between
+        them in a spanning tree, and that is at most the diameter of the tree."""
+        assert run.distances is not None
+        self.checkpoint()
+        with self.stages.timed("tree"):
+            self.tick("tree")
+            longest = self.engine.tree_diameter(run.distances, run.source)
+        self.trees += 1
+        self.upper_here = min(self.upper_here, longest)
+
+    def estimate(self) -> int | None:
+        """What the method reports as the diameter; the proved lower bound unless it says otherwise.
+        None before there is one."""
+        return self.best.length if self.components_known or self.stages.bfs else None
+
+    def name_target(self) -> None:
+        """A BFS from the longest pair's source, if a multi-source BFS found it without its target."""
+        if self.best.target == UNKNOWN:
+            self.labels = None
+            run = self.engine.bfs(self.best.source)
+            self.stages.bfs += 1
+            assert run.distances is not None
+            farthest = int(first_by_rank(self.engine, members(run.distances, run.levels))[0])
+            self.best, self.labels = Best(run.levels, self.best.source, farthest), run.distances
+
+    def _start(self) -> int:
+        degree = self.engine.max_degree_vertex()[1]
+        return int(first_by_rank(self.engine, self.engine.vertices_of_degree(degree))[0])
+
+    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
+        if first is None:
+            assert self.components is not None
+            component = replace(component, hub=hub_of(self.engine, self.components.labels, component))
+        super()._run_component(component, first, own)
+
+    def _details(self) -> dict[str, Any]:
+        return {"trees": self.trees}
+
+
+def check_lower(engine: Engine, labels: Column, source: int, target: int, length: int) -> Witness:
+    """The witness of d(source, target) >= length by the distances `labels` from source, checked by a
+    scan. Without a path, which a lower bound does not need and which costs a block a vertex where a
+    store has no locality. Raises EmdiamError if it does not hold (a fault of ours)."""
+    engine.tick("verify")
+    if labels.gather([source, target]).tolist() != [0, length] or engine.scan("steep-arcs", labels) != 0:
+        raise EmdiamError("the distances of the lower bound are not distances: this is a fault of emdiam: "
+                          "please report it with the store")
+    ends = engine.user_ids(np.array([source, target]))
+    return Witness(ends[0], ends[1], length)
+
+
+def run_approximation(method: SweepingMethod) -> Approximation:
+    """Run the method and check its lower bound. Raises as exact.run.run_method."""
+    engine = method.engine
+    if engine.n_vertices == 0:
+        raise InputError("the graph has no vertices, so its diameter is undefined")
+    begin, before = time.perf_counter(), engine.stats()
+    witness = None
+
+    def interim() -> Approximation:
+        return extended(interim_result(method, before, begin), estimate=method.estimate(),
+                        known_diameter=method.known_diameter, seed=method.seed)
+
+    with stopping(interim):
+        method.solve()
+        solved = time.perf_counter()
+        method.release()
+        method.name_target()
+        best = method.best
+        if method.labels is not None:
+            witness = check_lower(engine, method.labels, best.source, best.target, best.length)
+    result = interim()
+    result.witness = witness
+    result.seconds["solve"], result.seconds["verify"] = solved - begin, time.perf_counter() - solved
+    result.rate()
+    return result
+
+
+def extended(result: Result, **more: Any) -> Approximation:
+    """The result as an Approximation with more fields."""
+    return Approximation(**{field.name: getattr(result, field.name) for field in fields(Result)} | more)

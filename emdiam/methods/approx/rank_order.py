@@ -1,0 +1,76 @@
+"""Choosing vertices by their natural rank, so that a choice does not depend on the order of the store.
+
+All functions go through the vertices in pieces: a few MiB beside what they return.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...hashing import draw
+from ...traverse.columns import Column
+from ...traverse.components import Component
+
+_PIECE = 1 << 17
+# The compiled hash takes one number; its Python source takes arrays.
+_draws = getattr(draw, "py_func", draw)
+
+
+def members(column: Column, value: int) -> Iterator[np.ndarray]:
+    """The vertices with exactly this value, ascending, in pieces (int64)."""
+    for start in range(0, len(column), _PIECE):
+        found = np.flatnonzero(column.part(start, start + _PIECE) == value)
+        if len(found):
+            yield found + start
+
+
+def first_by_rank(engine: Engine, pieces: Iterable[np.ndarray], most: int = 1, after: int = -1) -> np.ndarray:
+    """Of the vertices in `pieces` (int64 each) the `most` of the smallest rank above `after`, by rank,
+    int64[k]."""
+    best, ranks = np.empty(0, np.int64), np.empty(0, np.int64)
+    for ids in pieces:
+        keys = engine.ranks(ids)
+        wanted = keys > after
+        if len(ranks) == most:
+            wanted &= keys < ranks[-1]
+        if wanted.any():
+            best, ranks = np.concatenate((best, ids[wanted])), np.concatenate((ranks, keys[wanted]))
+            order = np.argsort(ranks)[:most]
+            best, ranks = best[order], ranks[order]
+    return best
+
+
+def hub_of(engine: Engine, labels: np.ndarray, component: Component) -> int:
+    """The vertex of the largest degree in the component, ties by rank. labels : of components, id[n]."""
+    degree = engine.degrees(np.array([component.hub]))[0]
+
+    def alike() -> Iterator[np.ndarray]:
+        for start in range(component.first, component.last + 1, _PIECE):
+            stop = min(start + _PIECE, component.last + 1)
+            ids = np.flatnonzero(labels[start:stop] == component.root) + start
+            yield ids[engine.degrees(ids) == degree]
+
+    return int(first_by_rank(engine, alike())[0])
+
+
+def drawn(engine: Engine, reached: Column, key: int, most: int) -> np.ndarray:
+    """At most `most` of the vertices reached in a column, drawn at random, int64[k].
+
+    They are those of the smallest hash of (key, rank), in that order: fewer of them are the first of
+    more, and they depend on `key` (below 2^64) and on ranks alone.
+    """
+    best, hashes = np.empty(0, np.int64), np.empty(0, np.uint64)
+    if most < 1:
+        return best
+    for start in range(0, len(reached), _PIECE):
+        ids = np.flatnonzero(reached.part(start, start + _PIECE) != reached.unreached) + start
+        found = _draws(np.uint64(key), engine.ranks(ids).astype(np.uint64))
+        if len(hashes) == most:
+            ids, found = ids[found < hashes[-1]], found[found < hashes[-1]]
+        best, hashes = np.concatenate((best, ids)), np.concatenate((hashes, found))
+        order = np.argsort(hashes, kind="stable")[:most]
+        best, hashes = best[order], hashes[order]
+    return best

@@ -1,0 +1,175 @@
+"""spanning: a random spanning tree that becomes a BFS tree, a scan an iteration (SPAN).
+
+Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), hung from the
+vertex s of the highest degree, ties to the smallest rank; in every component. In T_{i+1} every vertex
+hangs from the neighbour of the smallest height in T_i, and whole subtrees rise with it
+(traverse/tree_refinement.py): heights never rise, and end as those of a BFS tree. It ends after `iterations`,
+or when all heights are distances. The estimate is twice the height of the tree, the largest over all
+components, as in the paper's Table 1.
+
+Proved beside it, of every component, i iterations done, h the heights, d distances:
+- Upper: d(x, y) <= d(s, x) + d(s, y) <= h(x) + h(y), so D is at most the sum of the two largest
+  heights, and less than the number of vertices.
+- Lower: min(d(s, x), k) = min(h(x), k) for a number k > i that the last scan tells, so a vertex with
+  h(x) >= k is at least k from s; once heights are distances their largest is the eccentricity of s.
+  Its proof is a scan over these truncated heights, which differ by at most 1 across every arc (check_lower).
+
+Passes: scans of the spanning tree, at most one an iteration, one to check. Bytes a vertex: 20 with
+uint32 ids (see spanning_bytes), beside the shared 3.
+Sources: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith, I/O-efficient approximation of graph
+diameters by parallel cluster growing (2012), section 2, spanning tree heuristics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...engine.interface import Engine
+from ...errors import InputError
+from ...store.store import Store
+from ...traverse.euler import euler_bytes
+from ...traverse.spanning import spanning_bytes as forest_bytes
+from ...traverse.tree_refinement import TreeBounds, TreeRefinement, Trees
+from ..exact.method import Best
+from .hashing import stream_key
+from .method import ApproxOptions, SweepingMethod, run_approximation
+from .result import Approximation
+
+_HEIGHT = 4
+
+
+@dataclass(frozen=True)
+class SpanningOptions(ApproxOptions):
+    """seed : of the random weights. iterations : at most so many; None: until heights are distances."""
+
+    seed: int = 0
+    iterations: int | None = 10
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None and self.iterations < 0:
+            raise InputError("iterations cannot be negative", text=str(self.iterations))
+
+
+class SpanningRun(SweepingMethod):
+    """One run on an engine. It solves all components at once, so it has its own bounds."""
+
+    name = "spanning"
+
+    def __init__(self, engine: Engine, options: SpanningOptions) -> None:
+        super().__init__(engine, options)
+        self.seed: int | None = options.seed
+        self.iterations = options.iterations
+        self.heights: list[int] = []
+        self.scans, self.converged, self.n_trees = 0, False, 0
+        self._trees: Trees | None = None
+        most = max(0, engine.n_vertices - engine.n_isolated - 1)
+        least = min(1, engine.n_arcs)
+        self.best = Best(least)
+        self.bounds = TreeBounds(0, least, most, least, most, -1)
+
+    def solve(self) -> None:
+        """Build the tree and refine it; fills the bounds, and the labels of the lower one."""
+        if self.engine.n_arcs == 0:
+            self.heights, self.converged, self.components_known = [0], True, True
+            return
+        self.checkpoint()
+        with self.stages.timed("mst"):
+            refinement = self._plant()
+        with self.stages.timed("iterations"):
+            while not refinement.exact and refinement.iterations != self.iterations and not self._narrow():
+                self.checkpoint()
+                self.tick("iterations")
+                refinement.step()
+                self._note(refinement)
+            self._name_pair(refinement)
+
+    def _plant(self) -> TreeRefinement:
+        """T_0 and its heights."""
+        assert self.seed is not None
+        self.tick("spanning tree")
+        forest = self.engine.spanning_forest(stream_key(self.seed, "spanning tree"))
+        self.scans = forest.scans
+        trees = self.engine.trees(forest)
+        self._trees, self.n_trees, self.components_known = trees, trees.n_trees, True
+        forest.hang_from(trees.hubs)
+        refinement = self.engine.refine_trees(forest)
+        forest.release()
+        self._note(refinement)
+        return refinement
+
+    def _note(self, refinement: TreeRefinement) -> None:
+        """Take over what the heights prove now."""
+        assert self._trees is not None
+        self.bounds = self._trees.bounds(refinement.heights, refinement.known)
+        self.heights.append(self.bounds.height)
+        self.best = Best(self.bounds.lower)
+        self.converged = refinement.exact
+
+    def _narrow(self) -> bool:
+        """Whether both intervals are as narrow as the limits ask for."""
+        bounds, gap = self.bounds, self.limits.gap
+        if gap is None or max(bounds.upper - bounds.lower, bounds.upper_largest - bounds.lower_largest) > gap:
+            return False
+        self.enough = "gap"
+        return True
+
+    def _name_pair(self, refinement: TreeRefinement) -> None:
+        """The pair of the lower bound, and the labels that prove it."""
+        assert self._trees is not None
+        self.labels = refinement.take_labels()
+        length, tree = self.bounds.lower, self.bounds.deepest
+        self.best = Best(length, int(self._trees.hubs[tree]), self._trees.farthest(tree, self.labels, length))
+
+    def release(self) -> None:
+        """Free the trees; the answer and the labels stay."""
+        self._trees = None
+
+    def upper(self) -> int:
+        """Proved upper bound on the largest distance, over all components."""
+        return self.bounds.upper
+
+    def interval_largest(self) -> tuple[int, int]:
+        """Proved interval of the diameter of the component with the most vertices."""
+        return self.bounds.lower_largest, self.bounds.upper_largest
+
+    def n_components(self) -> int | None:
+        """Number of components, isolated vertices included; None while unknown."""
+        return self.engine.n_isolated + self.n_trees if self.components_known else None
+
+    def estimate(self) -> int | None:
+        """Twice the height of the tree; None before there is one."""
+        return 2 * self.heights[-1] if self.heights else None
+
+    def _facts(self) -> dict[str, Any]:
+        return {"iteration": len(self.heights), "height": self.heights[-1]} if self.heights else {}
+
+    def _details(self) -> dict[str, Any]:
+        enough = {"enough": self.enough} if self.enough else {}
+        return {"scans": self.scans, "iterations": max(0, len(self.heights) - 1), "heights": list(self.heights),
+                "converged": self.converged, **enough}
+
+
+def spanning(engine: Engine, options: SpanningOptions | None = None) -> Approximation:
+    """An approximation by a refined spanning tree. Raises InputError for a graph without vertices,
+    StoppedEarly with `result` (the interval so far) on Ctrl-C and at the end of the time."""
+    return run_approximation(SpanningRun(engine, options or SpanningOptions()))
+
+
+def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[str, int]:
+    """Vertex state by phase. mst: see traverse/spanning.py. trees: parents and labels, two entries a tree,
+    and then a third. iterations: parents, labels, heights, who fell, four entries a tree. verify: one
+    height. Heights have 4 bytes whatever `column` is: those of T_0 can be as large as n."""
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    trees = min(n, store.n_arcs) // 2
+    return {
+        "mst": forest_bytes(n, ids),
+        "trees": 2 * n * ids + 3 * trees * ids,
+        "iterations": n * (2 * ids + _HEIGHT) + n // 8 + 2 * trees * (ids + _HEIGHT),
+        "verify": n * _HEIGHT,
+    }
+
+
+def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
+    """Vertex state of masters on an Euler tour: that of the spanning tree, then that of the tour."""
+    return max(forest_bytes(n_vertices, id_bytes), euler_bytes(n_vertices, id_bytes))

@@ -1,0 +1,136 @@
+"""sweep: the double sweep lower bound by BFS, iterated, and the tree upper bound.
+
+Definition: from a start r to a farthest vertex v', from there to a farthest vertex v'': ecc(v') =
+d(v', v'') is a lower bound on the diameter, exact in a tree. Each of the two traversals has a BFS
+tree, whose diameter is an upper bound; so is twice an eccentricity. The first r is the vertex of
+the largest degree, further ones are drawn at random from the component. No vertex is v' twice: then
+the next farthest vertex from r is taken, and without another one the next start. Ties go to the
+smallest natural rank. It ends after `iterations`, or as soon as the bounds meet.
+
+Passes: two BFS, and a scan for each tree, an iteration; one scan to check the lower bound. Bytes a
+vertex: shared state 3; two columns of distances of 1 to 4; for a tree two ids and a height besides.
+Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 2 (EM BFS DSLB in its tables); Magnien,
+Latapy, Habib (2009), double sweep lower bound and tree upper bounds.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...engine.interface import Engine
+from ...errors import InputError
+from ...store.store import Store
+from ...traverse.components import Component
+from ..exact.method import Eccentricity, Enough
+from .hashing import stream_key
+from .method import ApproxOptions, SweepingMethod, run_approximation
+from .rank_order import drawn, first_by_rank, members
+from .result import Approximation
+
+MOST_ITERATIONS = 1 << 16
+
+
+@dataclass(frozen=True)
+class SweepOptions(ApproxOptions):
+    """iterations : double sweeps a component, at most. seed : of the starts after the first."""
+
+    iterations: int = 1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.iterations <= MOST_ITERATIONS:
+            raise InputError(f"iterations are at least 1 and at most {MOST_ITERATIONS}", text=str(self.iterations))
+
+
+class DoubleSweeps(SweepingMethod):
+    """Iterated double sweeps; a subclass says in _use_start and _use_end what else a traversal is
+    used for. What both are given has its distances, which nobody needs after them."""
+
+    keeps_distances = True
+
+    def __init__(self, engine: Engine, options: SweepOptions) -> None:
+        super().__init__(engine, options)
+        self.iterations, self.seed = options.iterations, options.seed
+        self.iteration, self.floor = 0, 0
+        self._own_iterations = 0
+
+    def _use_start(self, run: Eccentricity) -> None:
+        """The traversal from r."""
+
+    def _use_end(self, run: Eccentricity) -> None:
+        """The traversal from v'."""
+
+    def closed(self) -> bool:
+        """Whether the component is solved, or can hold no distance that matters."""
+        return self.upper_here <= max(self.floor, self.lower_here)
+
+    def _facts(self) -> dict[str, Any]:
+        return {"iteration": self.iteration}
+
+    def _details(self) -> dict[str, Any]:
+        return {**super()._details(), "iterations": self._own_iterations}
+
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        self.floor = floor
+        starts, ends = self._starts(first), set[int]()
+        run: Eccentricity | None = first
+        for self.iteration, start in enumerate(starts, 1):
+            if run is None and self.closed():
+                break
+            self._own_iterations += self.own
+            run = run or self.eccentricity(start)
+            self._use_start(run)
+            end = -1 if self.closed() else self._farthest_but(run, ends)
+            run.distances = None  # those of the next traversal take their place
+            run = None
+            if end >= 0:
+                ends.add(end)
+                self._use_end(self.eccentricity(end))
+        if not self.closed():
+            raise Enough("iterations")
+        return max(floor, self.lower_here)
+
+    def _starts(self, first: Eccentricity) -> list[int]:
+        """r of every iteration: the first one's source, then vertices drawn from its component."""
+        assert first.distances is not None and self.seed is not None
+        if self.iterations == 1:
+            return [first.source]
+        more = drawn(self.engine, first.distances, stream_key(self.seed, "starts"), self.iterations)
+        return [first.source, *more[more != first.source][: self.iterations - 1].tolist()]
+
+    def _farthest_but(self, run: Eccentricity, ends: set[int]) -> int:
+        """The farthest vertex of smallest rank that is none of `ends`, or -1."""
+        assert run.distances is not None
+        if run.farthest not in ends:
+            return run.farthest
+        found = first_by_rank(self.engine, members(run.distances, run.eccentricity), len(ends) + 1)
+        return next((vertex for vertex in found.tolist() if vertex not in ends), -1)
+
+
+class Sweep(DoubleSweeps):
+    """One run of sweep on an engine."""
+
+    name = "sweep"
+
+    def _use_start(self, run: Eccentricity) -> None:
+        if not self.closed():
+            self.lower_by_tree(run)
+
+    def _use_end(self, run: Eccentricity) -> None:
+        if not self.closed():
+            self.lower_by_tree(run)
+
+
+def sweep(engine: Engine, options: SweepOptions | None = None) -> Approximation:
+    """Bounds by double sweeps; the estimate is the lower one. Raises as run_approximation."""
+    return run_approximation(Sweep(engine, options or SweepOptions()))
+
+
+def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, int]:
+    """Vertex state by phase: the distances kept, beside them labels and sizes of components (in all
+    that follows too), and distances that widen, or a tree."""
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    parts, widening, tree = 2 * ids, column + column // 2, column + 2 * ids + column
+    return {"bfs": n * widening, "components": n * (column + parts), "solve": n * (column + parts + widening),
+            "tree": n * (column + parts + tree), "verify": n * (column + widening)}

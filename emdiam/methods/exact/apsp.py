@@ -1,0 +1,64 @@
+"""APSP: exact diameter by a BFS from every vertex of every component that matters.
+
+The definition of the diameter, and the oracle for the other methods. Passes: one BFS a vertex; with
+a batch, one multi-source BFS for several vertices. Bytes a vertex: shared state 3, one column to
+know the component by 1 to 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...traverse import folds
+from ...traverse.columns import Column
+from ...traverse.components import Component
+from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
+from .result import Result
+
+
+@dataclass(frozen=True)
+class ApspOptions(MethodOptions):
+    """batch : sources of one multi-source BFS (1: plain BFS)."""
+
+    batch: int = 1
+
+
+class Apsp(ExactMethod):
+    """One run over all vertices of an engine."""
+
+    name = "apsp"
+    keeps_distances = True
+
+    def __init__(self, engine: Engine, options: ApspOptions) -> None:
+        check_batch(options.batch)
+        super().__init__(engine, options)
+        self.batch = options.batch
+
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        for sources in self._sources(component, first.source, first.take_distances()):
+            if self.batch == 1:
+                self.eccentricity(int(sources[0]))
+            else:
+                self.eccentricities(sources)
+        return max(floor, self.lower_here)
+
+    def _sources(self, component: Component, done: int, inside: Column) -> Iterator[np.ndarray]:
+        """All vertices of the component but `done`, ascending, a batch at a time."""
+        rest = np.empty(0, np.int64)
+        for ids in folds.open_vertices(inside, component.first, component.last + 1):
+            rest = np.concatenate((rest, ids[ids != done]))
+            whole = len(rest) // self.batch * self.batch
+            yield from rest[:whole].reshape(-1, self.batch)
+            rest = rest[whole:]
+        if len(rest):
+            yield rest
+
+
+def apsp(engine: Engine, options: ApspOptions | None = None) -> Result:
+    """The exact diameter by a BFS from every vertex. Raises as run_method."""
+    options = options or ApspOptions()
+    return run_method(Apsp(engine, options), options.path_file)

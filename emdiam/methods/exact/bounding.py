@@ -1,0 +1,136 @@
+"""Bounding: exact diameter by lower and upper bounds on every vertex's eccentricity.
+
+Definition: after a BFS from v, every vertex w has max(d(v, w), ecc(v) - d(v, w)) <= ecc(w) <=
+ecc(v) + d(v, w). A *candidate* is a vertex that may still be a source. It is dropped when its
+bounds meet, or when its upper bound is at most the largest lower bound L and twice its lower bound
+at least the largest upper bound U. Sources are taken by turns from the candidates with the largest
+upper and with the smallest lower bound (ties: highest degree, then smallest vertex). The run ends
+when L = U, or without candidates: a dropped vertex has an eccentricity of at most L.
+Source: Dal, Kosters, Takes, Fast Diameter Computation of Large Sparse Graphs using GPUs, PDP 2014,
+Algorithms 1 and 2 (the candidate test printed there lacks parentheses); Takes, Kosters, CIKM 2011.
+
+Passes: one BFS a source; with a batch, one multi-source BFS for several sources. Bytes a vertex:
+shared state 3, two bounds and a distance 1 to 4 each, another distance for each source of a batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...errors import InputError
+from ...traverse import folds
+from ...traverse.columns import Column
+from ...traverse.components import Component
+from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
+from .result import Result
+
+
+@dataclass(frozen=True)
+class BoundingOptions(MethodOptions):
+    """first : which end the source after the start vertex is taken from, "upper" or "lower". batch :
+    sources a round (1 as published; more in one multi-source BFS)."""
+
+    first: str = "upper"
+    batch: int = 1
+
+
+class Bounding(ExactMethod):
+    """One run of the bounding algorithm on an engine."""
+
+    name = "bounding"
+    keeps_distances = True
+
+    def __init__(self, engine: Engine, options: BoundingOptions) -> None:
+        if options.first not in ("upper", "lower"):
+            raise InputError("unknown end", text=options.first, remedy="use upper or lower")
+        check_batch(options.batch)
+        super().__init__(engine, options)
+        self.options = options
+        self.lower: Column | None = None
+        self.upper_bounds: Column | None = None  # open at candidates only
+        self.iterations = 0
+        self.n_candidates = engine.n_vertices
+
+    def _prepare(self, largest: int) -> None:
+        self.lower, self.upper_bounds = self.engine.new_column(largest, 0), self.engine.new_column(largest)
+
+    def _release(self) -> None:
+        self.lower = self.upper_bounds = None
+
+    def _facts(self) -> dict[str, Any]:
+        return {"active": self.n_candidates}
+
+    def _details(self) -> dict[str, Any]:
+        return {"iterations": self.iterations}
+
+    # -- one component --------------------------------------------------------------------------
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        """Algorithm 1, its first BFS done."""
+        assert self.upper_bounds is not None
+        start, stop = component.first, component.last + 1
+        try:
+            self._begin(first, floor)
+            high = self.options.first == "upper"
+            while self.upper_here > max(floor, self.lower_here) and self.n_candidates:
+                sources = self._choose(high)
+                high ^= len(sources) % 2 == 1
+                self._traverse(sources, floor)
+        finally:
+            folds.close(self.upper_bounds, start, stop)
+        return max(floor, self.lower_here)
+
+    def _begin(self, first: Eccentricity, floor: int) -> None:
+        assert self.upper_bounds is not None and self.component is not None
+        distances = first.take_distances()
+        # No bound is written above this one, so that none comes near the sentinel.
+        folds.open_at(self.upper_bounds, distances, self.upper_here, self.component.first, self.component.last + 1)
+        self._known([distances], [first.eccentricity], floor)
+
+    def _traverse(self, sources: np.ndarray, floor: int) -> None:
+        if len(sources) == 1:
+            run = self.eccentricity(int(sources[0]), distances=True)
+            self._known([run.take_distances()], [run.eccentricity], floor)
+            return
+        columns = [self.engine.new_column(self.upper_here) for _ in sources]
+        self._known(columns, self.eccentricities(sources, columns=columns).tolist(), floor)
+
+    def _known(self, columns: list[Column], eccentricities: list[int], floor: int) -> None:
+        """Algorithm 2, after BFSs with these distances and eccentricities."""
+        assert self.lower is not None and self.upper_bounds is not None and self.component is not None
+        start, stop = self.component.first, self.component.last + 1
+        self.iterations += len(columns) if self.own else 0
+        with self.stages.timed("bounds"):
+            for distances, eccentricity in zip(columns, eccentricities, strict=True):
+                folds.tighten_lower(self.lower, distances, eccentricity, start, stop)
+                folds.tighten_upper(self.upper_bounds, distances, eccentricity, start, stop)
+            bound = max(floor, self.lower_here)
+            # Upper bounds of dropped vertices are at most `bound`, so candidates are enough.
+            widest = max(bound, folds.largest(self.upper_bounds, start, stop))
+            self.n_candidates = folds.close_known(self.lower, self.upper_bounds, bound, widest, start, stop)
+        self.upper_here = min(self.upper_here, widest if self.n_candidates else bound)
+
+    def _choose(self, high: bool) -> np.ndarray:
+        """The next sources, by turns from the two ends, none twice (int64[k])."""
+        assert self.lower is not None and self.upper_bounds is not None and self.component is not None
+        most = min(self.options.batch, self.n_candidates)
+        bounds = {"start": self.component.first, "stop": self.component.last + 1}
+        ends = []
+        for upper in (high, not high)[:most]:
+            values = self.upper_bounds if upper else self.lower
+            ends.append(iter(folds.ranked(
+                self.engine, self.upper_bounds, values, most, smallest=not upper, **bounds).tolist()))
+        chosen: dict[int, None] = {}
+        while len(chosen) < most:
+            end = ends[len(chosen) % 2]
+            chosen[next(v for v in end if v not in chosen)] = None
+        return np.array(list(chosen), np.int64)
+
+
+def bounding(engine: Engine, options: BoundingOptions | None = None) -> Result:
+    """The exact diameter by bounding. Raises as run_method, and InputError for an unknown option."""
+    options = options or BoundingOptions()
+    return run_method(Bounding(engine, options), options.path_file)

@@ -1,0 +1,364 @@
+"""Boxes over pivot distances: proving pairs of vertices near, or finding the worst pair.
+
+A vertex is a point of k pivot distances; every pair has d(x, y) <= U(x, y) = min_i d_i(x) + d_i(y).
+A tree of boxes, each with its maximum in every dimension, certifies all pairs of two boxes at
+once when min_i (max_a,i + max_b,i) <= L; otherwise the larger box is opened. The search goes to
+the pair of boxes with the larger bound first, and prunes with the worst pair so far: it ends with
+the pair of largest U, or with the proof that no pair exceeds L.
+Kernels that may run for minutes return after _SLICE looks and go on where they stopped, so that
+progress and Ctrl-C are never far (`tick` is called in between); what they find does not depend on it.
+Passes: none. Bytes a point: 1.5 k x itemsize (sorted copy, maxima of at most half as many boxes), 8 for the
+order, and 8 for the boxes while they are made. Sums are int64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from ...jit import kernel
+
+LEAF_POINTS = 8
+# Boxes are cut while there are at most so many points a box, as usual distances let them be. So memory is bounded
+# for distances that would make one box of nearly every point.
+_LEAST_POINTS_A_BOX = 2
+_STACK = 4096
+# Looks at a pair (or at a point, when boxes are cut) before a kernel returns: some 0.1 s.
+_SLICE = 1 << 22
+# Why find_worst returned.
+LIMITED, FINISHED, PAUSED = 0, 1, 2
+
+Tick = Callable[[], None]
+
+
+def _silent() -> None:
+    """The tick of who does not wait."""
+
+
+@dataclass
+class Boxes:
+    """A tree over points. points : unsigned[m, k], in tree order. order : int64[m], point of each
+    row in the caller's numbering. begin, end : int32[nodes], rows of a box; child : int32[nodes],
+    its first child (the second follows it), 0 for a leaf. most : unsigned[nodes, k]."""
+
+    points: np.ndarray
+    order: np.ndarray
+    begin: np.ndarray
+    end: np.ndarray
+    child: np.ndarray
+    most: np.ndarray
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The outcome of a search. bound : largest U found (the threshold if no pair exceeds it);
+    first, second : that pair (-1 if none). finished : False if the work limit came first: then only
+    the pair is real. looked_at : pairs of boxes and of points."""
+
+    bound: int
+    first: int
+    second: int
+    finished: bool
+    looked_at: int
+
+
+def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
+    """The tree over `points` (unsigned[m, k], m >= 1)."""
+    m = len(points)
+    order = np.arange(m, dtype=np.int64)
+    capacity = max(1, m // _LEAST_POINTS_A_BOX)
+    begin, end, child = (np.zeros(capacity, np.int32) for _ in range(3))
+    state = np.array([0, 1], np.int64)
+    end[0] = m
+    while split_boxes(points, order, begin, end, child, LEAF_POINTS, state, max(1, _SLICE // points.shape[1])):
+        tick()
+    n_nodes = int(state[1])
+    begin = begin[:n_nodes].copy()  # one after the other, so that only one is there twice
+    end = end[:n_nodes].copy()
+    child = child[:n_nodes].copy()
+    arranged = points[order]
+    most = np.zeros((n_nodes, points.shape[1]), points.dtype)
+    box_maxima(arranged, begin, end, child, most)
+    return Boxes(arranged, order, begin, end, child, most)
+
+
+def worst_pair(
+    boxes: Boxes, threshold: int, work_limit: int = 1 << 62, enough: int = 1 << 62, tick: Tick = _silent
+) -> WorstPair:
+    """The pair x != y with the largest U above `threshold`; a search that finds one of at least
+    `enough` stops there."""
+    out = np.array([threshold, -1, -1, 0, -1, 0], np.int64)
+    stack = np.empty((_STACK, 3), np.int64)
+    limits = np.array([work_limit, enough, 0], np.int64)
+    why = PAUSED
+    while why == PAUSED:
+        limits[2] = out[3] + _SLICE
+        why = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, limits, stack, out)
+        tick()
+    first, second = (int(boxes.order[out[i]]) if out[1] >= 0 else -1 for i in (1, 2))
+    return WorstPair(int(out[0]), first, second, why == FINISHED, int(out[3]))
+
+
+def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarray:
+    """bool[m], in the caller's numbering: points with at least one partner at U > threshold."""
+    flags = np.zeros(len(boxes.points), np.uint8)
+    state, row = np.zeros(2, np.int64), 0
+    while row < len(flags):
+        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, flags, row,
+                        _SLICE, state)
+        tick()
+    found = np.zeros(len(flags), bool)
+    found[boxes.order] = flags.astype(bool)
+    return found
+
+
+def disjoint_pairs(
+    boxes: Boxes, threshold: int, order: np.ndarray, most: int, tick: Tick = _silent
+) -> np.ndarray:
+    """At most `most` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
+    numbering. order : int64[m], in which rows look for a partner."""
+    pairs = np.empty((most, 2), np.int64)
+    used, state = np.zeros(len(boxes.points), np.uint8), np.zeros(2, np.int64)
+    count = at = 0
+    while at < len(order) and count < most:
+        at, count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, order, pairs,
+                               used, at, count, _SLICE, state)
+        tick()
+    return boxes.order[pairs[:count]]
+
+
+@kernel
+def match_open(points, begin, end, child, most, threshold, order, pairs, used, at, count, work_limit, state):  # type: ignore[no-untyped-def]
+    """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
+    and the rows in them `used` (uint8[m]); returns both as they are then. state : see _partner."""
+    stack = np.empty(_STACK, np.int64)
+    state[1] = 0
+    while at < len(order) and count < len(pairs) and state[1] < work_limit:
+        r = order[at]
+        at += 1
+        if not used[r]:
+            s = _partner(points, begin, end, child, most, threshold, r, used, stack, state)
+            if s >= 0:
+                used[r] = 1
+                used[s] = 1
+                pairs[count, 0] = r
+                pairs[count, 1] = s
+                count += 1
+    return at, count
+
+
+@kernel
+def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # type: ignore[no-untyped-def]
+    """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest
+    dimension, which never leaves a side empty, as long as there is room for two more. state : int64[2],
+    boxes that are done with and boxes that there are; box 0 has all points. True if it stopped after
+    `most_points` points."""
+    k = points.shape[1]
+    node = state[0]
+    n_nodes = state[1]
+    low = np.zeros(k, np.int64)
+    high = np.zeros(k, np.int64)
+    looked_at = 0
+    while node < n_nodes and looked_at < most_points:
+        first = begin[node]
+        last = end[node]
+        looked_at += last - first
+        if last - first > leaf:
+            for i in range(k):
+                low[i] = points[order[first], i]
+                high[i] = low[i]
+            for r in range(first + 1, last):
+                x = order[r]
+                for i in range(k):
+                    value = np.int64(points[x, i])
+                    low[i] = min(low[i], value)
+                    high[i] = max(high[i], value)
+            widest = 0
+            for i in range(1, k):
+                if high[i] - low[i] > high[widest] - low[widest]:
+                    widest = i
+            if high[widest] > low[widest] and n_nodes + 2 <= len(begin):
+                cut = (low[widest] + high[widest]) // 2
+                left = first
+                right = last - 1
+                while left <= right:
+                    if np.int64(points[order[left], widest]) <= cut:
+                        left += 1
+                    else:
+                        other = order[left]
+                        order[left] = order[right]
+                        order[right] = other
+                        right -= 1
+                child[node] = n_nodes
+                begin[n_nodes] = first
+                end[n_nodes] = left
+                begin[n_nodes + 1] = left
+                end[n_nodes + 1] = last
+                n_nodes += 2
+        node += 1
+    state[0] = node
+    state[1] = n_nodes
+    return node < n_nodes
+
+
+@kernel
+def box_maxima(points, begin, end, child, most):  # type: ignore[no-untyped-def]
+    """most[node, i] = largest value of the box's points in dimension i."""
+    k = points.shape[1]
+    for node in range(len(begin) - 1, -1, -1):
+        if child[node]:
+            for i in range(k):
+                most[node, i] = max(most[child[node], i], most[child[node] + 1, i])
+        else:
+            for r in range(begin[node], end[node]):
+                for i in range(k):
+                    most[node, i] = max(most[node, i], points[r, i])
+
+
+@njit(inline="always")
+def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
+    """min_i a[i] + b[i], or any value <= threshold as soon as one is found; hint[0] is the dimension
+    that certified last and is looked at first."""
+    best = np.int64(a[hint[0]]) + np.int64(b[hint[0]])
+    if best <= threshold:
+        return best
+    for i in range(len(a)):
+        value = np.int64(a[i]) + np.int64(b[i])
+        if value < best:
+            best = value
+            if best <= threshold:
+                hint[0] = i
+                return best
+    return best
+
+
+@kernel
+def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ignore[no-untyped-def]
+    """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks
+    before it pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not
+    begun), dimension to look at first. Returns LIMITED, FINISHED (to the end, or to what is enough) or
+    PAUSED."""
+    hint = np.zeros(1, np.int64)
+    hint[0] = out[5]
+    work = out[3]
+    depth = out[4]
+    if depth < 0:
+        work = 1
+        depth = 1
+        stack[0, 0] = 0
+        stack[0, 1] = 0
+        stack[0, 2] = _bound(most[0], most[0], out[0], hint)
+    while depth:
+        depth -= 1
+        a = stack[depth, 0]
+        b = stack[depth, 1]
+        bound = stack[depth, 2]
+        if bound <= out[0]:
+            continue
+        if work > limits[0] or work > limits[2]:
+            out[3] = work
+            out[4] = depth + 1
+            out[5] = hint[0]
+            return LIMITED if work > limits[0] else PAUSED
+        if not child[a] and not child[b]:
+            for r in range(begin[a], end[a]):
+                if out[0] >= bound:  # always so for boxes of equal points, however many
+                    break
+                for s in range(r + 1 if a == b else begin[b], end[b]):
+                    work += 1
+                    value = _bound(points[r], points[s], out[0], hint)
+                    if value > out[0]:
+                        out[0] = value
+                        out[1] = r
+                        out[2] = s
+                        if value >= limits[1]:
+                            out[3] = work
+                            return FINISHED
+                        if value >= bound:
+                            break
+            continue
+        if depth + 3 > len(stack):
+            raise MemoryError("the search stack is full")
+        base = depth
+        if a == b:
+            c = np.int64(child[a])
+            depth = _put(stack, depth, base, c, c, most, out[0], hint)
+            depth = _put(stack, depth, base, c, c + 1, most, out[0], hint)
+            depth = _put(stack, depth, base, c + 1, c + 1, most, out[0], hint)
+            work += 3
+        else:
+            if not child[a] or (child[b] and end[b] - begin[b] > end[a] - begin[a]):
+                other = a
+                a = b
+                b = other
+            c = np.int64(child[a])
+            depth = _put(stack, depth, base, c, b, most, out[0], hint)
+            depth = _put(stack, depth, base, c + 1, b, most, out[0], hint)
+            work += 2
+    out[3] = work
+    return FINISHED
+
+
+@njit(inline="always")
+def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-untyped-def]
+    """Push (a, b) if it is open, keeping what was pushed since `base` in order of bounds."""
+    value = _bound(most[a], most[b], threshold, hint)
+    if value <= threshold:
+        return depth
+    place = depth
+    while place > base and stack[place - 1, 2] > value:
+        stack[place, 0] = stack[place - 1, 0]
+        stack[place, 1] = stack[place - 1, 1]
+        stack[place, 2] = stack[place - 1, 2]
+        place -= 1
+    stack[place, 0] = a
+    stack[place, 1] = b
+    stack[place, 2] = value
+    return depth + 1
+
+
+@kernel
+def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, state):  # type: ignore[no-untyped-def]
+    """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
+    the row to go on with. state : see _partner."""
+    stack = np.empty(_STACK, np.int64)
+    nobody = np.zeros(0, np.uint8)
+    state[1] = 0
+    while r < len(points) and state[1] < work_limit:
+        if not flags[r]:
+            s = _partner(points, begin, end, child, most, threshold, r, nobody, stack, state)
+            if s >= 0:
+                flags[r] = 1
+                flags[s] = 1
+        state[1] += 1
+        r += 1
+    return r
+
+
+@kernel
+def _partner(points, begin, end, child, most, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
+    """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
+    int64[2], the dimension to look at first, and looks so far."""
+    stack[0] = 0
+    depth = 1
+    while depth:
+        depth -= 1
+        node = stack[depth]
+        state[1] += 1
+        if _bound(points[r], most[node], threshold, state) <= threshold:
+            continue
+        if child[node]:
+            if depth + 2 > len(stack):
+                raise MemoryError("the search stack is full")
+            stack[depth] = child[node]
+            stack[depth + 1] = child[node] + 1
+            depth += 2
+            continue
+        state[1] += end[node] - begin[node]
+        for s in range(begin[node], end[node]):
+            if s != r and not (len(used) and used[s]) and _bound(points[r], points[s], threshold, state) > threshold:
+                return s
+    return -1

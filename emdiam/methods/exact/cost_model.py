@@ -1,0 +1,97 @@
+"""What exact methods have been measured to hold and to read (docs/memory.md, last section).
+
+Bytes a vertex follow from the width of a column and from what a probe found. Reads are those of a BFS, as the probe
+measured them, times the traversals of a proof.
+"""
+
+from __future__ import annotations
+
+from ...store.store import Store
+from ...stream.blocks import table_bytes
+from ...stream.forecast import Habit, Outlook, planned_held
+from ...stream.plan import MemoryPlan
+from ...stream.probe import Probe
+from ...traverse.multi import WORD_BITS, batch_bytes
+from ...traverse.workspace import column_bytes, workspace_bytes
+from .pivot_columns import MOST_KEPT
+
+# Blocks read by a BFS on the graphs of small diameter that usual reads were measured on, in times all blocks.
+USUAL_BFS_READS = 3.6
+# BFS of a proof by pivots with the one of the witness: of a tree, where four sweeps settle all, and else (the middle of
+# 5 to 11).
+_TREE_BFS, _SETTLED_BFS, _PIVOT_BFS = 4, 5, 8
+# BFS of F-Diam beside those of evaluated vertices: the double sweep. On a tree: all that it takes.
+_FDIAM_BFS, _FDIAM_TREE_BFS = 2, 7
+# The ball of a vertex in the middle of a periphery meets about twice the blocks of one at the far end.
+_INNER_BALL = 2
+
+
+def shared_held(outlook: Outlook) -> int:
+    """Offsets and what building them takes, the state of traversals, and buffers."""
+    store = outlook.store
+    table = table_bytes(store.n_vertices, store.n_arcs, store.indices.chunk_items)
+    return table + workspace_bytes(store.n_vertices, store.id_dtype.itemsize) + outlook.buffers
+
+
+def _pivots_held(outlook: Outlook) -> int:
+    """Bounds, a column at hand and the one of the first BFS; then candidates with their distances, or a batch."""
+    n, column = outlook.store.n_vertices, outlook.column
+    columns = 5 * column * n
+    if outlook.tree:
+        return shared_held(outlook) + outlook.labels + columns
+    open_vertices = (n // 2 if column == 1 else n) if outlook.probe is None else outlook.probe.unsettled
+    candidates = open_vertices * (24 + 24 * column)
+    batch = batch_bytes(n, WORD_BITS) if column == 1 and open_vertices > 1 else 0
+    return shared_held(outlook) + outlook.labels + columns + min(outlook.plan.pool_bytes, max(candidates, batch))
+
+
+def _fdiam_held(outlook: Outlook) -> int:
+    """The recorded bounds and those of chains."""
+    return shared_held(outlook) + outlook.labels + 2 * outlook.column * outlook.store.n_vertices
+
+
+def _pivots_reads(outlook: Outlook, probe: Probe) -> float:
+    """Traversals, and the scan that checks the witness."""
+    settled = _SETTLED_BFS if probe.unsettled <= 1 else _PIVOT_BFS
+    return (_TREE_BFS if outlook.tree else settled) * probe.reads + outlook.away
+
+
+def _fdiam_reads(outlook: Outlook, probe: Probe) -> float:
+    """Evaluated vertices and their balls, which are spread level by level."""
+    if outlook.tree:
+        return _FDIAM_TREE_BFS * probe.reads + outlook.away
+    balls = _INNER_BALL * probe.evaluations * probe.spread_reads * outlook.away
+    return (_FDIAM_BFS + probe.evaluations) * probe.reads + balls + outlook.away
+
+
+def bfs_habit(least_reads: float, usual_reads: float) -> Habit:
+    """A method that makes as many BFS, whatever the graph, as its usual reads are on graphs of small diameter."""
+    return Habit(least_reads, usual_reads, planned_held,
+                 lambda outlook, probe: usual_reads / USUAL_BFS_READS * probe.reads + outlook.away)
+
+
+def _pivots_scratch(store: Store, plan: MemoryPlan) -> int:
+    """The columns that half of the pool has no room for."""
+    kept = MOST_KEPT * store.n_vertices * column_bytes(store.n_vertices)
+    return max(0, kept - plan.pool_bytes // 2)
+
+
+# Reads are of docs/memory.md, measured with an eighth of the blocks in the arena.
+HABITS: dict[str, Habit] = {
+    "pivots": Habit(3, 30, _pivots_held, _pivots_reads, _pivots_scratch),
+    "fdiam": Habit(4, 120, _fdiam_held, _fdiam_reads),
+    "bounding": bfs_habit(3, 110),
+    "ifub": bfs_habit(4, 480),
+    "graph-diameter": bfs_habit(4, 140),
+    "korf": bfs_habit(4, 110),
+    "sweep-k": bfs_habit(16, 60),
+}
+
+
+def apsp_habit(n_batches: int) -> Habit:
+    """A BFS from every vertex, so many batches of them: each reads what three scans do, or what a BFS does if that
+    is more."""
+    def reads(outlook: Outlook, probe: Probe) -> float:
+        return n_batches * max(3 * outlook.away, probe.reads)
+
+    return Habit(n_batches, 3 * n_batches, planned_held, reads)

@@ -1,0 +1,109 @@
+"""Settling by covering: central sources whose balls hold the vertices that are still unsettled.
+
+A far vertex as source settles hardly more than itself, because its eccentricity is close to L. A
+central vertex p near it settles the whole ball of radius L - ecc(p). So each vertex of the cover
+(candidates outside the best Winnow ball) climbs a few hops to neighbours of higher degree, and the
+tops are the sources of one multi-source BFS; then their balls are spread. The number of hops follows
+the share of proposals whose vertex got settled: 0 hops is F-Diam's own choice and always succeeds.
+One vertex of every batch is visited itself, so that every batch makes progress.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ...engine.interface import Engine
+
+MOST_HOPS = 6
+# Arcs that are looked at together; a vertex with more is central enough where it is.
+CLIMB_ARCS = 1 << 16
+# Shares of settled proposals above and below which one hop more, or less, is tried.
+RAISE_ABOVE, LOWER_BELOW = 0.8, 0.5
+
+
+class Covering:
+    """Chooses sources. hops : of the next batch. gain : vertices of the cover that a source has
+    settled, on average over the last batch (1.0 before any)."""
+
+    def __init__(self, engine: Engine, seed: int) -> None:
+        self._engine, self._random = engine, np.random.default_rng(seed)
+        self.hops, self.gain = 2, 1.0
+        self._proposed = np.empty(0, np.int64)
+        self._n_sources = 1
+
+    def visit(self, cover: np.ndarray) -> np.ndarray:
+        """The vertices themselves, int64[k]."""
+        self._proposed, self._n_sources = cover[:0], len(cover)
+        return cover
+
+    def sources(self, cover: np.ndarray, most: int) -> np.ndarray:
+        """At most `most` sources for these vertices (int64[c], c >= 1): distinct, int64[k]."""
+        tops: list[np.ndarray] = []
+        order = self._random.permutation(cover)
+        chosen, taken = order[:1], 1
+        tops.append(order[:1])
+        while taken < len(order) and len(chosen) < most:
+            part = order[taken : taken + most - len(chosen)]
+            taken += len(part)
+            tops.append(self._climb(part))
+            chosen = np.unique(np.concatenate(tops))
+        self._proposed, self._n_sources = order[1:taken], len(chosen)
+        return chosen
+
+    def _climb(self, vertices: np.ndarray) -> np.ndarray:
+        """Where `hops` steps to the neighbour of the highest degree (ties: the smallest) lead, int64[k];
+        nobody steps to a lower degree, or from a row of more than CLIMB_ARCS arcs."""
+        here = vertices.copy()
+        degrees = self._engine.degrees(here)
+        moving = np.arange(len(here))
+        for _ in range(self.hops):
+            moving = moving[degrees[moving] <= CLIMB_ARCS]
+            parts = [self._highest(here[part]) for part in _runs(moving, degrees[moving])]
+            if not parts:
+                break
+            top, higher = np.concatenate(parts, axis=1)
+            up = higher > degrees[moving]
+            here[moving[up]], degrees[moving[up]] = top[up], higher[up]
+            moving = moving[up]
+        return here
+
+    def _highest(self, vertices: np.ndarray) -> np.ndarray:
+        """int64[2, k]: the neighbour of the highest degree (ties: the smallest) of each, its degree."""
+        rows = self._engine.rows(vertices)
+        starts = np.cumsum([0, *map(len, rows)])[:-1]
+        neighbours = np.concatenate(rows)
+        # Highest degree first, then the smallest vertex: one number to reduce by.
+        keys = (self._engine.degrees(neighbours) << 40) - neighbours
+        best = np.maximum.reduceat(keys, starts)
+        higher = (best + (1 << 40) - 1) >> 40
+        return np.stack(((higher << 40) - best, higher))
+
+    def learn(self, settled: np.ndarray, n_settled: int) -> None:
+        """After a batch. settled : bool[k], which of the proposed vertices are settled now;
+        n_settled : vertices that left the cover."""
+        self.gain = max(1.0, n_settled / self._n_sources)
+        if len(settled) == 0:
+            return
+        share = float(settled.mean())
+        if share > RAISE_ABOVE:
+            self.hops = min(MOST_HOPS, self.hops + 1)
+        elif share < LOWER_BELOW:
+            self.hops = max(0, self.hops - 1)
+
+    @property
+    def proposed(self) -> np.ndarray:
+        """Vertices that the last batch was to settle, int64[k]."""
+        return self._proposed
+
+
+def _runs(vertices: np.ndarray, degrees: np.ndarray) -> Iterator[np.ndarray]:
+    """The vertices in runs of at most CLIMB_ARCS arcs together; none has more."""
+    ends = np.cumsum(degrees)
+    begin = 0
+    while begin < len(vertices):
+        before = int(ends[begin - 1]) if begin else 0
+        end = int(np.searchsorted(ends, before + CLIMB_ARCS, side="right"))
+        yield vertices[begin:end]
+        begin = end

@@ -1,0 +1,381 @@
+"""What all exact methods share: components one after another, bounds, limits, and the result.
+
+A method is a subclass of ExactMethod that solves one connected component. This class goes through
+the components: the one with the most vertices first, with a bound of its own, because its diameter
+is reported; any other only while it can hold a longer distance than the longest so far. An
+unexplored component of s vertices has a diameter of at most s - 1; one with a vertex of
+eccentricity e has at most 2e.
+
+Bytes a vertex: labels and sizes 8 while there are several components with an edge, beside what the
+method keeps.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..._version import __version__
+from ...engine.interface import Engine
+from ...errors import InputError, StateLost, StoppedEarly
+from ...stream.counters import Counters
+from ...traverse.columns import Column
+from ...traverse.components import Component, Components
+from .limits import (
+    UNKNOWN,
+    Best,
+    Eccentricity,
+    Enough,
+    Limits,
+    MethodOptions,
+    Stages,
+    TimeOver,
+    check_batch,
+    path_middle,
+)
+from .result import Result
+from .witness import check_witness
+
+__all__ = [
+    "Best", "Eccentricity", "Enough", "ExactMethod", "Limits", "MethodOptions", "Stages", "TimeOver", "check_batch",
+    "interim_result", "path_middle", "run_method", "stopping",
+]
+
+
+class ExactMethod:
+    """One run of an exact method on an engine; run_method gives the Result.
+
+    A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `_release`,
+    `_details`, `_facts`, a larger Stages, and `keeps_distances` when the first BFS of a component
+    shall come with its distances. One that does not look at component labels sets `needs_labels`
+    to False, and they are freed where that can be.
+
+    component : the one at hand; own : it is the largest, whose diameter is reported. lower_here,
+    upper_here : proved interval of its diameter; eccentricity() keeps them, and a method may lower
+    upper_here further.
+    """
+
+    name: ClassVar[str] = ""
+    keeps_distances: ClassVar[bool] = False
+    needs_labels: ClassVar[bool] = True
+
+    def __init__(self, engine: Engine, options: MethodOptions) -> None:
+        limits = options.limits
+        if (limits.gap or 0) < 0 or (limits.seconds or 0) < 0:
+            raise InputError("a limit cannot be negative", text=str(limits))
+        self.engine, self.limits, self.gap = engine, limits, limits.gap or 0
+        self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
+        self.best = Best()
+        self.stages = self._new_stages()
+        self.components: Components | None = None
+        self.components_known = False
+        self.component: Component | None = None
+        self.lower_here, self.upper_here = 0, max(0, engine.n_vertices - 1)
+        self.enough: str | None = None
+        self.own = False
+        self._waiting: list[Component] = []
+        self._largest = (0, self.upper_here)
+        self._upper_rest = self.upper_here  # of components that were not begun
+        self._upper_left = 0  # of components that are done with
+
+    # -- what a method is -----------------------------------------------------------------------
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        """Prove and return max(floor, diameter of the component), given the BFS from its hub.
+
+        floor : what its diameter must exceed to matter (0 when it is to be reported). The longest
+        pair must be in self.best when it is longer than the floor, as eccentricity() sees to.
+        """
+        raise AssertionError("a method solves components")
+
+    def _start(self) -> int:
+        """Where the first BFS begins; there is an edge."""
+        return self.engine.max_degree_vertex()[0]
+
+    def _prepare(self, largest: int) -> None:
+        """Allocate; `largest` is the largest diameter that any component may have."""
+
+    def _release(self) -> None:
+        """Free what was allocated; the answer stays."""
+
+    def _details(self) -> dict[str, Any]:
+        """For Result.details."""
+        return {}
+
+    def _facts(self) -> dict[str, Any]:
+        """For progress events, beside the bounds."""
+        return {}
+
+    def _new_stages(self) -> Stages:
+        return Stages()
+
+    # -- what a method uses ---------------------------------------------------------------------
+    def eccentricity(
+        self, vertex: int, distances: bool = False, into: Column | None = None
+    ) -> Eccentricity:
+        """A counted BFS from `vertex`, which updates the longest pair and the bounds here.
+
+        distances, into : as in Engine.bfs. Raises what checkpoint() raises, before the BFS.
+        """
+        self.checkpoint()
+        with self.stages.timed("eccentricity"):
+            self.tick("bfs")
+            run = self.engine.bfs(vertex, distances=distances or into is not None, into=into)
+            self.stages.bfs += 1
+        assert run.eccentricity is not None
+        self.found(run.eccentricity, vertex, run.farthest)
+        return Eccentricity(vertex, run.eccentricity, run.farthest, run.n_reached, run.distances)
+
+    def eccentricities(
+        self, sources: np.ndarray, *, columns: Sequence[Column] | None = None, targets: np.ndarray | None = None
+    ) -> np.ndarray:
+        """A counted multi-source BFS from `sources` (int64[k]); see Engine.eccentricities. One from a
+        single source counts as a BFS.
+
+        Updates the longest pair and, where all are eccentricities because there are no `targets`,
+        the upper bound. Raises what checkpoint() raises, before the BFS.
+        """
+        self.checkpoint()
+        with self.stages.timed("eccentricity"):
+            self.tick("multi-source")
+            found = self.engine.eccentricities(sources, targets=targets, columns=columns)
+        if len(sources) == 1:
+            self.stages.bfs += 1
+        else:
+            self.stages.multi_source += -(-len(sources) // self.engine.batch_bits)
+            self.stages.multi_source_sources += len(sources)
+        at = int(found.argmax())
+        self.longer(int(found[at]), int(sources[at]), UNKNOWN)
+        if targets is None:
+            self.upper_here = min(self.upper_here, 2 * int(found.min()))
+        return found
+
+    def found(self, eccentricity: int, source: int, farthest: int) -> None:
+        """The eccentricity of `source`, a vertex of the component at hand, is known."""
+        self.longer(eccentricity, source, farthest)
+        self.upper_here = min(self.upper_here, 2 * eccentricity)
+
+    def longer(self, length: int, source: int, target: int) -> None:
+        """Two vertices of the component at hand are `length` apart."""
+        if length > self.best.length:
+            self.best = Best(length, source, target)
+        self.lower_here = max(self.lower_here, length)
+
+    def checkpoint(self) -> None:
+        """Call it between traversals: raises Enough when the interval is as narrow as asked for,
+        and ends the run with StoppedEarly when the time is over."""
+        if self.deadline is not None and time.monotonic() >= self.deadline:
+            raise TimeOver
+        if self.component is None or self.limits.gap is None:
+            return
+        lower = self.lower_here if self.own else self.best.length
+        if self.upper_here - lower <= self.gap:
+            raise Enough("gap")
+
+    def tick(self, phase: str) -> None:
+        """Report progress, with the bounds so far."""
+        self.engine.tick(phase, lower=self.best.length, upper=self.upper(), **self._facts())
+
+    # -- the whole graph ------------------------------------------------------------------------
+    def solve(self) -> None:
+        """Solve every component that matters; fills self.best and the bounds."""
+        engine = self.engine
+        if engine.n_arcs == 0:
+            self.components_known, self._largest = True, (0, 0)
+            self.upper_here = self._upper_rest = 0
+            return
+        start = self._start()
+        first = self.eccentricity(start, self.keeps_distances)
+        with self.stages.timed("components"):
+            self.tick("components")
+            self.components = engine.components(start)
+        self.components_known = True
+        others = self.components.largest_size() if self.components else 0
+        self.upper_here, self._upper_rest = 2 * first.eccentricity, max(0, others - 1)
+        mine = Component(start, 0, engine.n_vertices - 1, first.n_reached, start)
+        rival = self._larger_rival(start, first.n_reached)
+        if self.components is not None and not self.needs_labels:
+            self.components.compact(self.best.length + 1 + self.gap)
+        if not self.limits.bounds_only:
+            self._prepare(min(engine.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
+        if rival is None:
+            self._largest = (first.eccentricity, self.upper_here)
+            self._run_component(mine, first, own=True)
+        else:
+            self._largest = (0, rival.size - 1)
+            self._upper_rest = max(self.upper_here, self._rest_size() - 1)
+            first.distances = None
+            self._run_component(rival, None, own=True)
+            self._upper_rest = self._rest_size() - 1
+            self._run_component(mine, first, own=False)
+        self._run_others()
+        self._upper_rest = max(0, self._rest_size() - 1)
+        if self.enough is None and self.upper() > self.best.length:
+            self.enough = "gap"  # components were left out that could exceed the longest distance by that little
+
+    def _rest_size(self) -> int:
+        return self.components.largest_size() if self.components else 0
+
+    def _larger_rival(self, start: int, size: int) -> Component | None:
+        """The component with the most vertices (ties: the smallest vertex) unless it is that of
+        `start`, which has `size` vertices."""
+        if self.components is None or self._rest_size() < size:
+            return None
+        rival = self.components.larger_than(self._rest_size() - 1, most=1)[0]
+        if rival.size > size:
+            return rival
+        before = self.components.labels[: rival.root] == self.components.reached_label
+        for isolated in self.engine.vertices_of_degree(0):
+            before[isolated[isolated < rival.root]] = False
+        if not before.any():
+            return rival
+        self._waiting.append(rival)
+        return None
+
+    def _run_others(self) -> None:
+        """Components that could hold a longer distance; the bound over all components prunes."""
+        while self.components is not None:
+            batch = self._waiting or self.components.larger_than(self.best.length + 1 + self.gap)
+            self._waiting = []
+            if not batch:
+                return
+            for component in batch:
+                self._upper_rest = component.size - 1
+                if component.size - 1 <= self.best.length + self.gap:
+                    self._upper_left = max(self._upper_left, component.size - 1)
+                    break
+                self._run_component(component, None, own=False)
+
+    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
+        """One component. own : its diameter is reported."""
+        self.component, self.own, self.lower_here = component, own, 0
+        self.upper_here = component.size - 1
+        try:
+            if first is not None:
+                self.found(first.eccentricity, first.source, first.farthest)
+            if first is None or (self.keeps_distances and first.distances is None):
+                first = self.eccentricity(component.hub, self.keeps_distances)
+            floor = 0 if own else self.best.length
+            if own or 2 * first.eccentricity > floor + self.gap:
+                if self.limits.bounds_only:
+                    self._bound_component(first)
+                self.upper_here = min(self.upper_here, self._solve_component(component, first, floor))
+        except Enough as enough:
+            self.enough = str(enough)
+        if own:
+            self._largest = (self.lower_here, self.upper_here)
+        self._upper_left = max(self._upper_left, self.upper_here)
+        self.component, self.own, self.upper_here = None, False, 0
+
+    def _bound_component(self, first: Eccentricity) -> None:
+        first.distances = None
+        second = self.eccentricity(first.farthest, distances=True)
+        if self.upper_here > self.best.length:
+            assert second.distances is not None
+            self.eccentricity(path_middle(self.engine, second.distances, second.farthest, second.eccentricity))
+        raise Enough("bounds")
+
+    def name_target(self) -> None:
+        """A BFS from the longest pair's source, if a multi-source BFS found it without its target."""
+        if self.best.target == UNKNOWN:
+            run = self.engine.bfs(self.best.source, distances=False)
+            # A multi-source BFS that stopped at its targets may not have seen the whole eccentricity.
+            self.best = Best(run.levels, self.best.source, run.farthest)
+            self.stages.bfs += 1
+
+    def release(self) -> None:
+        """Free labels and what the method holds; the answer stays."""
+        if self.components is not None:
+            self.components.release()
+        self._release()
+
+    # -- the answer -----------------------------------------------------------------------------
+    def upper(self) -> int:
+        """Proved upper bound on the largest distance, over all components."""
+        return max(self.best.length, self.upper_here, self._upper_rest, self._upper_left)
+
+    def interval_largest(self) -> tuple[int, int]:
+        """Proved interval of the diameter of the component with the most vertices."""
+        return (self.lower_here, self.upper_here) if self.own else self._largest
+
+    def n_components(self) -> int | None:
+        """Number of components, isolated vertices included; None while unknown."""
+        if not self.components_known:
+            return None
+        others = self.components.n_others if self.components else 0
+        return self.engine.n_isolated + others + (1 if self.engine.n_arcs else 0)
+
+
+@contextmanager
+def stopping(interim: Callable[[], Result]) -> Iterator[None]:
+    """Turns Ctrl-C, the end of the time and the loss of workers into StoppedEarly with the interval so far."""
+    try:
+        yield
+        return
+    except KeyboardInterrupt:
+        why = "stopped by the user"
+    except TimeOver:
+        why = "the time limit is over"
+    except StateLost as lost:
+        why = str(lost)
+    result = interim()
+    raise StoppedEarly(f"{why}; the diameter lies in [{result.lower}, {result.upper}]", result)
+
+
+def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
+    """Run the method and check the witness of its lower bound.
+
+    The result is exact unless the limits asked for less. Raises InputError for a graph without
+    vertices (its diameter is undefined), StoppedEarly with `result` (the interval so far, without
+    a witness) on Ctrl-C and at the end of the time, EmdiamError if the witness does not check out.
+    """
+    engine = method.engine
+    if engine.n_vertices == 0:
+        raise InputError("the graph has no vertices, so its diameter is undefined")
+    begin, before = time.perf_counter(), engine.stats()
+    with stopping(lambda: interim_result(method, before, begin)):
+        method.solve()
+        solved = time.perf_counter()
+        method.release()
+        method.name_target()
+        best = method.best
+        method.tick("verify")  # with the bounds as they are at the end
+        not_written: list[str] = []
+        witness = check_witness(engine, best.source, best.target, best.length, path_file, not_written)
+    result = interim_result(method, before, begin)
+    result.witness, result.exact, result.not_written = witness, result.lower == result.upper, not_written
+    if result.exact:
+        result.diameter_max_component = best.length
+        result.diameter = best.length if result.connected else None
+    if method.enough and (not result.exact or result.diameter_largest_component is None):
+        result.details["enough"] = method.enough
+    result.seconds["solve"] = solved - begin
+    result.seconds["verify"] = time.perf_counter() - solved
+    return result
+
+
+def interim_result(method: ExactMethod, before: Counters, begin: float) -> Result:
+    """What is proved so far, without a witness. before : counters, begin : time.perf_counter(), when
+    the method began."""
+    engine, stages = method.engine, method.stages
+    used = engine.stats() - before
+    components = method.n_components()
+    elapsed = time.perf_counter() - begin
+    lower, upper = method.interval_largest()
+    return Result(
+        method=method.name, n_vertices=engine.n_vertices, n_edges=engine.n_arcs // 2,
+        connected=None if components is None else components == 1, n_components=components, diameter=None,
+        diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
+        lower=method.best.length, upper=method.upper(), exact=False, witness=None,
+        traversals=stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
+        bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0},
+        version=__version__,
+        details={
+            **method._details(), "stage_seconds": dict(stages.seconds),
+            "interval_largest_component": [lower, upper], "counters": used.to_dict(),
+        },
+    )

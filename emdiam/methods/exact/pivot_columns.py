@@ -1,0 +1,118 @@
+"""Memory of one component's proof: pivot columns in RAM or on disk, and what fits into the pool.
+
+Single traversals need the bounds and one column, which are planned by the vertex. All else is
+sized by the pool of the plan: columns that are kept until there are candidates (beyond it they go to a
+scratch folder), the candidates themselves, and the words of batches.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...errors import InputError, MoreMemoryError
+from ...traverse.columns import Column, smallest_dtype
+from ...traverse.level_window_batch import MOST_STRIPS, strips_bytes
+from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
+from ...traverse.stored_column import StoredColumn
+from ...units import format_size, scratch_folder
+from .candidates import candidate_bytes, width_for
+
+# Bounds (three) and the column of the traversal at hand.
+COLUMNS = 4
+MOST_KEPT = 12
+# Pieces of columns and small tables that are looked at in passing.
+PIECES_BYTES = 8 << 20
+POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
+
+
+def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
+    """What of the pool is left beside columns wider than planned and component labels.
+
+    Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not
+    fit.
+    """
+    wider = COLUMNS * engine.n_vertices * (smallest_dtype(largest).itemsize - 1)
+    if labels > max(0, engine.pool_bytes - wider):
+        missing = labels + wider - engine.pool_bytes
+        raise MoreMemoryError("so many components may matter that their labels need"
+                              f" {format_size(missing)} more than the memory that was planned", missing)
+    return max(0, engine.pool_bytes - wider - labels)
+
+
+class Shelf:
+    """The columns kept, in order; the budget, and the room of it for what is held beside columns.
+
+    Parameters: the engine; the largest distance; the column at hand; bytes of the pool that may be used;
+    where columns go that do not fit (None: the system's folder for temporary files).
+    """
+
+    def __init__(self, engine: Engine, largest: int, column: Column, budget: int, scratch: Path | None) -> None:
+        self._engine, self._largest, self._scratch = engine, largest, scratch
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self.column = column
+        self._item = self.column.dtype.itemsize
+        self.budget, self.room = budget, min(budget, engine.room_bytes)
+        self.kept: list[Column | StoredColumn] = []
+
+    def keep(self) -> None:
+        """Put the column at hand on the shelf; the next traversal gets another, or its memory. More
+        than MOST_KEPT are not kept: their pivots still settle."""
+        if len(self.kept) == MOST_KEPT:
+            return
+        if self._in_ram() + 1 <= self.budget // 2 // max(1, self._engine.n_vertices * self._item):
+            self.kept.append(self.column)
+            self.column = self._engine.new_column(self._largest)
+            return
+        try:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
+            self.kept.append(StoredColumn(self.column, Path(self._folder.name) / f"{len(self.kept)}.column"))
+        except OSError as error:
+            raise InputError(f"a pivot column cannot be written ({error.strerror})", path=error.filename,
+                             remedy="give --scratch a folder with room, or more --memory") from None
+
+    def _in_ram(self) -> int:
+        return sum(isinstance(column, Column) for column in self.kept)
+
+    @property
+    def on_disk(self) -> int:
+        """Columns on disk."""
+        return len(self.kept) - self._in_ram()
+
+    def clear(self) -> None:
+        """Nothing on the shelf is needed any more."""
+        self.kept = []
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    @property
+    def candidates_bytes(self) -> int:
+        """Bytes that candidates may take: half, so that there is room for batches beside them."""
+        return self.room // 2
+
+    def most_candidates(self) -> int:
+        """How many candidates with the distances kept so far may be held."""
+        return self.candidates_bytes // candidate_bytes(width_for(len(self.kept)), self._item)
+
+    def batch_bits(self, held_bytes: int) -> int:
+        """Sources of a batch beside candidates that take so much; 0: none."""
+        n = self._engine.n_vertices
+        for bits in (*range(MOST_BITS, 0, -WORD_BITS), NARROW_BITS):
+            if batch_bytes(n, bits) <= self.budget - held_bytes:
+                return bits
+        return 0
+
+    def batch_columns(self, working_bytes: int) -> int:
+        """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
+        n, blocks = self._engine.n_vertices, self._engine.n_blocks
+        for k in range(MOST_STRIPS, 0, -1):
+            dtype, words = words_for(k)
+            batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), strips_bytes(n, blocks, k))
+            if k * n * self._item + batch <= self.budget - working_bytes:
+                return k
+        return 0

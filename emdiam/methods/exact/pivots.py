@@ -1,0 +1,381 @@
+"""Exact diameter by pivot certificates: few traversals, and a proof that can be checked again.
+
+For one component, with L the largest eccentricity seen and pivots p_i, fully traversed, at
+distances d_i: a vertex is *settled* if min_i d_i(v) + ecc(p_i) <= L. The diameter is L when every
+pair x != y of unsettled vertices has min_i d_i(x) + d_i(y) <= L.
+1. Sweeps: the highest degree, its farthest vertex, the farthest from that; then in turn the centre
+   (smallest lower bound) and the periphery (largest upper bound).
+2. Certify: boxes over the candidates (boxes.py, candidates.py); either a proof, or the worst pair.
+3. Refine: traverse one end of the worst pair, and the vertex in the middle of a shortest path
+   between the two. Then 2 again.
+4. Cover: where the certificates are expected to cost more than settling a vertex cover of the
+   open pairs, sources whose balls hold it, in multi-source batches (covering.py).
+Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a vertex: 4 x itemsize
+(bounds and the column of the traversal at hand), one column more for each of the sweeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...store.store import Store
+from ...stream.blocks import table_bytes
+from ...stream.plan import Phase
+from ...traverse.columns import Column
+from ...traverse.components import Component
+from ...traverse.level_windows import windows_for
+from ...traverse.pivot_bounds import Folded
+from ...traverse.workspace import column_bytes, workspace_bytes
+from .candidate_boxes import coarse_candidates
+from .candidates import Candidates, Verdict
+from .covering import Covering
+from .limits import Eccentricity, MethodOptions, path_middle
+from .method import ExactMethod, run_method
+from .pivot_columns import COLUMNS, LEAST_POOL_BYTES, PIECES_BYTES, POOL_BYTES_A_VERTEX, Shelf, budget_bytes
+from .proof import ComponentProof, Proof
+from .result import Result
+from .strategy import Costs
+
+LEAST_SWEEPS, MOST_SWEEPS = 3, 5
+# Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
+MANY = 8
+LARGEST_TIE = 1 << 12
+# So few sources are traversed one by one: a batch costs several traversals.
+FEW = 2
+PROVED = Verdict(0, 0, 0, (-1, -1))
+
+
+@dataclass(frozen=True)
+class PivotOptions(MethodOptions):
+    """seed : of random choices: the start among vertices of the highest degree (0: the smallest of
+    them), the order of covering. batches : use multi-source batches. scratch : folder for pivot
+    columns that memory has no room for."""
+
+    seed: int = 0
+    batches: bool = True
+    scratch: Path | None = None
+
+
+class Pivots(ExactMethod):
+    """One run on an engine; run_method gives the Result."""
+
+    name: ClassVar[str] = "pivots"
+    keeps_distances: ClassVar[bool] = True
+    needs_labels: ClassVar[bool] = False
+
+    def __init__(self, engine: Engine, options: PivotOptions) -> None:
+        super().__init__(engine, options)
+        self.options = options
+        self.n_open: int | None = None
+        self.expected_seconds: float | None = None
+        self.rounds = self.columns_on_disk = 0
+        self.proof = Proof()
+
+    def _start(self) -> int:
+        if self.options.seed == 0:
+            return self.engine.max_degree_vertex()[0]
+        highest = self.engine.highest_degrees(LARGEST_TIE)
+        degrees = self.engine.degrees(highest)
+        return int(np.random.default_rng(self.options.seed).choice(highest[degrees == degrees[0]]))
+
+    def _prepare(self, largest: int) -> None:
+        self.largest = largest
+        labels = 0 if self.components is None else self.components.label_bytes
+        self.budget = budget_bytes(self.engine, largest, labels)
+        self.bounds = self.engine.new_bounds(largest)
+
+    def _release(self) -> None:
+        if hasattr(self, "bounds"):
+            del self.bounds
+
+    def _facts(self) -> dict[str, Any]:
+        facts = {"open": self.n_open, "expected_seconds": self.expected_seconds}
+        return {name: value for name, value in facts.items() if value is not None}
+
+    def _details(self) -> dict[str, Any]:
+        return {"rounds": self.rounds, "columns_on_disk": self.columns_on_disk, **self._facts()}
+
+    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
+        known = len(self.proof.components)
+        super()._run_component(component, first, own)
+        if len(self.proof.components) == known:  # its first BFS was enough: 2 ecc <= best
+            self.proof.components.append(ComponentProof(
+                component.hub, component.size, 0, self.best.length, pivots=[component.hub]))
+
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        self.bounds.reset()
+        self.n_open = self.expected_seconds = None
+        run = _ComponentRun(self, component, floor, self._column_of(first))
+        limit = run.solve(first)
+        self.proof.components.append(run.proof())
+        return limit
+
+    def _column_of(self, first: Eccentricity) -> Column:
+        """The distances of the first BFS in a column that every later one may use: themselves, if they are as wide,
+        so that there are not two."""
+        distances = first.take_distances()
+        upper = self.bounds.upper
+        if type(distances) is type(upper) and distances.dtype == upper.dtype:
+            return distances
+        column = self.engine.new_column(self.largest)
+        column.copy_from(distances)
+        return column
+
+
+class _ComponentRun:
+    """The pivots, candidates and bounds of one component. limit : L."""
+
+    def __init__(self, method: Pivots, component: Component, floor: int, column: Column) -> None:
+        self.method, self.engine, self.bounds = method, method.engine, method.bounds
+        self.component, self.limit = component, floor
+        self.shelf = Shelf(self.engine, method.largest, column, method.budget, method.options.scratch)
+        self.candidates: Candidates | None = None
+        self.pivots: list[int] = []
+        self.sources: list[int] = []
+        self.longest = (0, component.hub, component.hub)
+        self.costs = Costs()
+        self.covering = Covering(self.engine, method.options.seed)
+
+    def proof(self) -> ComponentProof:
+        """What proves the limit, once solve has returned."""
+        length, source, target = self.longest
+        return ComponentProof(self.component.hub, self.component.size, length, self.limit,
+                              (source, target) if length else None, self.pivots, self.sources)
+
+    def solve(self, first: Eccentricity) -> int:
+        """The diameter of the component, or the floor if that is more. The distances of `first` are on the shelf."""
+        verdict = self._sweep(first, self._fold(first, self.shelf.column))
+        while verdict.n_open:
+            if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
+                verdict = self._cover()
+            else:
+                verdict = self._refine(verdict)
+        return self.limit
+
+    # -- sweeps ---------------------------------------------------------------------------------
+    def _sweep(self, run: Eccentricity, folded: Folded) -> Verdict:
+        """Traversals from ends and centres until there is a proof, or enough of them."""
+        while True:
+            taken = len(self.pivots)
+            if folded.unsettled <= 1:
+                return PROVED
+            few = folded.unsettled <= self.component.size // MANY
+            if taken >= MOST_SWEEPS or (taken >= LEAST_SWEEPS and (few or self.candidates is not None)):
+                verdict = self._certify_pairs(folded.unsettled)
+                if verdict is not None and (taken >= MOST_SWEEPS or verdict.n_open == 0):
+                    return verdict
+            if taken < LEAST_SWEEPS and run.farthest not in self.pivots:
+                vertex = run.farthest
+            else:
+                vertex = folded.centre if taken % 2 else folded.periphery
+            run, folded = self._traverse(vertex)
+
+    def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
+        begin, before = self.engine.clock(), self.engine.stats()
+        column = self.shelf.column
+        self.method.checkpoint()
+        with self.method.stages.timed("eccentricity"):
+            self.method.tick("bfs")
+            found = self.engine.bfs(vertex, into=column)
+            self.method.stages.bfs += 1
+        assert found.eccentricity is not None
+        run = Eccentricity(vertex, found.eccentricity, found.farthest, found.n_reached, column)
+        self.method.found(run.eccentricity, vertex, run.farthest)
+        folded = self._fold(run, column)
+        used = self.engine.stats() - before
+        self.costs.single(self.engine.clock() - begin, used.blocks_read / self.engine.n_blocks,
+                          used.dense_levels, windows_for(run.eccentricity))
+        return run, folded
+
+    def _fold(self, run: Eccentricity, column: Column) -> Folded:
+        self.limit = max(self.limit, run.eccentricity)
+        if run.farthest >= 0 and run.eccentricity > self.longest[0]:
+            self.longest = (run.eccentricity, run.source, run.farthest)
+        self.pivots.append(run.source)
+        folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
+        if self.candidates is not None:
+            self.candidates.add(column)
+        elif folded.unsettled > 1:
+            self.shelf.keep()
+            self.method.columns_on_disk = max(self.method.columns_on_disk, self.shelf.on_disk)
+        self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
+        return folded
+
+    # -- certificates ---------------------------------------------------------------------------
+    def _choose_candidates(self, unsettled: int) -> bool:
+        """Candidates, with what is on the shelf; False while they are too many for the memory."""
+        most = self.shelf.most_candidates()
+        if unsettled <= most:
+            chosen = self.bounds.unsettled(self.limit)
+        else:
+            found = coarse_candidates(self.bounds.upper, self.shelf.kept, self.limit, self.shelf.room // 4, most)
+            if found is None:
+                return False
+            chosen = found
+        self.candidates = Candidates(chosen, self.shelf.kept, self.shelf.candidates_bytes,
+                                     lambda: self.method.tick("certify"))
+        self.shelf.clear()
+        return True
+
+    def _certify_pairs(self, unsettled: int = 0) -> Verdict | None:
+        """What is open; None while there are more candidates than memory has room for.
+
+        unsettled : vertices that may be candidates, while there are none yet.
+        """
+        begin = self.engine.clock()
+        with self.method.stages.timed("certify"):
+            self.method.tick("certify")
+            if self.candidates is None and not self._choose_candidates(unsettled):
+                return None
+            assert self.candidates is not None
+            verdict = self.candidates.certify(self.bounds.upper, self.limit)
+        self.costs.certified(self.engine.clock() - begin, verdict)
+        self.method.n_open = verdict.n_open
+        self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
+        return verdict
+
+    def _certified(self) -> Verdict:
+        verdict = self._certify_pairs()
+        assert verdict is not None, "there are candidates"
+        return verdict
+
+    def _refine(self, verdict: Verdict) -> Verdict:
+        """One round: the worst pair, or many open pairs at once."""
+        assert self.candidates is not None
+        if verdict.worst[0] < 0:
+            return self._certified()
+        self.method.rounds += 1
+        begin = self.engine.clock()
+        room = self.shelf.batch_columns(self.candidates.working_bytes) if self.method.options.batches else 0
+        at_once = self.costs.pairs_at_once(verdict.n_open, room)
+        if at_once > 1:
+            folded = self._refine_many(verdict, at_once)
+        else:
+            folded = self._refine_one(*verdict.worst)
+        self.costs.round_done(self.engine.clock() - begin)
+        return PROVED if folded.unsettled <= 1 else self._certified()
+
+    def _refine_one(self, first: int, second: int) -> Folded:
+        if int(self.bounds.upper.gather([first, second]).argmax()):
+            first, second = second, first
+        run, folded = self._traverse(first)
+        assert run.distances is not None
+        apart = int(run.distances.gather([second])[0])
+        return self._traverse(path_middle(self.engine, run.distances, second, apart))[1]
+
+    def _refine_many(self, verdict: Verdict, most: int) -> Folded:
+        assert self.candidates is not None
+        pairs = self.candidates.open_pairs(self.limit, verdict.bound, most, self.method.rounds)
+        columns, _ = self._traverse_many(pairs[:, 0])
+        apart = [int(c.gather([v])[0]) for c, v in zip(columns, pairs[:, 1].tolist(), strict=True)]
+        middles = [path_middle(self.engine, c, v, d)
+                   for c, v, d in zip(columns, pairs[:, 1].tolist(), apart, strict=True)]
+        del columns
+        return self._traverse_many(np.unique(middles))[1]
+
+    def _traverse_many(self, sources: np.ndarray) -> tuple[list[Column], Folded]:
+        """Traverse all of them in one batch; each becomes a pivot."""
+        columns = [self.engine.new_column(self.method.largest) for _ in sources]
+        found = self._batch(sources, columns).tolist()
+        best = int(np.argmax(found))
+        farthest = columns[best].argbest()
+        self.method.found(found[best], int(sources[best]), farthest)
+        self.limit = max(self.limit, *found)
+        for i, column in enumerate(columns):
+            run = Eccentricity(int(sources[i]), found[i], farthest if i == best else -1, -1)
+            folded = self._fold(run, column)
+        return columns, folded
+
+    # -- covering -------------------------------------------------------------------------------
+    def _cover(self) -> Verdict:
+        """One batch of covering; what is open after it."""
+        assert self.candidates is not None
+        method, begin = self.method, self.engine.clock()
+        cover = self.candidates.cover(self.limit)
+        bits = self.shelf.batch_bits(self.candidates.held_bytes)
+        size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
+        whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
+        sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
+        if len(sources) <= FEW:
+            for source in sources.tolist():
+                self._traverse(source)
+        else:
+            self._settle(sources, self._batch(sources))
+        settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
+        left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
+        self.covering.learn(settled, len(cover) - left)
+        self.costs.covered(self.engine.clock() - begin, len(sources))
+        if self.costs.pairs_are_cheap():
+            verdict = self._certified()
+        else:
+            verdict = self.candidates.shrink(self.bounds.upper, self.limit)
+            method.n_open = verdict.n_open
+        method.expected_seconds = self.costs.expected_seconds(verdict.cover, self.covering.gain)
+        return verdict
+
+    def _batch(self, sources: np.ndarray, columns: list[Column] | None = None) -> np.ndarray:
+        """Eccentricities of the sources (and distances), by one multi-source BFS."""
+        method = self.method
+        method.checkpoint()
+        with method.stages.timed("multi-source"):
+            method.tick("multi-source")
+            found = self.engine.eccentricities(sources, columns=columns)
+            method.stages.multi_source += 1
+            method.stages.multi_source_sources += len(sources)
+        return found
+
+    def _settle(self, sources: np.ndarray, eccentricities: np.ndarray) -> None:
+        """Spread the balls of radius L - ecc around the sources, of which one may raise L."""
+        self.sources.extend(sources.tolist())
+        if int(eccentricities.max()) > self.limit:
+            self._traverse(int(sources[eccentricities.argmax()]))
+        with self.method.stages.timed("spread"):
+            self.engine.spread(sources, eccentricities.astype(np.int64), self.limit, self.bounds.upper)
+            self.method.stages.partial += 1
+
+
+def memory_phases(store: Store) -> tuple[Phase, ...]:
+    """Vertex state by phase, for columns of one byte; worst_bytes with the widest columns.
+
+    traverse: single traversals with three bounds; components: labels and sizes; verify: the
+    witness. Batches, candidates and kept columns come out of the pool (shelf.py).
+    """
+    n, m = store.n_vertices, store.n_arcs
+    ids, wide = store.id_dtype.itemsize, column_bytes(n)
+    table = table_bytes(n, m, store.indices.chunk_items)
+    shared = table + workspace_bytes(n, ids)
+    built = table_bytes(n, m, store.indices.chunk_items, building=False) + workspace_bytes(n, ids)
+    sizes = {
+        "open": (table, table),
+        "bfs": (shared + n, shared + n * (wide + wide // 2)),
+        "components": (shared + n * (3 + 2 * ids), shared + n * (wide + wide // 2 + 2 + 2 * ids)),
+        "traverse": (built + n * COLUMNS + PIECES_BYTES, shared + n * COLUMNS * wide + PIECES_BYTES),
+        "verify": (shared + n, shared + n * (wide + wide // 2)),
+    }
+    return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())
+
+
+def pool_wanted(store: Store) -> int:
+    """Bytes beside the vertex state that make a difference."""
+    return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
+
+
+def tables_bytes(store: Store) -> tuple[int, int]:
+    """What the method holds beside columns, where those are elsewhere: at least, and what it could make use of
+    beyond that for candidates."""
+    return PIECES_BYTES, pool_wanted(store)
+
+
+def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:
+    """The exact diameter by pivot certificates. Errors as run_method."""
+    options = options or PivotOptions()
+    method = Pivots(engine, options)
+    result = run_method(method, options.path_file)
+    if result.exact and method.enough is None:
+        result.seed, result.proof = options.seed, method.proof
+    return result

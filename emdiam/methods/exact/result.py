@@ -1,0 +1,87 @@
+"""The result of an exact run: the stable contract of the command line and the Python interface."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+from ...units import MemoryFigures
+from .proof import Proof
+
+
+@dataclass
+class Witness:
+    """A pair of vertices at distance `length`, in the user's ids, with a shortest path.
+
+    path : ids from source to target, or None when it has more than 10,000 vertices; path_file :
+    where the path was written, if anywhere.
+    """
+
+    source: Any
+    target: Any
+    length: int
+    path: list[Any] | None = None
+    path_file: str | None = None
+
+
+@dataclass
+class Traversals:
+    """bfs : traversals as the F-Diam paper counts them (eccentricity BFS and Winnow). multi_source
+    : batches; multi_source_sources : their sources. partial : Eliminate, extension and chain
+    spreads, not counted by the paper."""
+
+    bfs: int = 0
+    multi_source: int = 0
+    multi_source_sources: int = 0
+    partial: int = 0
+
+
+@dataclass
+class Result(MemoryFigures):
+    """What an exact method found.
+
+    n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved.
+    diameter_largest_component : of the component with the most vertices (ties: the one with the
+    smallest vertex); diameter_max_component : largest over all components; None while not proved.
+    lower, upper : proved interval of the largest finite distance, over all components. exact :
+    lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
+    : of the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
+    (stream/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every
+    file that was asked for and could not be written.
+    """
+
+    method: str
+    n_vertices: int
+    n_edges: int
+    connected: bool | None
+    n_components: int | None
+    diameter: int | None
+    diameter_largest_component: int | None
+    diameter_max_component: int | None
+    lower: int
+    upper: int
+    exact: bool
+    witness: Witness | None
+    traversals: Traversals
+    levels: int = 0
+    edges_scanned: int = 0
+    bytes_read: int = 0
+    memory_limit_bytes: int | None = None
+    planned_rss_bytes: int | None = None
+    expected_rss_bytes: int | None = None
+    planned_bytes_read: int | None = None
+    peak_rss_bytes: int | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    seed: int | None = None
+    version: str = ""
+    store_digest: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    device: str = "cpu"
+    certificate: str | None = None
+    not_written: list[str] = field(default_factory=list)
+    proof: Proof | None = field(default=None, repr=False, compare=False)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict with exactly these names, the proof left out, and memory_limit_exceeded; ready for JSON."""
+        named = {name: value for name, value in asdict(replace(self, proof=None)).items() if name != "proof"}
+        return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}

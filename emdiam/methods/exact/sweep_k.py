@@ -1,0 +1,102 @@
+"""sweep-k: an interval around the diameter from k BFS with sources far from each other.
+
+Definition: the first source has the highest degree; every further one is a vertex farthest from all
+sources before it (ties: smallest vertex). With sources p_1 to p_k:
+    L = max ecc(p_i) <= D <= U = max over vertices v of min over i of ecc(p_i) + d(p_i, v).
+U <= L + r, where r, the covering radius, is the largest distance from a vertex to its nearest
+source, and r <= 2 s / (k + 1) in a component of s vertices: an additive error of O(s / k). For k = 1
+the interval is [ecc, 2 ecc].
+Source: the order is that of Gonzalez, Clustering to minimize the maximum intercluster distance,
+1985; the bounds are the triangle inequality (docs/algorithms/sweep-k.md has the proofs).
+
+Passes: k BFS. Bytes a vertex: shared state 3, distance to the nearest source, upper bound and a
+distance 1 to 4 each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from ...engine.interface import Engine
+from ...errors import InputError
+from ...traverse import folds
+from ...traverse.columns import Column
+from ...traverse.components import Component
+from .method import Eccentricity, Enough, ExactMethod, MethodOptions, run_method
+from .result import Result
+
+
+@dataclass(frozen=True)
+class SweepKOptions(MethodOptions):
+    """k : BFS a component."""
+
+    k: int = 16
+
+
+class SweepK(ExactMethod):
+    """One run of k sweeps on an engine; exact only when the interval closes."""
+
+    name = "sweep-k"
+    keeps_distances = True
+
+    def __init__(self, engine: Engine, options: SweepKOptions) -> None:
+        if options.k < 1:
+            raise InputError("at least one source is needed", text=str(options.k))
+        super().__init__(engine, options)
+        self.k = options.k
+        self.sources, self.radius = 0, 0  # of the largest component
+        self.nearest: Column | None = None  # open in the component at hand, as is `bounds`
+        self.bounds: Column | None = None
+
+    def _prepare(self, largest: int) -> None:
+        self.nearest, self.bounds = self.engine.new_column(largest), self.engine.new_column(largest)
+
+    def _release(self) -> None:
+        self.nearest = self.bounds = None
+
+    def _details(self) -> dict[str, Any]:
+        return {
+            "sources": self.sources, "covering_radius": self.radius,
+            "additive_error": self.upper() - self.best.length,
+        }
+
+    def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
+        assert self.nearest is not None and self.bounds is not None
+        start, stop = component.first, component.last + 1
+        try:
+            distances = first.take_distances()
+            folds.open_at(self.nearest, distances, self.upper_here, start, stop)
+            folds.open_at(self.bounds, distances, self.upper_here, start, stop)
+            farthest = self._fold(distances, first.eccentricity, 1, floor)
+            del distances
+            for count in range(2, self.k + 1):
+                if self.upper_here <= max(floor, self.lower_here):
+                    break
+                run = self.eccentricity(farthest, distances=True)
+                farthest = self._fold(run.take_distances(), run.eccentricity, count, floor)
+        finally:
+            folds.close(self.nearest, start, stop)
+            folds.close(self.bounds, start, stop)
+        if self.upper_here > max(floor, self.lower_here):
+            raise Enough("sources")
+        return max(floor, self.lower_here)
+
+    def _fold(self, distances: Column, eccentricity: int, count: int, floor: int) -> int:
+        """Take a BFS into account; returns a vertex farthest from all sources."""
+        assert self.nearest is not None and self.bounds is not None and self.component is not None
+        start, stop = self.component.first, self.component.last + 1
+        with self.stages.timed("bounds"):
+            folds.tighten_upper(self.nearest, distances, 0, start, stop)
+            folds.tighten_upper(self.bounds, distances, eccentricity, start, stop)
+            self.upper_here = min(self.upper_here, folds.largest(self.bounds, start, stop))
+            farthest = self.nearest.argbest(start=start, stop=stop)
+            if self.own:
+                self.sources, self.radius = count, int(self.nearest.gather([farthest])[0])
+        return farthest
+
+
+def sweep_k(engine: Engine, options: SweepKOptions | None = None) -> Result:
+    """An interval around the diameter by k sweeps. Raises as run_method."""
+    options = options or SweepKOptions()
+    return run_method(SweepK(engine, options), options.path_file)

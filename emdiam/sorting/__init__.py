@@ -1,0 +1,1 @@
+"""Sorting of more 64-bit keys than fit in RAM, and the scratch files that it uses."""

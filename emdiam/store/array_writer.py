@@ -1,0 +1,217 @@
+"""Append-only writer of one sharded, checksummed one-dimensional Zarr array.
+
+Chunks are encoded in a thread pool and appended to the current shard file in order; memory stays
+at a few chunks however large the array (a shard written through zarr's own pipeline holds the
+whole decoded shard). Metadata is written by zarr at close, when the length is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from ..durable import sync_path
+from ..errors import StoreError
+from ..state_file import State
+from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
+from .shards import end_bytes, pack_index, seal_digest, seal_of
+
+IN_FLIGHT = 4
+
+
+class ArrayWriter:
+    """Writes array `name` of the group in folder `group`.
+
+    Parameters
+    ----------
+    group : folder of the Zarr group (already holding its zarr.json).
+    name : array name.
+    codec : chunk codec; its dtype is the array's.
+    chunk_items, shard_chunks : items a chunk, chunks a shard.
+    fill_value : pads the last chunk and marks missing chunks for other readers.
+    pool : executor that encodes; at most IN_FLIGHT chunks wait at a time.
+
+    What was written behind a `state` is cut off by `go_on_from`, and the array goes on from there.
+    """
+
+    def __init__(
+        self,
+        group: Path,
+        name: str,
+        codec: ChunkCodec,
+        *,
+        chunk_items: int,
+        shard_chunks: int,
+        fill_value: int,
+        pool: ThreadPoolExecutor,
+    ) -> None:
+        self.name, self.length = name, 0
+        self._group, self._codec, self._pool = group, codec, pool
+        self._chunk_items, self._shard_chunks, self._fill = chunk_items, shard_chunks, fill_value
+        self._buffer = np.empty(chunk_items, codec.dtype)
+        self._used = 0
+        self._pending: deque[Future[bytes]] = deque()
+        self._sizes: list[int] = []
+        self._n_shards = 0
+        self._file: BinaryIO | None = None
+        # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
+        self._checks = bytearray()
+        self._seals = bytearray()  # of the shards that are done, see shards.py
+
+    @property
+    def shard_digest(self) -> str:
+        """Digest of the seals of all shards, when it is closed."""
+        return seal_digest(bytes(self._seals))
+
+    @property
+    def _folder(self) -> Path:
+        return self._group / self.name / "c"
+
+    def state(self) -> State:
+        """All that was appended, as a state; what is written of it is synced to disk first."""
+        while self._pending:
+            self._write(self._pending.popleft().result())
+        if self._file is not None:
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        if self._folder.is_dir():
+            for folder in (self._folder, self._folder.parent):
+                sync_path(folder)
+        return {
+            "dtype": self._codec.dtype.str, "fill": self._fill, "length": self.length, "n_shards": self._n_shards,
+            "sizes": np.array(self._sizes, np.int64), "buffer": self._buffer[: self._used].copy(),
+            "checks": np.frombuffer(bytes(self._checks), np.uint8),
+            "seals": np.frombuffer(bytes(self._seals), np.uint8),
+        }
+
+    def go_on_from(self, state: State) -> None:
+        """Continue an array of which this `state` was told; nothing may have been appended.
+
+        Raises StoreError if the shards of that moment are not there.
+        """
+        sizes = state["sizes"].tolist()
+        last = self._folder / str(state["n_shards"])
+        needed = [self._folder / str(number) for number in range(state["n_shards"])] + ([last] if sizes else [])
+        for path in needed:
+            if not path.is_file() or (path == last and path.stat().st_size < sum(sizes)):
+                raise StoreError("a shard of the unfinished store is missing or cut", path=path)
+        seals = state["seals"].tobytes()
+        for number, path in enumerate(needed):
+            if path != last and _end_of(path, end_bytes(self._shard_chunks)) != seals[8 * number : 8 * number + 8]:
+                raise StoreError("a shard of the unfinished store is another one", path=path)
+        for path in self._folder.iterdir() if self._folder.is_dir() else ():
+            if path not in needed:
+                path.unlink()
+        (self._group / self.name / "zarr.json").unlink(missing_ok=True)
+        if sizes:
+            self._file = open(last, "r+b")
+            self._file.truncate(sum(sizes))
+            self._file.seek(0, os.SEEK_END)
+        self.length, self._n_shards, self._sizes = state["length"], state["n_shards"], sizes
+        self._used = len(state["buffer"])
+        self._buffer[: self._used] = state["buffer"]
+        self._checks, self._seals = bytearray(state["checks"].tobytes()), bytearray(state["seals"].tobytes())
+
+    def append(self, values: np.ndarray) -> None:
+        """Append integers (any length). Raises OverflowError for one that the array's dtype
+        cannot hold."""
+        values = np.ascontiguousarray(values)
+        if values.dtype != self._codec.dtype:
+            values = self._converted(values)
+        start = 0
+        while start < len(values):
+            take = min(self._chunk_items - self._used, len(values) - start)
+            self._buffer[self._used : self._used + take] = values[start : start + take]
+            self._used += take
+            start += take
+            if self._used == self._chunk_items:
+                self._submit()
+        self.length += len(values)
+
+    def _converted(self, values: np.ndarray) -> np.ndarray:
+        """`values` in the array's dtype, which need not be one that all their dtype fits."""
+        limits = np.iinfo(self._codec.dtype)
+        if len(values) and (int(values.min()) < limits.min or int(values.max()) > limits.max):
+            raise OverflowError(f"{self.name} holds {self._codec.dtype}, which {int(values.min())} to "
+                                f"{int(values.max())} exceed")
+        return values.astype(self._codec.dtype)
+
+    def _submit(self) -> None:
+        self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
+        self._buffer = np.empty(self._chunk_items, self._codec.dtype)
+        self._used = 0
+        while len(self._pending) > IN_FLIGHT:
+            self._write(self._pending.popleft().result())
+
+    def _write(self, data: bytes) -> None:
+        if self._file is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            self._file = open(self._folder / str(self._n_shards), "wb")
+        self._file.write(data)
+        self._checks += data[-CRC_BYTES:]
+        self._sizes.append(len(data))
+        if len(self._sizes) == self._shard_chunks:
+            self._end_shard()
+
+    def _end_shard(self) -> None:
+        if self._file is None:
+            return
+        index = pack_index(self._sizes, self._shard_chunks)
+        self._file.write(index)
+        self._seals += index[-CRC_BYTES:] + self._checks[-CRC_BYTES:]
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+        self._file, self._sizes = None, []
+        self._n_shards += 1
+
+    def close(self) -> bytes:
+        """Write what is left and the metadata; returns the digest of the chunk checksums."""
+        if self._used:
+            self._buffer[self._used :] = self._fill
+            self._submit()
+        while self._pending:
+            self._write(self._pending.popleft().result())
+        self._end_shard()
+        self._write_metadata()
+        return hashlib.blake2b(self._checks, digest_size=16).digest()
+
+    def _write_metadata(self) -> None:
+        import zarr
+
+        group = zarr.open_group(str(self._group), mode="r+", zarr_format=3)
+        keywords: dict[str, Any] = self._codec.zarr_pipeline()
+        with quiet_about_numcodecs():
+            group.create_array(
+                self.name,
+                shape=(self.length,),
+                dtype=self._codec.dtype,
+                chunks=(self._chunk_items,),
+                shards=(self._chunk_items * self._shard_chunks,),
+                fill_value=self._fill,
+                **keywords,
+            )
+
+    def abort(self) -> None:
+        """Drop what is pending and close the file (the folder is removed by the owner)."""
+        for future in self._pending:
+            future.cancel()
+        self._pending.clear()
+        if self._file is not None:
+            with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
+                self._file.close()
+            self._file = None
+
+
+def _end_of(path: Path, size: int) -> bytes:
+    """The seal of a shard file, see shards.seal_of."""
+    with open(path, "rb") as file:
+        file.seek(max(0, path.stat().st_size - size))
+        return seal_of(file.read())

@@ -1,0 +1,242 @@
+"""A digest of the graph itself: of its vertices and edges by the user's ids, however they are stored.
+
+Equal for two stores of one graph whatever the order of their vertices, their chunks and codecs.
+Definition: h(v) is a 64-bit hash of the user's id of v (a bijection of integers; strings are hashed
+by their UTF-8 bytes). The digest is blake2b over n, m, the sums modulo 2^64 of two mixes of
+h(v) over all vertices, and of two mixes of the unordered pair {h(v), h(w)} over all edges. Sums do
+not know an order, and a graph that differs by chance has the same four with a probability of about
+2^-128. It is no defence against someone who searches for two graphs with one digest.
+The edges are summed up as arcs that lead up and, apart, as arcs that lead down: a store that
+lacks one direction of an edge is found.
+
+RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of
+mapped ids are put in the order of a reordered one), none otherwise; and see arc_runs.py. I/O:
+every array once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+from numba import njit
+
+from ..errors import StoreError
+from ..jit import kernel
+from ..phases import Meter
+from ..progress import Listener
+from .arc_runs import ArcRun, scan_arcs
+from .info import offset_pieces
+from .store import Store
+
+_NAME = b"emdiam edges 1"
+_REMEDY = "the store is damaged: convert the graph again or restore it from a copy"
+
+
+class EdgeDigest:
+    """The digest of one store, while its arcs pass by: `add` every run of arcs, from any thread.
+
+    hashes : as vertex_hashes. Raises StoreError.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store, self._lock = store, threading.Lock()
+        self.hashes = vertex_hashes(store)
+        self._sums = np.zeros(5, np.uint64)
+        self._vertices = _vertex_sums(store, self.hashes)
+
+    def add(self, run: ArcRun, ids: np.ndarray) -> None:
+        """Take in the arcs of a run; ids as in scan_arcs."""
+        sums = np.zeros(5, np.uint64)
+        sum_arcs(run.rows, run.starts, ids, np.uint64(self._store.record.first_id), self.hashes, sums)
+        with self._lock:
+            self._sums += sums
+
+    def hexdigest(self) -> str:
+        """32 hexadecimal digits, when all runs were added. Raises StoreError for a store with a loop
+        or with an edge in one direction only."""
+        if int(self._sums[4]):
+            raise StoreError("a vertex is its own neighbour", path=self._store.path, remedy=_REMEDY)
+        if self._sums[:2].tolist() != self._sums[2:4].tolist():
+            raise StoreError("an edge is stored in one direction only", path=self._store.path, remedy=_REMEDY)
+        counts = np.array([self._store.n_vertices, self._store.n_arcs // 2], "<u8")
+        sums = np.concatenate((self._vertices, self._sums[:2])).astype("<u8")
+        return hashlib.blake2b(_NAME + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
+
+
+def edge_digest(store: Store, *, threads: int = 2, progress: Listener | None = None) -> str:
+    """The digest of the store's graph, 32 hexadecimal digits, in one pass. Raises StoreError.
+
+    progress : called with events of the phase "digest", in chunks.
+    """
+    meter = Meter(progress)
+    meter.begin("digest", store.indices.n_chunks, "chunks")
+    digest = EdgeDigest(store)
+    scan_arcs(store, threads, digest.add, meter.update)
+    meter.end()
+    return digest.hexdigest()
+
+
+def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
+    """h of a few user's ids, uint64[k]: all integers in [0, 2^64), or all strings."""
+    if not ids or not isinstance(ids[0], str):
+        out = np.array(ids, np.uint64)
+        mix_all(out)
+        return out
+    texts = [str(name).encode() for name in ids]
+    ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
+    out = np.empty(len(texts), np.uint64)
+    state = _fresh_state()
+    hash_text(np.frombuffer(bytearray(b"".join(texts)), np.uint8), 0, ends, out, state)
+    return out
+
+
+def vertex_hashes(store: Store) -> np.ndarray:
+    """h of every vertex, uint64[n], or length 0 for a naturally ordered store whose ids are numbered
+    through (then h is that of first_id + v). Raises StoreError."""
+    hashes = _mapped_hashes(store) if store.record.id_kind in ("int", "string") else np.empty(0, np.uint64)
+    return hashes if store.is_natural else _reordered(store, hashes)
+
+
+def _mapped_hashes(store: Store) -> np.ndarray:
+    """h of the ids that the store maps, in natural order, uint64[n]."""
+    out = np.empty(store.n_vertices, np.uint64)
+    if store.record.id_kind == "string":
+        _hash_strings(store, out)
+        return out
+    begin = 0
+    for values in store.values("vertex_id"):
+        out[begin : begin + len(values)] = values
+        begin += len(values)
+    mix_all(out)
+    return out
+
+
+def _reordered(store: Store, hashes: np.ndarray) -> np.ndarray:
+    """h of every vertex of a reordered store, uint64[n], from those in natural order (length 0 where
+    ids are numbered through)."""
+    out, begin = np.empty(store.n_vertices, np.uint64), 0
+    for ranks in store.natural_pieces():
+        part = out[begin : begin + len(ranks)]
+        if len(hashes):
+            part[:] = hashes[ranks]
+        else:
+            np.add(ranks, np.uint64(store.record.first_id), out=part, dtype=np.uint64)
+        begin += len(ranks)
+    if not len(hashes):
+        mix_all(out)
+    return out
+
+
+def _hash_strings(store: Store, out: np.ndarray) -> None:
+    """Offsets and bytes are read side by side; the hash of a string goes on over both kinds of cuts."""
+    texts, state = store.values("vertex_id_bytes"), _fresh_state()
+    text, base, begin = np.empty(0, np.uint8), 0, 0
+    for piece in offset_pieces(store.array("vertex_id_offsets")):
+        ends, part = piece[1:], out[begin : begin + len(piece) - 1]
+        state[0] = 0
+        while not hash_text(text, base, ends, part, state):
+            base += len(text)
+            text = next(texts, text[:0])
+            if not len(text):
+                raise StoreError(f"vertex_id_bytes end after {base} bytes", path=store.path, remedy=_REMEDY)
+        begin += len(ends)
+
+
+def _vertex_sums(store: Store, hashes: np.ndarray) -> np.ndarray:
+    sums = np.zeros(2, np.uint64)
+    sum_vertices(store.n_vertices, np.uint64(store.record.first_id), hashes, sums)
+    return sums
+
+
+def _fresh_state() -> np.ndarray:
+    """[string at hand, its bytes so far, its hash so far, place in the bytes] of hash_text."""
+    return np.zeros(4, np.uint64)
+
+
+@njit(inline="always")
+def _mix(x):  # type: ignore[no-untyped-def]
+    """A bijection of uint64 that spreads every bit over all (the finaliser of splitmix64)."""
+    x = x + np.uint64(0x9E3779B97F4A7C15)
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(inline="always")
+def _hash_of(v, first_id, hashes):  # type: ignore[no-untyped-def]
+    if len(hashes):
+        return hashes[v]
+    return _mix(np.uint64(v) + first_id)
+
+
+@kernel
+def mix_all(values):  # type: ignore[no-untyped-def]
+    """values[i] = h of the integer id values[i], in place; uint64[k]."""
+    for i in range(len(values)):
+        values[i] = _mix(values[i])
+
+
+@kernel
+def sum_vertices(n, first_id, hashes, sums):  # type: ignore[no-untyped-def]
+    """Add the two mixes of every vertex to sums (uint64[2])."""
+    for v in range(n):
+        h = _hash_of(v, first_id, hashes)
+        sums[0] += _mix(h ^ np.uint64(0xA0761D6478BD642F))
+        sums[1] += _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
+
+
+@kernel
+def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-untyped-def]
+    """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
+    for i in range(len(rows)):
+        v = rows[i]
+        mine = _hash_of(v, first_id, hashes)
+        for p in range(starts[i], starts[i + 1]):
+            w = np.int64(ids[p])
+            other = _hash_of(w, first_id, hashes)
+            low = min(mine, other)
+            high = max(mine, other)
+            one = _mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high)
+            two = _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low)
+            if v < w:
+                sums[0] += one
+                sums[1] += two
+            elif v > w:
+                sums[2] += one
+                sums[3] += two
+            else:
+                sums[4] += np.uint64(1)
+
+
+@kernel
+def hash_text(text, base, ends, out, state):  # type: ignore[no-untyped-def]
+    """Hash strings that end at ends[i] (absolute) as far as `text`, the bytes from `base` on, goes.
+
+    The state (uint64[4]) says where to go on; True when all strings of `ends` are done."""
+    i = np.int64(state[0])
+    length = state[1]
+    h = state[2]
+    place = np.int64(state[3])
+    done = True
+    while i < len(ends):
+        stop = min(ends[i], base + len(text))
+        while place < stop:
+            h = (h ^ np.uint64(text[place - base])) * np.uint64(0xC2B2AE3D27D4EB4F)
+            h ^= h >> np.uint64(29)
+            length += np.uint64(1)
+            place += 1
+        if stop < ends[i]:
+            done = False
+            break
+        out[i] = _mix(h ^ (length << np.uint64(32)))
+        h = np.uint64(0)
+        length = np.uint64(0)
+        i += 1
+    state[0] = np.uint64(i)
+    state[1] = length
+    state[2] = h
+    state[3] = np.uint64(place)
+    return done

@@ -1,0 +1,353 @@
+"""StoreWriter: a new store, written as NAME.partial and renamed when its last record is down.
+
+Degrees and neighbours arrive as two independent append-only streams in vertex order, so that a
+row may be cut anywhere. Whatever happens before `finish` ends, nothing opens under the target's
+name: the record with `complete: true` is written last, fsynced, and the folder renamed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import shutil
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..durable import check_name, sync_path
+from ..errors import InputError, StoreError
+from ..state_file import State
+from .array_writer import ArrayWriter
+from .claim import claim, remove_stale
+from .codec import ChunkCodec
+from .layout import (
+    CHUNK_IDS,
+    LEAST_CHUNK_IDS,
+    MISSING_OFFSET,
+    MOST_CHUNK_IDS,
+    NATURAL,
+    PARTIAL_SUFFIX,
+    StoreRecord,
+    id_dtype,
+    is_chunk_size,
+    sentinel,
+    shard_chunks,
+)
+
+_DELETING = ".deleting"
+# The arrays of the map of ids, and what pads and marks chunks that are missing.
+_ID_FILLS = {"vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
+
+
+def check_target(target: Path, force: bool) -> None:
+    """Raise InputError if `target` exists and may not be replaced, or nothing can be made in its folder."""
+    target = Path(target)
+    if target.name.endswith(PARTIAL_SUFFIX):
+        raise InputError(f"names that end in {PARTIAL_SUFFIX} are those of unfinished stores", path=target,
+                         remedy="choose another name")
+    check_name(target)
+    if target.exists() or target.is_symlink():
+        if not force:
+            raise InputError("the target exists", path=target, remedy="choose another name or use --force")
+        if not (target / "zarr.json").is_file():
+            raise InputError("the target exists and is not a zarr store, so it is not replaced",
+                             path=target, remedy="choose another name")
+
+
+def writer_bytes(threads: int, chunk_ids: int) -> int:
+    """Peak working memory of a StoreWriter, bytes: decoded and encoded chunks in flight."""
+    per_array = (threads + 4) * chunk_ids * 8 * 2
+    return 2 * per_array + (2 << 20)
+
+
+class StoreWriter:
+    """Writes one store.
+
+    Parameters
+    ----------
+    target : final folder; NAME.partial beside it is written first (a stale one is removed).
+    n_vertices : number of rows to come; decides the id dtype.
+    force : replace an existing store at the end.
+    codec, chunk_ids : see layout; chunk_ids as is_chunk_size says.
+    threads : threads that encode chunks.
+    resumed : what `state` told, to go on from there with the NAME.partial of that moment. Raises
+    StoreError if that is not there as it was; nothing was removed then.
+    """
+
+    def __init__(
+        self,
+        target: Path,
+        *,
+        n_vertices: int,
+        force: bool = False,
+        codec: str = "lz4",
+        chunk_ids: int = CHUNK_IDS,
+        threads: int = 2,
+        resumed: State | None = None,
+    ) -> None:
+        if not is_chunk_size(chunk_ids):
+            raise InputError(f"the chunk size must be a power of two from {LEAST_CHUNK_IDS} to {MOST_CHUNK_IDS}",
+                             text=str(chunk_ids))
+        self.target, self.force = Path(target), force
+        check_target(self.target, force)
+        self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
+        self._codec_name, self._chunk_ids = codec, chunk_ids
+        ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
+        self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
+        self._arrays: dict[str, ArrayWriter] = {}
+        self._offset = self._max_degree = self._n_isolated = 0
+        # What the rows of the state were, and what tells how far they have come (RowStream).
+        self.rows_resumed: State | None = None
+        self._tell_rows: Callable[[], State] | None = None
+        self._claim: int | None = None
+        self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
+        if resumed is None:
+            remove_stale(self.partial)
+            self.partial.mkdir()
+            self._claim = claim(self.partial)
+            try:
+                self._begin()
+            except BaseException:
+                self.abort()
+                raise
+        else:
+            self._go_on(resumed)
+
+    def _begin(self) -> None:
+        """Make a group of the empty NAME.partial, with its first two arrays."""
+        import zarr
+
+        zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
+        self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
+        self._array("indices", self.id_dtype, sentinel(self.id_dtype))
+        self._indptr.append(np.zeros(1, np.int64))
+
+    def _go_on(self, state: State) -> None:
+        """Take up NAME.partial as it was when `state` was told."""
+        if not (self.partial / "zarr.json").is_file():
+            raise StoreError("the unfinished store is not there", path=self.partial)
+        self._claim = claim(self.partial)
+        try:
+            for name, told in state["arrays"].items():
+                self._array(name, np.dtype(told["dtype"]), told["fill"]).go_on_from(told)
+            # Left by `finish`: made again there.
+            shutil.rmtree(self.partial / "data", ignore_errors=True)
+        except BaseException:
+            self.leave()
+            raise
+        self._offset, self._max_degree, self._n_isolated = state["figures"]
+        self.rows_resumed = state["rows"]
+
+    def state(self) -> State:
+        """All that was appended, synced to disk, and how far the rows have come, as a state."""
+        told = {
+            "arrays": {name: array.state() for name, array in self._arrays.items()},
+            "figures": [self._offset, self._max_degree, self._n_isolated],
+            "rows": self._tell_rows and self._tell_rows(),
+        }
+        sync_path(self.partial)
+        sync_path(self.partial.absolute().parent)
+        return told
+
+    def rows_told_by(self, tell: Callable[[], State]) -> None:
+        """tell() -> State of what appends the rows; part of `state` from now on."""
+        self._tell_rows = tell
+
+    @property
+    def _indptr(self) -> ArrayWriter:
+        return self._arrays["indptr"]
+
+    @property
+    def _indices(self) -> ArrayWriter:
+        return self._arrays["indices"]
+
+    def _array(self, name: str, dtype: np.dtype[Any], fill: int) -> ArrayWriter:
+        chunk = self._chunk_ids
+        writer = ArrayWriter(
+            self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=chunk,
+            shard_chunks=shard_chunks(dtype, chunk), fill_value=fill,
+            pool=self._pool,
+        )
+        self._arrays[name] = writer
+        return writer
+
+    def append_degrees(self, degrees: np.ndarray) -> None:
+        """Degrees of the next len(degrees) vertices, integers >= 0."""
+        if not len(degrees):
+            return
+        if degrees.min() < 0:
+            raise ValueError("a degree is negative")
+        ends = np.cumsum(degrees, dtype=np.int64)
+        ends += self._offset
+        self._offset = int(ends[-1])
+        self._indptr.append(ends)
+        self._max_degree = max(self._max_degree, int(degrees.max()))
+        self._n_isolated += int(np.count_nonzero(degrees == 0))
+
+    def append_neighbours(self, ids: np.ndarray) -> None:
+        """The next entries of `indices`, id_dtype[k]; a row may be cut anywhere."""
+        self._indices.append(ids)
+
+    def append_vertex_ids(self, values: np.ndarray) -> None:
+        """User's ids of the next vertices, int64 or uint64 (id_kind "int")."""
+        if "vertex_id" not in self._arrays:
+            self._array("vertex_id", np.dtype(values.dtype), 0)
+        self._arrays["vertex_id"].append(values)
+
+    def append_vertex_strings(self, values: Any) -> None:
+        """User's ids of the next vertices, a pyarrow string array (id_kind "string")."""
+        if "vertex_id_offsets" not in self._arrays:
+            ends = self._array("vertex_id_offsets", np.dtype(np.int64), MISSING_OFFSET)
+            ends.append(np.zeros(1, np.int64))
+            self._array("vertex_id_bytes", np.dtype(np.uint8), 0)
+        import pyarrow as pa
+
+        binary = values.cast(pa.large_binary())
+        _, offsets_buffer, data_buffer = binary.buffers()
+        count = len(binary)
+        first = binary.offset
+        if not count:
+            return
+        offsets = np.frombuffer(offsets_buffer, np.int64, count + 1, first * 8)
+        data = np.empty(0, np.uint8)
+        if data_buffer is not None:
+            data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
+        base = self._arrays["vertex_id_bytes"].length
+        self._arrays["vertex_id_offsets"].append(offsets[1:] - offsets[0] + base)
+        self._arrays["vertex_id_bytes"].append(data)
+
+    def append_stored_ids(self, name: str, values: np.ndarray) -> None:
+        """The next items of the array `name` of the map of ids, as another store holds them; called
+        once at least where that array is empty."""
+        if name not in self._arrays:
+            self._array(name, values.dtype, _ID_FILLS[name])
+        self._arrays[name].append(values)
+
+    def append_natural_ids(self, ranks: np.ndarray) -> None:
+        """Natural ranks of the next vertices, id_dtype[k]; for a record whose ordering is not natural."""
+        if "natural_id" not in self._arrays:
+            self._array("natural_id", self.id_dtype, sentinel(self.id_dtype))
+        self._arrays["natural_id"].append(ranks)
+
+    def finish(
+        self, record: StoreRecord, before_rename: Callable[[StoreRecord], None] | None = None
+    ) -> StoreRecord:
+        """Check counts, fill the record's counts and digests, write it last, rename to target.
+
+        before_rename : called with the record when all but the renaming is done.
+        """
+        n, m = self.n_vertices, self._indices.length
+        if self._indptr.length != n + 1 or self._offset != m or m % 2:
+            raise RuntimeError(
+                f"rows written {self._indptr.length - 1} of {n}, degrees sum to {self._offset}, arcs {m}"
+            )
+        ranked = self._arrays["natural_id"].length if "natural_id" in self._arrays else None
+        if ranked != (None if record.ordering == NATURAL else n):
+            raise RuntimeError(f"order {record.ordering}: {ranked} natural ranks written for {n} vertices")
+        digest = hashlib.blake2b(digest_size=16)
+        for name in sorted(self._arrays):
+            digest.update(name.encode() + self._arrays[name].close())
+        self._pool.shutdown()
+        record.n_vertices, record.n_arcs, record.n_edges = n, m, m // 2
+        record.max_degree, record.n_isolated = self._max_degree, self._n_isolated
+        record.codec, record.chunk_ids = self._codec_name, self._chunk_ids
+        record.shard_chunks = shard_chunks(self.id_dtype, self._chunk_ids)
+        record.chunk_digest = digest.hexdigest()
+        record.shard_digests = {name: array.shard_digest for name, array in sorted(self._arrays.items())}
+        record.complete = True
+        record.record_digest = record.digest()
+        self._complete(record)
+        if before_rename is not None:
+            before_rename(record)
+        self._rename()
+        return record
+
+    def _complete(self, record: StoreRecord) -> None:
+        import zarr
+
+        group = zarr.open_group(str(self.partial), mode="r+", zarr_format=3)
+        group.create_array(
+            "data", shape=(record.n_arcs,), dtype="uint8", chunks=(max(1, record.n_arcs),), fill_value=1,
+            compressors=None,
+        )
+        for name in (*self._arrays, "data"):
+            sync_path(self.partial / name / "zarr.json")
+            sync_path(self.partial / name)
+        group.attrs.update(_attributes(record, self.id_dtype))
+        sync_path(self.partial / "zarr.json")
+        sync_path(self.partial)
+
+    def _rename(self) -> None:
+        # It may have come into being meanwhile, and then only `force` allows to replace it.
+        check_target(self.target, self.force)
+        if self.target.exists():
+            self._remove_replaced()  # one of a process that had the number of this one
+            os.rename(self.target, self.target.with_name(f"{self.target.name}.{os.getpid()}{_DELETING}"))
+        os.rename(self.partial, self.target)
+        sync_path(self.target.absolute().parent)
+        self._let_go()
+        self._remove_replaced()
+
+    def _let_go(self) -> None:
+        if self._claim is not None:
+            os.close(self._claim)
+            self._claim = None
+
+    def _remove_replaced(self) -> None:
+        """Remove the stores that this one and killed predecessors have replaced."""
+        replaced = re.compile(re.escape(self.target.name) + r"\.\d+" + re.escape(_DELETING))
+        for path in self.target.absolute().parent.iterdir():
+            if replaced.fullmatch(path.name):
+                if path.is_symlink():
+                    path.unlink()
+                else:
+                    shutil.rmtree(path)
+
+    def leave(self) -> None:
+        """Stop and leave NAME.partial as it is, for a writer that goes on from a `state`."""
+        try:
+            self._stop()
+        finally:
+            self._let_go()
+
+    def abort(self) -> None:
+        """Stop and remove NAME.partial. Safe to call at any time before finish has returned."""
+        try:
+            self._stop()
+            if self._claim is not None and self.partial.exists():
+                shutil.rmtree(self.partial)
+        finally:
+            self._let_go()
+
+    def _stop(self) -> None:
+        """Drop what is pending, and join the threads."""
+        for array in self._arrays.values():
+            array.abort()
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:
+    """The group's attributes: AnnData's three, a binsparse description and our record."""
+    n, m = record.n_vertices, record.n_arcs
+    return {
+        "encoding-type": "csr_matrix",
+        "encoding-version": "0.1.0",
+        "shape": [n, n],
+        "binsparse": {
+            "version": "0.1",
+            "format": "CSR",
+            "shape": [n, n],
+            "number_of_stored_values": m,
+            "structure": "symmetric_both",
+            "data_types": {
+                "pointers_to_1": "int64",
+                "indices_1": str(ids),
+                "values": "iso[uint8]",
+            },
+        },
+        "emdiam": record.to_dict(),
+    }

@@ -1,0 +1,114 @@
+"""Which vertices belong together: union-find over all arcs, in one pass.
+
+Bytes a vertex: twice the id dtype.
+"""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ..jit import kernel
+from ..store.arc_runs import ArcRun
+from .report import Refused
+
+
+@dataclass(frozen=True)
+class Membership:
+    """of : id_dtype[n], i + 1 for the vertices of the component with the i-th mentioned vertex, 0 in
+    all others. sizes : of the mentioned ones. largest, largest_other : vertices in the largest
+    component, and in the largest that is not mentioned (0 if there is none)."""
+
+    of: np.ndarray
+    sizes: list[int]
+    n_components: int
+    largest: int
+    largest_other: int
+
+
+class Labelling:
+    """The components while the arcs pass by: `add` every run, from any thread, then `members`."""
+
+    def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
+        self._parent = np.arange(n_vertices, dtype=dtype)
+        self._lock = threading.Lock()
+
+    def add(self, run: ArcRun, ids: np.ndarray) -> None:
+        """Unite the ends of all arcs of a run; ids as in scan_arcs."""
+        with self._lock:
+            unite(run.rows, run.starts, ids, self._parent)
+
+    def members(self, mentioned: np.ndarray) -> Membership:
+        """The components of these vertices (int64[k]). Call it once, after all runs.
+
+        Raises Refused with the positions of two vertices of one component.
+        """
+        parent = self._parent
+        sizes = np.zeros(len(parent), parent.dtype)
+        n_components = int(flatten(parent, sizes))
+        roots = parent[mentioned].astype(np.int64)
+        distinct, at = np.unique(roots, return_inverse=True)
+        if len(distinct) < len(roots):
+            first, second = np.flatnonzero(at == np.flatnonzero(np.bincount(at) > 1)[0])[:2]
+            raise Refused(f"its components {first + 1} and {second + 1} are one and the same")
+        of_mentioned = [int(sizes[root]) for root in roots]
+        largest = int(sizes.max())
+        sizes[roots] = 0
+        other = int(sizes.max())
+        sizes[:] = 0
+        sizes[roots] = np.arange(1, len(roots) + 1)
+        renumber(parent, sizes)
+        return Membership(parent, of_mentioned, n_components, largest, other)
+
+
+@njit(inline="always")
+def _root(parent, v):  # type: ignore[no-untyped-def]
+    """The root of v, halving the way to it. Parents are never larger than their children."""
+    while True:
+        up = np.int64(parent[v])
+        if up == v:
+            return v
+        top = parent[up]
+        parent[v] = top
+        v = np.int64(top)
+
+
+@kernel
+def unite(rows, starts, ids, parent):  # type: ignore[no-untyped-def]
+    """Unite row rows[i] with ids[starts[i]:starts[i+1]], the smaller root on top."""
+    for i in range(len(rows)):
+        mine = _root(parent, np.int64(rows[i]))
+        for p in range(starts[i], starts[i + 1]):
+            w = np.int64(ids[p])
+            if np.int64(parent[w]) == mine:
+                continue
+            other = _root(parent, w)
+            if mine < other:
+                parent[other] = mine
+            elif other < mine:
+                parent[mine] = other
+                mine = other
+
+
+@kernel
+def flatten(parent, sizes):  # type: ignore[no-untyped-def]
+    """Point every vertex to its root and count each root's vertices; returns how many roots."""
+    roots = 0
+    for v in range(len(parent)):
+        top = parent[parent[v]]
+        parent[v] = top
+        sizes[top] += 1
+        if np.int64(top) == v:
+            roots += 1
+    return roots
+
+
+@kernel
+def renumber(parent, number):  # type: ignore[no-untyped-def]
+    """parent[v] = number[parent[v]], in place."""
+    for v in range(len(parent)):
+        parent[v] = number[parent[v]]

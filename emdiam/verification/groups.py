@@ -1,0 +1,227 @@
+"""Label columns in groups: proposed by the engine, checked, and used; what is left goes to the pairs.
+
+Columns whose labels only settle come first, those that prove pairs last. If the latter are one group
+its labels are kept and gathered at the unsettled vertices; else they are proposed and checked a
+second time, group by group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..engine.interface import Engine
+from ..phases import Meter
+from ..progress import Listener
+from ..store.store import Store
+from ..traverse.columns import Column
+from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
+from .parts import Part
+from .plan import GroupPlan, plan_groups, room_left, too_small
+from .report import Refused, VerifyReport
+
+_PIECE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """The unsettled vertices of one part, int64[m], and their labels from its pivots, unsigned[m, k]."""
+
+    part: Part
+    vertices: np.ndarray
+    points: np.ndarray
+
+    def fill(self, group: LabelGroup) -> None:
+        """Take the labels that the group has from pivots of this part."""
+        for j, column in enumerate(group.columns):
+            if column.pairs and column.component == self.part.number:
+                self.points[:, self.part.pivots.index(column.vertex)] = group.labels[self.vertices, j]
+
+
+@dataclass
+class Budget:
+    """memory_bytes : peak RSS of the process. threads, progress : as in verify."""
+
+    memory_bytes: int
+    threads: int
+    progress: Listener | None
+
+
+def make_groups(columns: list[LabelColumn], most: int) -> list[list[LabelColumn]]:
+    """The columns in groups of at most `most`, each sorted by component; those that prove pairs are
+    in the last groups, in as few as can be, and share the first of these with others."""
+    others = [column for column in columns if not column.pairs]
+    paired = [column for column in columns if column.pairs]
+    groups = [others[i : i + most] for i in range(0, len(others), most)]
+    if groups and len(groups[-1]) + len(paired) <= most:
+        paired = groups.pop() + paired
+    groups += [paired[i : i + most] for i in range(0, len(paired), most)]
+    return [sorted(group, key=lambda column: (column.component, column.vertex)) for group in groups]
+
+
+class LabelStage:
+    """All label columns of a certificate.
+
+    member : part of every vertex. report : traversals, scans and unsettled vertices are added there.
+    """
+
+    def __init__(
+        self, store: Store, parts: list[Part], member: np.ndarray, budget: Budget, report: VerifyReport
+    ) -> None:
+        self._store, self._parts, self._member = store, parts, member
+        self._budget, self._report = budget, report
+        self._meter = Meter(budget.progress)
+        self._largest = largest_label(report.upper, store.n_vertices)
+        self._dtype = label_dtype(self._largest)
+        self._settled = np.zeros(store.n_vertices, np.uint8)
+        # A bound beyond the number of vertices says no more than that number.
+        self._limits = np.array([0, *(min(part.upper, part.size - 1) for part in parts)], np.int64)
+
+    def run(self) -> list[Gathered]:
+        """Propose, check and use every column; the unsettled vertices of the parts that need pairs.
+
+        Raises Refused, EmdiamError for labels that are none, BudgetError, StoreError.
+        """
+        columns = [column for part in self._parts for column in part.columns()]
+        if not columns:
+            return self._unsettled()
+        plan = plan_groups(self._store, len(columns), self._dtype.itemsize, threads=self._budget.threads,
+                           memory_bytes=self._budget.memory_bytes)
+        groups = make_groups(columns, plan.columns)
+        paired = [group for group in groups if any(column.pairs for column in group)]
+        last = self._with_engine(plan, groups, paired)
+        if isinstance(last, list):
+            return last
+        gathered = self._unsettled()
+        for left in gathered:
+            left.fill(last)
+        return gathered
+
+    def _with_engine(
+        self, plan: GroupPlan, groups: list[list[LabelColumn]], paired: list[list[LabelColumn]]
+    ) -> LabelGroup | list[Gathered]:
+        """The last group with its labels, the engine's memory given back; or what was gathered from
+        several groups of pivots."""
+        from ..session import open_engine
+
+        with open_engine(self._store, memory_bytes=self._budget.memory_bytes, arena_bytes=plan.arena_bytes,
+                         threads=self._budget.threads, progress=self._budget.progress) as engine:
+            for columns in groups:
+                group = self._checked(engine, plan, columns)
+                group.settle(self._limits, self._settled)
+                self._check_witnesses(group)
+            if len(paired) < 2:
+                return group
+            del group
+            gathered = self._unsettled()
+            for columns in paired if any(len(left.vertices) > 1 for left in gathered) else ():
+                again = self._checked(engine, plan, columns)
+                for left in gathered:
+                    left.fill(again)
+                del again
+            return gathered
+
+    def _checked(self, engine: Engine, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
+        labels = np.empty((self._store.n_vertices, len(columns)), self._dtype)
+        if plan.batched and len(columns) > FEW_COLUMNS:
+            self._propose_batch(engine, columns, labels)
+        else:
+            self._propose_each(engine, columns, labels)
+        self._report.traversals += len(columns)
+        self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
+        group = LabelGroup(columns, labels, self._member)
+        group.check(self._store, self._budget.threads, self._meter.update)
+        self._meter.end()
+        self._report.scans += 1
+        for column, reach in zip(columns, group.reach.tolist(), strict=True):
+            self._within(column, reach)
+        return group
+
+    def _propose_each(self, engine: Engine, columns: list[LabelColumn], labels: np.ndarray) -> None:
+        for j, column in enumerate(columns):
+            engine.tick("labels")
+            run = engine.bfs(column.vertex)
+            assert run.distances is not None
+            self._within(column, run.levels)
+            _fill(labels, j, [run.distances])
+
+    def _propose_batch(self, engine: Engine, columns: list[LabelColumn], labels: np.ndarray) -> None:
+        engine.tick("labels")
+        proposed = [engine.new_column(self._largest) for _ in columns]
+        try:
+            engine.eccentricities(np.array([column.vertex for column in columns]), columns=proposed)
+        except OverflowError:
+            raise Refused(f"a vertex is more than {self._largest} away from one of its pivots or sources") from None
+        _fill(labels, 0, proposed)
+
+    def _within(self, column: LabelColumn, reach: int) -> None:
+        """A column that reaches beyond the bound to prove cannot be part of a proof of it."""
+        if reach > column.limit:
+            (name,) = self._store.user_ids(np.array([column.vertex]))
+            raise Refused(f"a vertex is {reach} away from vertex {name}, more than the bound {column.limit} of its"
+                          " component")
+
+    def _check_witnesses(self, group: LabelGroup) -> None:
+        for j, column in enumerate(group.columns):
+            part = self._parts[column.component - 1]
+            if column.level and part.witness is not None:
+                other = part.witness[part.witness[0] == column.vertex]
+                apart = int(group.labels[other, j])
+                if apart != part.lower:
+                    one, two = self._store.user_ids(np.array(part.witness))
+                    raise Refused(f"vertices {one} and {two} are {apart} apart, not {part.lower}")
+
+    def _unsettled(self) -> list[Gathered]:
+        """The unsettled vertices of every part that needs pairs, with room for their labels."""
+        sizes = self._count_unsettled()
+        self._report.unsettled = int(sizes.sum())
+        wanted = [part for part in self._parts if part.needs_pairs]
+        self._check_room(sizes, wanted)
+        none = np.iinfo(self._dtype).max  # what is not filled in proves nothing
+        found = {part.number: Gathered(part, np.empty(sizes[part.number], np.int64),
+                                       np.full((sizes[part.number], len(part.pivots)), none, self._dtype))
+                 for part in wanted}
+        place = np.zeros(len(sizes), np.int64)
+        for begin, numbers in self._open_numbers():
+            for number in np.unique(numbers[numbers > 0]).tolist():
+                here = np.flatnonzero(numbers == number)
+                at = place[number]
+                found[number].vertices[at : at + len(here)] = here + begin
+                place[number] += len(here)
+        return list(found.values())
+
+    def _open_numbers(self) -> Iterator[tuple[int, np.ndarray]]:
+        """(first vertex, numbers): the part of each unsettled vertex that needs pairs, else 0, in pieces."""
+        number = np.array([0, *(part.number * part.needs_pairs for part in self._parts)], np.int64)
+        for begin in range(0, len(self._member), _PIECE):
+            numbers = number[self._member[begin : begin + _PIECE]]
+            numbers[self._settled[begin : begin + _PIECE] != 0] = 0
+            yield begin, numbers
+
+    def _count_unsettled(self) -> np.ndarray:
+        sizes = np.zeros(len(self._parts) + 1, np.int64)
+        for _, numbers in self._open_numbers():
+            sizes += np.bincount(numbers, minlength=len(sizes))
+        sizes[0] = 0
+        return sizes
+
+    def _check_room(self, sizes: np.ndarray, wanted: list[Part]) -> None:
+        need = sum(int(sizes[part.number]) * (8 + (len(part.pivots) + 1) * self._dtype.itemsize) for part in wanted)
+        room = room_left(self._budget.memory_bytes)
+        if need > room:
+            raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)
+
+
+def _fill(labels: np.ndarray, first: int, columns: list[Column]) -> None:
+    """labels[:, first + j] = columns[j], its -1 as the largest value of the dtype; all columns of a few
+    vertices at a time, since they lie side by side in `labels`."""
+    none = np.iinfo(labels.dtype).max
+    step = max(1, _PIECE // len(columns))
+    for begin in range(0, len(labels), step):
+        here = np.arange(begin, min(begin + step, len(labels)))
+        for j, column in enumerate(columns, start=first):
+            values = column.gather(here)
+            values[(values < 0) | (values > none)] = none
+            labels[begin : begin + len(here), j] = values

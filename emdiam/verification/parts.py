@@ -1,0 +1,156 @@
+"""The components of a certificate, found in a store: what is claimed of each, in vertices.
+
+One pass over the edges gives the digest of the graph and the components; all claims that can be
+refused without a traversal are refused here. Bytes a vertex: 8 for the hashes of mapped ids, and
+twice the id dtype.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..methods.exact.certificate import Certificate, CertifiedComponent
+from ..phases import Meter
+from ..store.arc_runs import ArcRun, scan_arcs
+from ..store.edge_digest import EdgeDigest
+from ..store.store import Store
+from .components import Labelling, Membership
+from .labels import LabelColumn
+from .lookup import Id, find_vertices
+from .report import Refused
+
+
+@dataclass(frozen=True)
+class Part:
+    """A component of the certificate.
+
+    number : from 1, as in Membership.of. upper : the claimed bound. witness, pivots, sources : in
+    vertices, each vertex once.
+    """
+
+    number: int
+    size: int
+    lower: int
+    upper: int
+    witness: tuple[int, int] | None
+    pivots: list[int]
+    sources: list[int]
+
+    @property
+    def needs_pairs(self) -> bool:
+        """Whether the number of vertices is not proof enough."""
+        return self.size - 1 > self.upper
+
+    def columns(self) -> list[LabelColumn]:
+        """The label columns that its proof needs, one a vertex."""
+        pivots, sources = (set(self.pivots), set(self.sources)) if self.needs_pairs else (set[int](), set[int]())
+        end = None
+        if self.witness is not None and self.lower > 0:
+            # An end whose labels are wanted anyway costs nothing.
+            end = next((v for v in self.witness if v in pivots or v in sources), self.witness[0])
+        limit = min(self.upper, self.size - 1)
+        return [LabelColumn(v, self.number, limit, settles=v in pivots or v in sources, pairs=v in pivots,
+                            level=v == end)
+                for v in sorted(pivots | sources | ({end} if end is not None else set()))]
+
+
+def find_parts(
+    store: Store, certificate: Certificate, threads: int, meter: Meter
+) -> tuple[list[Part], np.ndarray]:
+    """The parts, and the number of every vertex's part (id_dtype[n], 0 in none).
+
+    Raises Refused for another graph, ids that it has not, and claims about components and their
+    sizes that do not hold; StoreError.
+    """
+    facts = certificate.graph
+    if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_arcs // 2):
+        raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
+                      f" has {store.n_vertices:,} and {store.n_arcs // 2:,}")
+    if store.n_vertices == 0:
+        raise Refused("the graph has no vertices, so its diameter is undefined")
+    digest, labelling = _read(store, threads, meter)
+    if digest.hexdigest() != facts.digest:
+        raise Refused("it is about another graph: the digests of the edges differ")
+    vertices = _vertices(store, certificate, digest.hashes)
+    del digest
+    members = labelling.members(np.array([vertices[part.vertex] for part in certificate.components], np.int64))
+    parts = [_part(number, part, vertices, members)
+             for number, part in enumerate(certificate.components, start=1)]
+    _check_claims(certificate, parts, members)
+    return parts, members.of
+
+
+def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
+    """One pass over the edges for both."""
+    meter.begin("graph", store.indices.n_chunks, "chunks")
+    digest, labelling = EdgeDigest(store), Labelling(store.n_vertices, store.id_dtype)
+
+    def work(run: ArcRun, ids: np.ndarray) -> None:
+        digest.add(run, ids)
+        labelling.add(run, ids)
+
+    scan_arcs(store, threads, work, meter.update)
+    meter.end()
+    return digest, labelling
+
+
+def _names(part: CertifiedComponent) -> Iterator[Id]:
+    yield part.vertex
+    yield from part.witness or ()
+    yield from part.pivots
+    yield from part.sources
+
+
+def _vertices(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
+    """The vertex of every id of the certificate."""
+    names = list(dict.fromkeys(name for part in certificate.components for name in _names(part)))
+    found = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
+    missing = next((name for name, vertex in found.items() if vertex < 0), None)
+    if missing is not None:
+        raise Refused(f"the graph has no vertex {missing}")
+    return found
+
+
+def _part(number: int, part: CertifiedComponent, vertices: dict[Id, int], members: Membership) -> Part:
+    size = members.sizes[number - 1]
+    if part.size != size:
+        raise Refused(f"the component of vertex {part.vertex} has {size:,} vertices, not {part.size:,}")
+    for name in _names(part):
+        if int(members.of[vertices[name]]) != number:
+            raise Refused(f"vertex {name} is not in the component of vertex {part.vertex}")
+    witness = None
+    if part.witness is not None:
+        witness = (vertices[part.witness[0]], vertices[part.witness[1]])
+        if (witness[0] == witness[1]) != (part.lower == 0):
+            raise Refused(f"vertices {part.witness[0]} and {part.witness[1]} are not {part.lower} apart")
+    pivots, sources = ({vertices[name] for name in names} for names in (part.pivots, part.sources))
+    return Part(number, size, part.lower, part.upper, witness, sorted(pivots), sorted(sources))
+
+
+def _check_claims(certificate: Certificate, parts: list[Part], members: Membership) -> None:
+    """What the claims say beyond the parts, given that these hold."""
+    claims = certificate.claims
+    if claims.n_components != members.n_components or claims.connected != (members.n_components == 1):
+        raise Refused(f"the graph has {members.n_components:,} components, not {claims.n_components:,}"
+                      if claims.n_components != members.n_components else
+                      f"a graph of {members.n_components:,} components is claimed to be "
+                      + ("connected" if claims.connected else "disconnected"))
+    longest = max((part.lower for part in parts), default=0)
+    if claims.lower != longest:
+        raise Refused(f"the longest of its witnesses is {longest}, the claimed lower bound {claims.lower}")
+    highest = max((part.upper for part in parts), default=0)
+    if highest > claims.upper:
+        raise Refused(f"it proves {highest} for one of its components, which the claimed bound {claims.upper} does"
+                      " not allow")
+    if members.largest_other - 1 > claims.upper:
+        raise Refused(f"a component of {members.largest_other:,} vertices is not mentioned, which may hold a distance"
+                      f" of more than {claims.upper}")
+    largest = claims.diameter_largest_component
+    if largest is None or (members.largest == 1 and largest == 0):
+        return
+    if not any(part.size == members.largest and part.lower == part.upper == largest for part in parts):
+        raise Refused(f"it does not prove that a largest component, of {members.largest:,} vertices, has the diameter"
+                      f" {largest}")

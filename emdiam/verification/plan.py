@@ -1,0 +1,122 @@
+"""How many label columns are checked at a time, and what memory the engine gets beside them.
+
+peak = base + engine state + buffers + arena + labels of a group + what proposing them takes. One
+column at least must fit. Columns are proposed by a BFS each (one column at a time) or, when there
+are more than a few and distances are below 255, by one multi-source BFS for the group (all of
+them at once, and its state). Where memory is short, edges that stay in the arena save more passes
+than columns that are checked together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import BudgetError
+from ..session import plan_run
+from ..store.arc_runs import scan_bytes
+from ..store.store import Store
+from ..stream.blocks import table_bytes
+from ..stream.plan import MIN_BLOCKS
+from ..traverse.multi import batch_bytes
+from ..traverse.workspace import workspace_bytes
+from ..units import current_rss_bytes, format_size
+from .labels import FEW_COLUMNS, MOST_COLUMNS
+
+_MARGIN = 8 << 20
+_PLENTY = 1 << 60
+# Passes over the edges that a traversal takes where not all edges stay in memory, about: for distances
+# below 255, and for longer ones.
+_SHORT_PASSES, _LONG_PASSES = 8, 20
+
+
+@dataclass(frozen=True)
+class GroupPlan:
+    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the
+    engine."""
+
+    columns: int
+    batched: bool
+    arena_bytes: int
+
+
+def check_graph_room(store: Store, item_bytes: int, memory_bytes: int, threads: int) -> None:
+    """Raises BudgetError if the pass for digest and components does not fit."""
+    # The hashes of ids: while they are put in the order of a reordered store there are two copies, and
+    # no labels yet, which take no less.
+    mapped = 8 if store.record.id_kind in ("int", "string") or not store.is_natural else 0
+    state = store.n_vertices * (mapped + 2 * store.id_dtype.itemsize)
+    need = current_rss_bytes() + _MARGIN + state + scan_bytes(store, threads)
+    if need > memory_bytes:
+        raise too_small(memory_bytes, max(need, _least(store, item_bytes, threads)))
+
+
+def plan_groups(
+    store: Store, n_columns: int, item_bytes: int, *, memory_bytes: int, threads: int
+) -> GroupPlan:
+    """The way with the fewest passes over the edges a column that fits. Raises BudgetError."""
+    try:
+        plan = plan_run(store, memory_bytes=memory_bytes, threads=threads)
+    except BudgetError:
+        raise too_small(memory_bytes, _least(store, item_bytes, threads)) from None
+    n, least = store.n_vertices, _least_arena(store)
+    whole = max(least, store.indices.n_chunks * store.indices.chunk_items * store.id_dtype.itemsize)
+    room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
+    # Over long distances the sources of a batch share little, and each level is one for all of them.
+    short = item_bytes == 1
+    ways: list[tuple[float, int, int, bool]] = []
+    for batched in (True, False) if short and n_columns > FEW_COLUMNS else (False,):
+        for arena, levels in ((whole, 0), (least, _SHORT_PASSES if short else _LONG_PASSES)):
+            if levels == 0 and not plan.in_ram:
+                continue  # the engine's own plan leaves less for the arena
+            columns = _most_columns(n_columns, n, item_bytes, room - arena, batched)
+            if columns > (FEW_COLUMNS if batched else 0):
+                ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched))
+    if not ways:
+        raise too_small(memory_bytes, _least(store, item_bytes, threads))
+    _, _, columns, batched = min(ways)
+    left = room - _label_bytes(columns, n, item_bytes, batched)
+    return GroupPlan(columns, batched, min(left, whole))
+
+
+def _most_columns(n_columns: int, n: int, item_bytes: int, room: int, batched: bool) -> int:
+    return next((columns for columns in range(min(n_columns, MOST_COLUMNS), 0, -1)
+                 if _label_bytes(columns, n, item_bytes, batched) <= room), 0)
+
+
+def _label_bytes(columns: int, n: int, item_bytes: int, batched: bool) -> int:
+    """Labels of a group, and what proposing takes: all columns again and the state of the batch, or
+    one column and its narrower copy while it widens."""
+    if batched:
+        return 2 * columns * n * item_bytes + batch_bytes(n, 8 if columns <= 8 else MOST_COLUMNS)
+    return (columns + 2) * n * item_bytes
+
+
+def _state(store: Store, threads: int) -> int:
+    """Offsets and bitmaps of the engine, which vertices are settled, and the scan's buffers."""
+    n, m = store.n_vertices, store.n_arcs
+    engine = table_bytes(n, m, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
+    return engine + n + scan_bytes(store, threads)
+
+
+def _least_arena(store: Store) -> int:
+    return min(MIN_BLOCKS, max(1, store.indices.n_chunks)) * store.indices.chunk_items * store.id_dtype.itemsize
+
+
+def _least(store: Store, item_bytes: int, threads: int) -> int:
+    """A budget in which one column fits for certain: with whole buffers, and for the plan of the
+    engine's method."""
+    plan = plan_run(store, memory_bytes=_PLENTY, threads=threads)
+    own = (plan.base_bytes + plan.buffer_bytes + _state(store, threads) + _least_arena(store)
+           + _label_bytes(1, store.n_vertices, item_bytes, batched=False))
+    return max(own + _MARGIN, plan.minimum_bytes)
+
+
+def room_left(memory_bytes: int) -> int:
+    """Bytes that this process may still take."""
+    return memory_bytes - current_rss_bytes() - _MARGIN
+
+
+def too_small(memory_bytes: int, need: int) -> BudgetError:
+    """The refusal of a budget that cannot do."""
+    return BudgetError(f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(need)}",
+                       remedy=f"give at least --memory {-(-need // 2**20)}MiB")

@@ -1,0 +1,91 @@
+"""One verification: the graph, the claims, the labels in groups, and the pairs that are left.
+
+Passes over the edges: one for digest and components, one a group of at most 64 label columns, beside
+the traversals that propose them. Bytes a vertex: see parts.py, plan.py; the pairs take what
+pairs.py says for each unsettled vertex.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+from .._version import __version__
+from ..errors import InputError
+from ..methods.exact.certificate import Certificate, read_certificate
+from ..phases import Meter, timed
+from ..progress import Event, Listener, silent
+from ..store.store import Store, open_store
+from ..units import default_memory_bytes, peak_rss_bytes
+from .groups import Budget, Gathered, LabelStage
+from .labels import label_dtype, largest_label
+from .pairs import prove_pairs
+from .parts import find_parts
+from .plan import check_graph_room, room_left
+from .report import Refused, VerifyReport
+from .warm import load_kernels
+
+
+def verify(
+    certificate: str | Path, store: Store | str | Path, *, memory_bytes: int | None = None, threads: int = 2,
+    progress: Listener | None = None,
+) -> VerifyReport:
+    """Prove again what the certificate (a path) claims of the store (opened, or a path).
+
+    memory_bytes : peak RSS of this process; default: what machine and cgroup leave. A certificate
+    that is intact and no proof gives a report with `verified` false and the reason. Raises
+    InputError for a file that is no intact certificate (StoreError, BudgetError), EmdiamError if a
+    traversal proposes what are no distances.
+    """
+    if threads < 1:
+        raise InputError("at least one thread is needed", text=str(threads))
+    said = read_certificate(certificate)
+    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    budget = Budget(memory, threads, progress)
+    if isinstance(store, Store):
+        return _verify(said, store, budget)
+    with open_store(store) as opened:
+        return _verify(said, opened, budget)
+
+
+def _verify(certificate: Certificate, store: Store, budget: Budget) -> VerifyReport:
+    report, begin = _claimed(certificate), time.perf_counter()
+    report.memory_limit_bytes = budget.memory_bytes
+    try:
+        with timed(report.seconds, "graph"):
+            dtype = label_dtype(largest_label(report.upper, store.n_vertices))
+            load_kernels(store.id_dtype, dtype)
+            check_graph_room(store, dtype.itemsize, budget.memory_bytes, budget.threads)
+            parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+            report.scans += 1
+        with timed(report.seconds, "labels"):
+            gathered = LabelStage(store, parts, member, budget, report).run()
+            del member
+        with timed(report.seconds, "pairs"):
+            (budget.progress or silent)(Event("pairs"))
+            _prove(gathered, store, budget, report)
+        report.verified = True
+    except Refused as refused:
+        report.reason = str(refused)
+    report.seconds["total"] = time.perf_counter() - begin
+    report.peak_rss_bytes = peak_rss_bytes()
+    return report
+
+
+def _claimed(certificate: Certificate) -> VerifyReport:
+    claims, graph = certificate.claims, certificate.graph
+    exact = claims.lower == claims.upper and claims.connected
+    return VerifyReport(
+        False, claims.lower, claims.upper, claims.lower if exact else None, claims.diameter_largest_component,
+        claims.n_components, claims.connected, graph.n_vertices, graph.n_edges, version=__version__,
+    )
+
+
+def _prove(gathered: list[Gathered], store: Store, budget: Budget, report: VerifyReport) -> None:
+    """All pairs of unsettled vertices. Raises Refused with one that is not proved."""
+    for left in gathered:
+        proof = prove_pairs(left.points, left.part.upper, room_left(budget.memory_bytes))
+        report.pairs += proof.looked_at
+        if proof.unproved is not None:
+            one, two = store.user_ids(left.vertices[list(proof.unproved)])
+            raise Refused(f"vertices {one} and {two} are not proved to be within {left.part.upper}")

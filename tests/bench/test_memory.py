@@ -1,0 +1,107 @@
+"""The memory table: what it measures, that the kept one is whole, and (slow) that every peak is within its limit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.memory.__main__ import main
+from bench.memory.cells import BUDGETS, LEAST, ROUND, ROUND_BYTES, SUBJECTS, possible
+from bench.memory.graphs import SHAPES, SMALL, component_edges
+from bench.memory.process import Ended, call
+from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
+from emdiam.api_approx import METHODS as APPROXIMATIONS
+from emdiam.api_exact import METHODS as EXACT
+from emdiam.cli.main import COMMANDS
+from emdiam.cli.options import ORDERS
+from tests.conftest import ROOT
+from tests.helpers import naive
+
+# Commands that hold no graph.
+WITHOUT = {"info", "batch", "report"}
+MACHINE: dict[str, object] = {}
+
+
+def test_every_command_and_method_is_measured() -> None:
+    assert {subject.command for subject in SUBJECTS} == set(COMMANDS) - WITHOUT
+    for command, names in (("exact", EXACT), ("approx", APPROXIMATIONS), ("reorder", ORDERS)):
+        assert [subject.method for subject in SUBJECTS if subject.command == command] == list(names)
+
+
+def test_the_kept_table_is_whole_and_within_its_limits() -> None:
+    newest = max((ROOT / "bench" / "results").glob("*-memory.json"))
+    table = Table(newest, json.loads(newest.read_text(encoding="utf-8")))
+    assert table.faults() == [] and newest.with_suffix(".md").read_text(encoding="utf-8") == table.markdown()
+    for shape in SHAPES:
+        for subject in SUBJECTS:
+            for budget in BUDGETS:
+                cell = table.find(shape, subject, budget)
+                assert cell is not None, (shape.name, subject.name, budget)
+                if cell["status"] == NONE:
+                    assert not possible(subject, shape)
+                    continue
+                assert cell["status"] in (ENDED, STOPPED, REFUSED) and cell["peak_bytes"] <= cell["limit_bytes"]
+                if cell["status"] == REFUSED:
+                    assert budget == ROUND and cell["least_bytes"] > ROUND_BYTES == cell["limit_bytes"]
+
+
+def test_a_peak_is_of_the_process_alone() -> None:
+    """What the parent holds is not counted, and a process that takes too long still has a peak."""
+    held = np.ones(40 << 20)
+    ended = call(["--version"])
+    assert ended.code == 0 and ended.out.startswith("emdiam") and 4 << 20 < ended.peak_bytes < held.nbytes // 2
+
+
+def test_a_process_is_ended_after_its_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "emdiam"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "__main__.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
+    monkeypatch.chdir(tmp_path)  # where -m looks first
+    ended = call([], seconds=2.0)
+    assert ended.code is None and ended.peak_bytes > 4 << 20
+
+
+def test_components_are_small_paths_cycles_and_stars() -> None:
+    edges = [(a, b) for one, other in component_edges(18) for a, b in zip(one.tolist(), other.tolist(), strict=True)]
+    graph = naive.graph_of(72, edges)
+    parts = naive.components(graph)
+    assert [len(part) for part in parts] == [3, 4, 5] * 6
+    degrees = [sorted(len(graph[v]) for v in part) for part in parts[:9]]
+    assert degrees == [[1, 1, 2], [1, 1, 2, 2], [1, 1, 2, 2, 2], [2] * 3, [2] * 4, [2] * 5,
+                       [1, 1, 2], [1, 1, 1, 3], [1, 1, 1, 1, 4]]
+
+
+def test_a_table_goes_on_and_shows_its_faults(tmp_path: Path) -> None:
+    shape, subject = SHAPES[0], SUBJECTS[0]
+    path = tmp_path / "t.json"
+    table = Table.read(path, dict(MACHINE))
+    table.add({"graph": shape.name, "subject": subject.name, "budget": LEAST, "status": ENDED, "said": "",
+               "least_bytes": 100 << 20, "limit_bytes": 100 << 20, "peak_bytes": 101 << 20, "ratio": 1.01})
+    again = Table.read(path, dict(MACHINE))
+    assert again.has(shape, subject, LEAST) and not again.has(shape, subject, ROUND)
+    assert again.least_of(shape, subject) == 100 << 20
+    assert again.faults() == ["star, convert, least: ended 1.01 "]
+    assert "| convert | 100.0 MiB | 101.0 MiB | 1.01 | - | - |" in again.markdown()
+    again.cells[0] |= {"ratio": 0.5, "status": FAILED, "said": "it crashed"}
+    assert again.faults() == ["star, convert, least: failed 0.5 it crashed"]
+
+
+def test_what_was_said_last_is_the_reason() -> None:
+    assert Ended(2, 0, "", "one\ntwo \n\n").said == "two" and Ended(0, 0, "x", "").said == ""
+
+
+@pytest.mark.slow
+def test_it_works_on_small_graphs(tmp_path: Path) -> None:
+    assert main(["--quick", "--out", str(tmp_path / "t.json"), "--work", str(tmp_path)]) == 0
+    assert len(Table.read(tmp_path / "t.json", {}).cells) == len(SMALL) * len(SUBJECTS) * len(BUDGETS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [shape.name for shape in SHAPES])
+def test_every_peak_is_within_its_limit(name: str, tmp_path: Path) -> None:
+    """About ten minutes a graph, with 10 GiB of disk for the largest."""
+    assert main(["--graph", name, "--out", str(tmp_path / "t.json"), "--work", str(tmp_path)]) == 0

@@ -1,0 +1,371 @@
+"""`emdiam approx` and `emdiam plan` for it, end to end; numbers of masters; emdiam.approximate."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+import emdiam as package
+from emdiam.api_approx import METHODS, ApproxRun, approx, plan_approx
+from emdiam.cli import options
+from emdiam.cli.approx_text import COLUMNS, approximation_text, csv_text, table_text
+from emdiam.errors import BudgetError, InputError, StoppedEarly
+from emdiam.methods.approx import methods
+from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters
+from emdiam.methods.approx.result import Approximation
+from tests.cli.test_commands import call, parsed, store  # noqa: F401 - call and store are fixtures
+from tests.cli.test_text import result as exact_result
+from tests.helpers.stores import odd_graphs, write_store
+
+BY_BFS = ("sweep", "fringe")
+BAD_MASTERS = ["0", "-1", "2^99", "2^63", "ten", "10%%", "0%", "101%", "%", "-5%", "1.5", "", "8,", ",8", "8,,9",
+               "2^8,teh", "nan", "1e400", "2^8;2^9"]
+
+
+@pytest.fixture
+def torus(call) -> str:  # noqa: F811
+    """A store of the torus of 12 by 20, diameter 16."""
+    assert call("generate", "torus", "torus.zarr", "--sides", "12x20", "--quiet")[0] == 0
+    return "torus.zarr"
+
+
+def answer(call: Any, *arguments: str) -> dict[str, Any]:  # noqa: F811
+    return parsed(call("approx", *arguments, "--json", "--quiet"))
+
+
+# -- numbers of masters ---------------------------------------------------------------------------
+def test_masters_are_counts_shares_and_auto():
+    assert parse_masters("2^10, 1e6 ,10%,AUTO,7") == [1024, 10**6, "10%", "auto", 7]
+    assert parse_masters("auto") == ["auto"] and one_item("12.5 %") == "12.5 %"
+    assert parse_masters(str(2**63 - 1)) == [2**63 - 1]
+    with pytest.raises(InputError, match="only be one number"):
+        one_item("1,2")
+
+
+@pytest.mark.parametrize("text", BAD_MASTERS)
+def test_bad_masters_are_sentences(text: str):
+    with pytest.raises(InputError, match=r"(; write it like 2\^20, 10% or auto|2\^63 - 1|whole)"):
+        parse_masters(text)
+
+
+@pytest.mark.parametrize(("item", "n", "count"), [
+    (5, 9, 5), ("2^3", 8, 8), ("10%", 30, 3), ("10%", 31, 4), ("0.001%", 30, 1), ("100%", 7, 7), ("33.3%", 1000, 333),
+    (" 4 ", 4, 4), ("0.7%", 1000, 7)])
+def test_what_masters_mean_for_a_graph(item: int | str, n: int, count: int):
+    assert resolve_masters(item, n) == count
+
+
+@pytest.mark.parametrize("item", [10, "10", 0, -3, "0", "2^99"])
+def test_masters_that_a_graph_cannot_have(item: int | str):
+    with pytest.raises(InputError):
+        resolve_masters(item, 9)
+
+
+def test_auto_is_not_a_number():
+    with pytest.raises(ValueError):
+        resolve_masters("auto", 9)
+
+
+# -- the command ----------------------------------------------------------------------------------
+def test_the_choices_are_those_of_the_library():
+    assert options.APPROXIMATIONS == METHODS == tuple(methods.METHODS)
+    assert not set(METHODS) & set(options.METHODS)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_keeps_the_contract(call, torus: str, method: str):  # noqa: F811
+    result = answer(call, torus, "--method", method, "--known-diameter", "16")
+    names = {field.name for field in fields(Approximation)} - {"proof"}
+    assert set(result) == names | {"memory_limit_exceeded"}
+    assert result["method"] == method and result["lower"] <= 16 <= result["upper"]
+    assert result["connected"] and result["n_components"] == 1
+    assert result["ratio"] == pytest.approx(result["estimate"] / 16)
+    assert result["witness"]["length"] == result["lower"] and result["witness"]["path"] is None
+    assert result["planned_rss_bytes"] <= result["memory_limit_bytes"]
+    assert len(result["store_digest"]) == 32 and result["seconds"]["total"] > 0
+    assert result["details"]["counters"]["passes"] > 0 and result["details"]["stage_seconds"]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_two_components(call, store: str, method: str):  # noqa: F811
+    result = answer(call, store, "--method", method)
+    assert (result["connected"], result["n_components"], result["diameter"]) == (False, 2, None)
+    assert result["lower"] <= 4 <= result["upper"]
+    if result["witness"] is not None:
+        assert {result["witness"]["source"], result["witness"]["target"]} <= set(range(10, 15))
+    code, out, _ = call("approx", store, "--method", method, "--quiet")
+    assert code == 0
+    assert out.splitlines()[0] == "connected: no, 2 components"
+    assert any(line.startswith("paper's estimate over all components (") for line in out.splitlines())
+    assert any(line.startswith("proved of the largest component: ") for line in out.splitlines())
+
+
+def test_sweep_of_a_path_is_exact(call):  # noqa: F811
+    assert call("generate", "path", "p.zarr", "--vertices", "100", "--quiet")[0] == 0
+    result = answer(call, "p.zarr", "--method", "sweep")
+    assert (result["exact"], result["diameter"], result["ratio"], result["seed"]) == (True, 99, 1.0, 0)
+    code, out, _ = call("approx", "p.zarr", "--method", "sweep", "--quiet")
+    assert code == 0
+    assert out.splitlines()[:4] == ["connected: yes", "proved: 99 <= D <= 99, so D = 99",
+                                    "paper's estimate (sweep: the lower bound): 99", "ratio: 1.0000 (estimate / 99)"]
+
+
+def test_options_reach_the_method(call, torus: str):  # noqa: F811
+    one = answer(call, torus, "--method", "sweep")
+    many = answer(call, torus, "--method", "sweep", "--iterations", "5", "--seed", "3")
+    assert (one["details"]["iterations"], many["details"]["iterations"], many["seed"]) == (1, 5, 3)
+    assert many["traversals"]["bfs"] == 10 > one["traversals"]["bfs"]
+    assert answer(call, torus, "--method", "fringe", "--iterations", "2")["traversals"]["bfs"] <= 8
+
+
+@pytest.mark.parametrize("method", BY_BFS)
+def test_a_reordered_store_gives_the_same(call, method: str):  # noqa: F811
+    assert call("generate", "delaunay", "g.zarr", "--vertices", "2^9", "--seed", "2", "--quiet")[0] == 0
+    assert call("reorder", "g.zarr", "h.zarr", "--order", "degree", "--quiet")[0] == 0
+    plain, found = (answer(call, name, "--method", method, "--iterations", "4") for name in ("g.zarr", "h.zarr"))
+    for field in ("lower", "upper", "estimate", "witness", "traversals"):
+        assert found[field] == plain[field], field
+
+
+def test_clusters_is_the_default(call, torus: str):  # noqa: F811
+    result = answer(call, torus)
+    assert result["method"] == "clusters" and result["masters"] >= 1
+    assert 1 <= result["condensed"]["n_vertices"] == result["masters"] <= 240
+    assert 0 <= result["max_master_distance"] <= 16
+    assert answer(call, torus, "--masters", "100%", "--seed", "5")["masters"] == 240
+
+
+def test_several_masters_are_several_runs(call, torus: str):  # noqa: F811
+    given = ("--masters", "2^3,10%,240", "--known-diameter", "16")
+    runs = answer(call, torus, *given)["runs"]
+    assert len(runs) == 3 and runs[2]["masters"] == 240
+    code, out, _ = call("approx", torus, *given, "--csv", "--quiet")
+    assert code == 0
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert [list(row) for row in rows] == [list(COLUMNS)] * 3
+    assert [int(row["estimate"]) for row in rows] == [run["estimate"] for run in runs]
+    assert rows[2]["masters"] == "240" and float(rows[2]["ratio"]) == runs[2]["ratio"]
+    code, out, _ = call("approx", torus, *given, "--quiet")
+    assert code == 0 and out.splitlines()[0].split() == [
+        "masters", "lower", "upper", "paper's", "estimate", "ratio", "rounds", "passes", "bytes", "read", "seconds"]
+    assert [line.split()[1:3] for line in out.splitlines()[1:]] == [
+        [str(run["lower"]), str(run["upper"])] for run in runs]
+    assert len(out.splitlines()) == 4
+
+
+@pytest.mark.parametrize("text", BAD_MASTERS)
+def test_bad_masters_leave_with_2(call, torus: str, text: str):  # noqa: F811
+    code, out, err = call("approx", torus, "--masters", text)
+    assert (code, out) == (2, "")
+    assert err.startswith("emdiam: ") and err.count("\n") == 1
+
+
+def test_too_many_masters_are_told_before_the_first_run(call, torus: str):  # noqa: F811
+    code, out, err = call("approx", torus, "--masters", "8,241")
+    assert (code, out) == (2, "")
+    assert err == ("emdiam: there cannot be 241 masters in a graph of 240 vertices;"
+                   " ask for fewer, or for a share like 10%\n")
+
+
+@pytest.mark.parametrize(("method", "more", "name"), [
+    ("sweep", ["--masters", "8"], "masters"), ("fringe", ["--euler"], "euler"), ("sweep", ["--levels", "2"], "levels"),
+    ("fringe", ["--scratch", "."], "scratch"), ("clusters", ["--iterations", "2"], "iterations"),
+])
+def test_an_option_of_another_method_is_refused(call, torus: str, method: str, more: list[str],  # noqa: F811
+                                                name: str):
+    code, out, err = call("approx", torus, "--method", method, *more)
+    assert (code, out) == (2, "")
+    assert f"method {method} has no option: '{name}'" in err
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--method", "magic"], ["--iterations", "-1"], ["--method", "sweep", "--iterations", "0"], ["--seed", "-1"],
+    ["--json", "--csv"], ["--memory", "1MiB", "--method", "sweep"], ["--known-diameter", "long"], ["--threads", "0"],
+])
+def test_options_that_cannot_be(call, torus: str, arguments: list[str]):  # noqa: F811
+    code, out, err = call("approx", torus, *arguments)
+    assert (code, out) == (2, "") and err
+
+
+def test_stores_that_cannot_be(call, tmp_path: Path):  # noqa: F811
+    assert call("approx", "absent.zarr", "--method", "sweep")[0] == 2
+    write_store(tmp_path / "empty.zarr", [])
+    code, out, err = call("approx", "empty.zarr", "--method", "sweep", "--quiet")
+    assert (code, out) == (2, "") and "no vertices" in err
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_no_edges(call, tmp_path: Path, method: str):  # noqa: F811
+    write_store(tmp_path / "g.zarr", odd_graphs()["no-edges"])
+    result = answer(call, "g.zarr", "--method", method)
+    assert (result["lower"], result["upper"], result["estimate"]) == (0, 0, 0)
+    assert (result["exact"], result["n_components"], result["ratio"]) == (True, 7, None)
+    assert call("approx", "g.zarr", "--method", method, "--quiet")[0] == 0
+
+
+def test_a_time_limit_leaves_with_3(call, torus: str):  # noqa: F811
+    code, out, err = call("approx", torus, "--method", "sweep", "--quiet", "--time-limit", "0.001ms")
+    assert (code, out) == (3, "") and "the time limit is over" in err
+    assert answer(call, torus, "--method", "sweep", "--time-limit", "8h")["lower"] == 16
+
+
+def test_stopped_with_an_interval(call, torus: str, monkeypatch: pytest.MonkeyPatch):  # noqa: F811
+    from emdiam.engine.cpu import CpuEngine
+
+    def press_ctrl_c(self: CpuEngine, *arguments: Any) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CpuEngine, "tree_diameter", press_ctrl_c)
+    code, out, err = call("approx", torus, "--method", "sweep", "--quiet")
+    assert code == 3 and "stopped by the user; the diameter lies in [16, 32]" in err
+    assert out.splitlines()[:3] == ["connected: yes", "proved: 16 <= D <= 32",
+                                    "paper's estimate (sweep: the lower bound): 16"]
+    code, out, _ = call("approx", torus, "--method", "sweep", "--quiet", "--csv")
+    assert code == 3 and out.splitlines()[1].startswith(",16,16,32,,,")
+
+
+def test_progress_names_the_bounds(call, torus: str):  # noqa: F811
+    code, _, err = call("approx", torus, "--method", "fringe")
+    assert code == 0 and "bfs: started" in err
+
+
+# -- plan -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("method", METHODS)
+def test_a_plan_knows_the_approximations(call, torus: str, method: str):  # noqa: F811
+    planned = parsed(call("plan", torus, "--method", method, "--json", "--quiet"))
+    assert planned["phases"][0]["name"] == "open" and len(planned["phases"]) > 1
+    assert planned["planned_rss_bytes"] <= planned["memory_limit_bytes"]
+
+
+def test_a_plan_of_masters(call, torus: str):  # noqa: F811
+    few = parsed(call("plan", torus, "--method", "clusters", "--masters", "2", "--json", "--quiet"))
+    many = parsed(call("plan", torus, "--method", "clusters", "--masters", "100%", "--json", "--quiet"))
+    assert sum(p["bytes"] for p in many["phases"]) > sum(p["bytes"] for p in few["phases"])
+    assert call("plan", torus, "--method", "clusters", "--masters", "2,3")[0] == 2
+    assert call("plan", torus, "--method", "pivots", "--masters", "2")[0] == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", [("path", "--vertices", "2^20"), ("kronecker", "--vertices", "2^18", "--seed", "1")])
+def test_peaks_stay_below_the_smallest_budget(emdiam, kind: tuple[str, ...]):
+    """Columns of 4 bytes on a path; trees, batches and fringes on a Kronecker graph."""
+    assert emdiam("generate", kind[0], "g.zarr", *kind[1:], "--quiet").returncode == 0
+    for method in BY_BFS:
+        plan = emdiam("plan", "g.zarr", "--method", method, "--json", "--memory", "8GiB")
+        least = json.loads(plan.stdout)["minimum_bytes"]
+        for more in ([], ["--memory", str(least)]):
+            done = emdiam("approx", "g.zarr", "--method", method, "--json", "--quiet", "--iterations", "4", *more)
+            result = json.loads(done.stdout)
+            assert result["peak_rss_bytes"] <= result["planned_rss_bytes"] <= result["memory_limit_bytes"]
+
+
+# -- Python ---------------------------------------------------------------------------------------
+def test_approximate_takes_what_diameter_takes(tmp_path: Path):
+    names = nx.path_graph(["a", "b", "c", "d"])
+    found = package.approximate(names, method="sweep", memory="2GiB")
+    assert (found.lower, found.upper, found.exact) == (3, 3, True)
+    assert {found.witness.source, found.witness.target} == {"a", "d"}
+    path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
+    by_path = package.approximate(path, method="fringe", iterations=1, seed=4, known_diameter=8)
+    assert (by_path.lower, by_path.upper, by_path.seed, by_path.ratio) == (8, 15, 4, 15 / 8)
+    assert package.approximate(([0, 1], [1, 2]), method="sweep").estimate == 2
+
+
+def test_approximate_by_clusters(tmp_path: Path):
+    found = package.approximate(nx.cycle_graph(60), masters="50%", seed=2, scratch=tmp_path)
+    assert found.lower <= 30 <= found.upper and found.masters is not None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_faults_of_the_library(tmp_path: Path):
+    path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
+    with pytest.raises(InputError, match="no such approximation: 'pivots'; choose from: clusters, sweep"):
+        approx(path, ApproxRun(method="pivots"))
+    with pytest.raises(InputError, match="method sweep has no option: 'masters'; its own are: iterations, seed"):
+        package.approximate(path, method="sweep", masters=3)
+    with pytest.raises(InputError, match="method sweep has no option: 'path_file'"):
+        package.approximate(path, method="sweep", path_file=tmp_path / "p.txt")
+    with pytest.raises(InputError, match="no such approximation"):
+        plan_approx(path, ApproxRun(method="magic"))
+    with pytest.raises(BudgetError):
+        plan_approx(path, ApproxRun(method="sweep", memory_bytes=1 << 20))
+    with pytest.raises(StoppedEarly):
+        approx(path, ApproxRun(method="sweep", time_limit=1e-6))
+
+
+# -- texts ----------------------------------------------------------------------------------------
+def approximation(**changes: Any) -> dict[str, Any]:
+    """A result of clusters on a connected graph, with changes."""
+    details = {"counters": {"passes": 31}, "stage_seconds": {"grow": 0.5, "condense": 0.25},
+               "interval_largest_component": [40, 60]}
+    cluster = {"estimate": 51, "known_diameter": 50, "ratio": 1.02, "masters": 1024, "max_master_distance": 6,
+               "max_master_gap": 11, "rounds": 6,
+               "condensed": {"n_vertices": 1024, "n_edges": 9000, "in_memory": False, "levels": 2}}
+    return exact_result(**{"method": "clusters", "exact": False, "diameter": None, "lower": 40, "upper": 60,
+                           "witness": {"source": 3, "target": "x", "length": 40, "path": None}, "details": details,
+                           **cluster, **changes})
+
+
+def test_the_text_of_clusters():
+    assert approximation_text(approximation()).splitlines()[:9] == [
+        "connected: yes",
+        "proved: 40 <= D <= 60",
+        "paper's estimate (clusters: S + 2 d): 51",
+        "ratio: 1.0200 (estimate / 50)",
+        "masters: 1,024",
+        "farthest vertex from its master: 6",
+        "farthest masters whose clusters touch: 11 apart in the condensed graph",
+        "rounds: 6",
+        "condensed graph: 1,024 vertices, 9,000 edges, on disk, condensed 2 times",
+    ]
+    assert "stages: grow 0.5 s, condense 0.25 s" in approximation_text(approximation())
+
+
+@pytest.mark.parametrize("estimate", [39, 61])
+def test_an_estimate_outside_of_what_is_proved_is_said_to_be(estimate: int):
+    lines = approximation_text(approximation(estimate=estimate)).splitlines()
+    assert lines[1:3] == ["proved: 40 <= D <= 60",
+                          f"paper's estimate (clusters: S + 2 d): {estimate}, outside of what is proved"]
+
+
+def test_the_text_of_spanning():
+    details = {**approximation()["details"], "iterations": 2, "heights": [900, 700, 65], "converged": True}
+    assert "iterations: 2; height of the spanning tree: 900, in the end 65, which are distances" in approximation_text(
+        approximation(details=details))
+    assert "in the end 65\n" in approximation_text(approximation(details={**details, "converged": False}))
+
+
+def test_the_text_of_fringe():
+    details = {**approximation()["details"], "iterations": 3, "trees": 2, "fringes": [[9, 1200]] * 11}
+    lines = approximation_text(approximation(details=details)).splitlines()
+    assert "iterations: 3; diameters of BFS trees: 2" in lines
+    assert "fringes: " + ", ".join(["1,200 at distance 9"] * 10) + ", ..." in lines
+
+
+def test_a_known_diameter_that_cannot_be_is_told():
+    text = approximation_text(approximation(known_diameter=70, ratio=51 / 70))
+    assert "--known-diameter 70 is not the diameter: it lies outside what is proved" in text
+
+
+def test_a_run_that_was_stopped_before_it_knew_anything():
+    text = approximation_text(approximation(
+        connected=None, n_components=None, estimate=None, ratio=None, witness=None, lower=0, upper=4999, masters=None,
+        max_master_distance=None, max_master_gap=None, rounds=None, condensed=None))
+    assert text.splitlines()[:3] == ["connected: not known yet", "proved: 0 <= D <= 4,999",
+                                     "paper's estimate (clusters: S + 2 d): none yet"]
+    assert "lower bound" not in text and "masters" not in text
+
+
+def test_tables():
+    runs = [approximation(), approximation(ratio=None, masters=None)]
+    assert csv_text(runs).splitlines()[1:] == ["1024,51,40,60,1.02,6,31,1048576,1.25", ",51,40,60,,6,31,1048576,1.25"]
+    lines = table_text(runs).splitlines()
+    assert lines[1].split() == ["1,024", "40", "60", "51", "1.0200", "6", "31", "1.0", "MiB", "1.2", "s"]
+    assert lines[2].split()[0] == "-" and len(set(map(len, lines))) == 1

@@ -1,0 +1,134 @@
+"""Help: quick, complete, and without the library behind it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from emdiam.cli import options
+from emdiam.cli.main import COMMANDS, COMPLETE, main
+
+HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich")
+# Help answers at once, which is importing little: 180 modules with the interpreter's own, with numpy more than 300.
+HELP_MODULES = 250
+
+
+@pytest.mark.parametrize("arguments", [
+    ["--help"], ["--version"], ["generate", "--help"], ["generate", "rmat", "--help"],
+    *([name, "--help"] for name in COMMANDS),
+])
+def test_help_imports_no_library(arguments: list[str]):
+    code = ("import sys\nfrom emdiam.cli.main import main\n"
+            f"try:\n    main({arguments!r})\nexcept SystemExit as leave:\n"
+            "    print(leave.code, file=sys.stderr)\n    print(*sys.modules, file=sys.stderr)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    exit_code, modules = done.stderr.split("\n", 1)
+    assert exit_code == "0"
+    assert set(modules.split()).isdisjoint(HEAVY)
+    assert len(modules.split()) < HELP_MODULES
+
+
+def test_help_names_every_command(emdiam):
+    text = emdiam("--help").stdout
+    for name in COMMANDS:
+        assert f"\n  {name} " in text
+
+
+def test_no_command_shows_the_help(emdiam):
+    done = emdiam()
+    assert done.returncode == 2
+    assert "Usage: emdiam" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [
+    ["exacct", "g.zarr"], ["exact"], ["convert", "only-one.txt"], ["plan", "g.zarr", "--memory", "4 apples"],
+    ["exact", "g.zarr", "--method", "magic"], ["exact", "g.zarr", "--threads", "0"],
+    ["generate", "rmat", "g.zarr"], ["generate", "moebius", "g.zarr"],
+    ["generate", "rmat", "g.zarr", "--vertices", "2^10", "--sides", "3x3"],
+    ["generate", "path", "g.zarr", "--vertices", "2.5"],
+])
+def test_usage_errors_leave_with_2_and_name_the_help(emdiam, arguments: list[str]):
+    done = emdiam(*arguments)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert "Error: " in done.stderr
+    assert "--help' for help" in done.stderr
+
+
+def test_the_choices_written_out_are_those_of_the_library():
+    from emdiam.api_exact import METHODS
+    from emdiam.formats import FORMATS
+    from emdiam.store.layout import CODECS
+
+    assert options.FORMATS == FORMATS
+    assert options.CODECS == CODECS
+    assert options.METHODS == METHODS
+
+
+def test_malloc_arenas_are_limited_before_the_library_starts():
+    """The child's malloc is asked for the number of its arenas after many threads have allocated."""
+    code = """
+import ctypes, threading
+from emdiam.cli.process import settle_malloc
+settle_malloc()
+def work():
+    blocks = [bytearray(100_000) for _ in range(20)]
+    gate.wait()
+gate = threading.Barrier(16)
+threads = [threading.Thread(target=work) for _ in range(16)]
+for t in threads: t.start()
+for t in threads: t.join()
+ctypes.CDLL(None).malloc_stats()
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    arenas = [line for line in done.stderr.splitlines() if line.startswith("Arena ")]
+    assert 1 <= len(arenas) <= 2
+
+
+def test_freed_arrays_go_back_to_the_system():
+    """Also those that are no larger than one that was freed before, with others behind them."""
+    code = """
+from emdiam.cli.process import settle_malloc
+from emdiam.units import current_rss_bytes
+settle_malloc()
+large = bytearray(24 << 20)
+del large
+before = current_rss_bytes()
+arrays, others = [], []
+for _ in range(16):
+    arrays.append(bytearray(b'x') * (3 << 20))
+    others.append(bytearray(b'y') * 100_000)
+del arrays
+print(current_rss_bytes() - before)
+"""
+    free = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=free)
+    assert int(done.stdout) < 8 << 20
+
+
+@pytest.mark.parametrize(("shell", "line", "offered"), [
+    ("bash", "emdiam ex", "plain,exact\n"), ("bash", "emdiam exact --cer", "plain,--certificate\n"),
+    ("bash", "emdiam exact g.zarr --path ", "file,\n"), ("bash", "emdiam exact g.zarr --scratch ", "dir,\n"),
+    ("zsh", "emdiam generate regu", "plain\nregular\n"), ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n")])
+def test_shells_are_offered_completions(
+    shell: str, line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    words = line.split(" ")
+    monkeypatch.setenv("COMP_WORDS", line)
+    monkeypatch.setenv("COMP_CWORD", words[-1] if shell == "fish" else str(len(words) - 1))
+    monkeypatch.setenv(COMPLETE, f"{shell}_complete")
+    with pytest.raises(SystemExit) as left:
+        main([])
+    assert left.value.code == 0 and capsys.readouterr().out.startswith(offered)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_can_be_told_to_ask(shell: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    monkeypatch.setenv(COMPLETE, f"{shell}_source")
+    with pytest.raises(SystemExit) as left:
+        main([])
+    out = capsys.readouterr().out
+    assert left.value.code == 0 and f"{COMPLETE}={shell}_complete" in out and "Usage" not in out

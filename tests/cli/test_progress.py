@@ -1,0 +1,165 @@
+"""Progress: what the listeners make of events."""
+
+from __future__ import annotations
+
+import io
+import threading
+
+import pytest
+from rich.console import Console
+
+from emdiam.cli.heartbeat import Heartbeat
+from emdiam.cli.listener import listening
+from emdiam.cli.live import LiveView
+from emdiam.cli.phases import PhaseBook, bounds_text, seconds_text
+from emdiam.progress import Event, silent
+from tests.helpers.waiting import PATIENCE
+
+
+class Clock:
+    """A clock that stands until it is set."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def lines_of(events: list[tuple[float, Event]], interval: float = 10) -> list[str]:
+    """What a heartbeat writes for events at the given seconds (its thread is not started)."""
+    clock, lines = Clock(), []
+    beat = Heartbeat(lines.append, interval, clock)
+    for seconds, event in events:
+        clock.now = 100 + seconds
+        beat(event)
+    beat.tick()
+    return lines
+
+
+def test_a_phase_announces_its_start_and_its_end():
+    lines = lines_of([
+        (0, Event("read", 0, 4 << 20, "B")),
+        (2, Event("read", 4 << 20, 4 << 20, "B", finished=True)),
+    ])
+    assert lines == [
+        "read: started, 0 B of 4.0 MiB (0 %)",
+        "read: done in 2 s, 4.0 MiB of 4.0 MiB (100 %), 2.0 MiB/s",
+    ]
+
+
+def test_a_heartbeat_has_rate_time_left_and_bounds():
+    lines = lines_of([
+        (0, Event("bfs", 0, 1000, "blocks")),
+        (10, Event("bfs", 250, 1000, "blocks", facts={"lower": 12, "upper": 24, "active": 1031})),
+    ])
+    assert lines[-1] == "10 s: bfs, 250 of 1,000 blocks (25 %), 25 blocks/s, 30 s left, " \
+                        "12 <= D <= 24, active 1,031"
+
+
+def test_an_unknown_total_gives_no_time_left():
+    lines = lines_of([(0, Event("read", 0, None, "edges")), (10, Event("read", 50, None, "edges"))])
+    assert lines[-1] == "10 s: read, 50 edges, 5 edges/s"
+
+
+def test_a_phase_that_comes_again_speaks_only_if_it_was_long():
+    short = [(t, Event("bfs", finished=done)) for t, done in ((0, False), (1, True), (2, False), (3, True))]
+    assert lines_of(short) == ["bfs: started", "bfs: done in 1 s"]
+    long = [*short, (4, Event("bfs")), (30, Event("bfs", finished=True))]
+    assert lines_of(long)[-1] == "bfs: done in 26 s"
+
+
+def test_bounds_outlive_their_phase_and_other_facts_do_not():
+    book = PhaseBook()
+    book.take(Event("bfs", facts={"lower": 3, "level": 7}, finished=True), 0.0)
+    book.take(Event("winnow"), 1.0)
+    assert book.facts_text() == "3 <= D"
+
+
+def test_a_restarted_phase_counts_from_its_own_start():
+    book = PhaseBook()
+    book.take(Event("bfs", 900, finished=True), 0.0)
+    book.take(Event("bfs", 100), 50.0)
+    assert book.take(Event("bfs", 300), 60.0).rate(60.0) == 20.0
+
+
+def test_a_new_phase_ends_the_one_before():
+    lines = lines_of([(0, Event("sweep")), (1, Event("bfs")), (8, Event("bfs", 7, None, "levels"))])
+    assert lines == ["sweep: started", "bfs: started", "8 s: bfs, 7 levels, 1 levels/s"]
+    assert lines_of([(0, Event("sweep")), (1, Event("bfs")), (2, Event("bfs", finished=True))])[-1] \
+        == "bfs: done in 1 s"
+
+
+@pytest.mark.parametrize(("seconds", "text"), [
+    (0.001, "0 s"), (0.25, "0.25 s"), (9.4, "9.4 s"), (59.4, "59 s"), (61, "1 min 01 s"),
+    (7800, "2 h 10 min"),
+])
+def test_seconds_text(seconds: float, text: str):
+    assert seconds_text(seconds) == text
+
+
+def test_bounds_text():
+    assert bounds_text(3, None) == "3 <= D"
+    assert bounds_text(None, 9) == "D <= 9"
+    assert bounds_text(1000, 2000) == "1,000 <= D <= 2,000"
+    assert bounds_text(None, None) == ""
+
+
+def test_sizes_are_written_as_sizes():
+    book = PhaseBook()
+    book.take(Event("bfs", facts={"bytes_read": 1 << 30, "share": 0.12345}), 0.0)
+    assert book.facts_text() == "bytes read 1.0 GiB, share 0.123"
+
+
+def test_the_heart_beats_without_events():
+    """The thread writes even while the library is inside one long call."""
+    beaten = threading.Event()
+    lines: list[str] = []
+
+    def write(line: str) -> None:
+        lines.append(line)
+        if len(lines) >= 3:
+            beaten.set()
+
+    with Heartbeat(write, 0.01) as beat:
+        beat(Event("kernel"))
+        assert beaten.wait(PATIENCE)
+    assert lines[0] == "kernel: started"
+    assert lines[1].endswith(" s: kernel")
+
+
+def test_the_live_view_shows_phases_and_bounds():
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=120)
+    with LiveView(console) as view:
+        view(Event("read", 1 << 20, 4 << 20, "B"))
+        reading = Console(file=io.StringIO(), width=120)
+        reading.print(view.render())
+        assert "1.0 MiB of 4.0 MiB (25 %)" in reading.file.getvalue()
+        view(Event("bfs", 7, None, "levels", facts={"lower": 12, "upper": 24}))
+        shown = Console(file=io.StringIO(), width=120)
+        shown.print(view.render())
+    text = shown.file.getvalue()
+    assert "bfs" in text and "7 levels" in text
+    assert "12 <= D <= 24" in text
+    assert "12 <= D <= 24" in screen.getvalue()
+
+
+def test_the_live_view_stands_before_the_first_event():
+    screen, shown = io.StringIO(), Console(file=io.StringIO(), width=120)
+    with LiveView(Console(file=screen, force_terminal=True)) as view:
+        shown.print(view.render())
+    assert shown.file.getvalue() == "" and screen.getvalue().endswith("\x1b[?25h\r")  # the cursor is back
+
+
+def test_quiet_is_silent(capfd: pytest.CaptureFixture[str]):
+    with listening(quiet=True, log_interval=0.01) as listener:
+        assert listener is silent
+        listener(Event("read"))
+    assert capfd.readouterr() == ("", "")
+
+
+def test_progress_goes_to_standard_error(capfd: pytest.CaptureFixture[str]):
+    with listening(quiet=False, log_interval=10) as listener:
+        listener(Event("read", 0, None, "edges"))
+    assert capfd.readouterr() == ("", "read: started\n")

@@ -1,0 +1,289 @@
+"""What a conversion makes of checkpoints that are damaged, foreign or of something else."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emdiam.conversion.convert import ConvertOptions, convert, write_graph
+from emdiam.conversion.resume import CheckpointOptions
+from emdiam.errors import BudgetError, InputError
+from emdiam.formats.source import SourceInfo
+from emdiam.progress import Event
+from emdiam.sorting import checkpoint as checkpoint_module
+from emdiam.state_file import DamagedStateError, read_state, write_state
+from tests.conversion.test_stages import SMALL, random_pairs
+from tests.helpers.convert_twin import TINY, ListSource, rows_of
+from tests.helpers.resume_attempts import (
+    INPUTS,
+    Stop,
+    attempt,
+    files_of,
+    plan_of,
+    rows_begun,
+    source_of,
+    stop_after,
+    stop_at,
+    unbroken,
+)
+
+pytestmark = pytest.mark.thin(4)
+
+
+@pytest.fixture(autouse=True)
+def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No power fails in here, and hundreds of states are kept."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_a_store_that_is_gone_is_written_again(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stop_at(monkeypatch, kind, tmp_path, rows_begun)
+    shutil.rmtree(tmp_path / "g.zarr.partial")
+    report = attempt(kind, tmp_path)
+    assert any("is not there; it was written again" in note for note in report.notes)
+    assert files_of(tmp_path / "g.zarr") == unbroken(kind)
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "scratch", "foreign"])
+@pytest.mark.parametrize("kind", INPUTS)
+def test_a_damaged_newest_state_falls_back_to_the_one_before(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: str
+) -> None:
+    seen: list[int] = []
+    stop_at(monkeypatch, kind, tmp_path, lambda state: bool(seen.append(1)) or len(seen) == 4)
+    spoil(tmp_path / "kept", damage)
+    report = attempt(kind, tmp_path)
+    assert any("a checkpoint was damaged (state.4: " in note for note in report.notes)
+    assert any("went on from a checkpoint" in note for note in report.notes)
+    assert files_of(tmp_path / "g.zarr") == unbroken(kind)
+
+
+def spoil(folder: Path, damage: str, number: int = 4) -> None:
+    """Damage a state, or a scratch file that only it refers to in that length."""
+    path = folder / f"state.{number}"
+    data = bytearray(path.read_bytes())
+    if damage == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif damage == "changed":
+        data[len(data) // 2] ^= 1
+        path.write_bytes(data)
+    elif damage == "empty":
+        path.write_bytes(b"")
+    else:
+        before = read_state(folder / f"state.{number - 1}")["files"]
+        for name, (size, _) in read_state(path)["files"].items():
+            was, _ = before.get(name, (0, 0))
+            if size > was and damage == "foreign":
+                (folder / name).write_bytes((folder / name).read_bytes()[:was] + bytes(size - was))
+                return
+            if size > was:
+                os.truncate(folder / name, was)
+                return
+        raise AssertionError("no scratch file grew between the states")
+
+
+def test_two_damaged_states_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[int] = []
+    stop_at(monkeypatch, "compact", tmp_path, lambda state: bool(seen.append(1)) or len(seen) == 4)
+    spoil(tmp_path / "kept", "cut", 3)
+    spoil(tmp_path / "kept", "changed", 4)
+    with pytest.raises(InputError, match="no checkpoint here can be used.*state.4.*state.3.*begin anew"):
+        attempt("compact", tmp_path)
+
+
+def test_a_state_that_was_not_finished_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Killed between the writing of a state and its renaming."""
+    stop_at(monkeypatch, "compact", tmp_path, rows_begun)
+    (tmp_path / "kept" / "state.new").write_bytes(b"half")
+    assert attempt("compact", tmp_path).pairs_read == len(INPUTS["compact"][0])
+    assert not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize(("change", "what"), [
+    ({"codec": "none"}, "codec"), ({"chunk_ids": 128}, "chunk size"), ({"fmt": "edgelist"}, "format"),
+    ({"ids": "string"}, "kind of ids"),
+])
+def test_other_options_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: dict[str, Any], what: str
+) -> None:
+    stop_at(monkeypatch, "declared", tmp_path, rows_begun)
+    before = files_of(tmp_path / "kept")
+    options = ConvertOptions(plan=plan_of("declared"), chunk_ids=64,
+                             checkpoint=CheckpointOptions(tmp_path / "kept", resume=True))
+    with pytest.raises(InputError, match=f"made with another {what}.*it was .* and is .*begin anew"):
+        write_graph(source_of("declared"), tmp_path / "g.zarr", options=replace(options, **change))
+    assert files_of(tmp_path / "kept") == before
+
+
+def test_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_at(monkeypatch, "declared", tmp_path, rows_begun)
+    monkeypatch.setattr(checkpoint_module, "__version__", "999")
+    with pytest.raises(InputError, match="another version"):
+        attempt("declared", tmp_path)
+
+
+def test_another_target_and_another_source_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_at(monkeypatch, "declared", tmp_path, rows_begun)
+    options = ConvertOptions(plan=TINY, chunk_ids=64, checkpoint=CheckpointOptions(tmp_path / "kept", resume=True))
+    with pytest.raises(InputError, match="another target"):
+        write_graph(source_of("declared"), tmp_path / "other.zarr", options=options)
+    with pytest.raises(InputError, match="another input"):
+        attempt("compact", tmp_path)
+
+
+def test_a_checkpoint_is_not_overwritten_without_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stop_at(monkeypatch, "declared", tmp_path, rows_begun)
+    with pytest.raises(InputError, match="unfinished conversion lies here.*--resume"):
+        attempt("declared", tmp_path, resume=False)
+    assert attempt("declared", tmp_path).record.complete
+
+
+class TestFiles:
+    """Conversions of files, which are pinned."""
+
+    @pytest.fixture
+    def edges(self, tmp_path: Path) -> Path:
+        path = tmp_path / "edges.txt"
+        path.write_text("".join(f"{a} {b}\n" for a, b in random_pairs(200, 20_000)))
+        return path
+
+    def options(self, folder: Path, **more: Any) -> ConvertOptions:
+        plan = replace(SMALL, block_keys=256, merge_keys_alone=1 << 17)
+        return ConvertOptions(plan=plan, checkpoint=CheckpointOptions(folder / "kept", 0.0, True), **more)
+
+    def stopped(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        seen: list[int] = []
+        with monkeypatch.context() as patch, pytest.raises(Stop):
+            stop_after(patch, lambda state: bool(seen.append(1)) or len(seen) == 3)
+            convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
+
+    def test_go_on_in_the_middle_of_a_file(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.stopped(edges, monkeypatch)
+        report = convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
+        (note,) = (note for note in report.notes if "went on" in note)
+        assert 0 < int(note.split("; ")[1].split()[0]) < 20_000 == report.pairs_read
+        convert([edges], edges.with_name("whole.zarr"))
+        assert rows_of(edges.with_name("g.zarr")) == rows_of(edges.with_name("whole.zarr"))
+
+    @pytest.mark.parametrize("change", ["longer", "touched", "middle"])
+    def test_a_changed_file_is_refused(self, edges: Path, monkeypatch: pytest.MonkeyPatch, change: str) -> None:
+        self.stopped(edges, monkeypatch)
+        status = edges.stat()
+        if change == "longer":
+            edges.write_text(edges.read_text() + "1 2\n")
+        if change == "middle":
+            text = edges.read_text()
+            edges.write_text(("2" if text[0] == "1" else "1") + text[1:])
+        if change != "touched":
+            os.utime(edges, ns=(status.st_atime_ns, status.st_mtime_ns))
+        else:
+            os.utime(edges, ns=(status.st_atime_ns, status.st_mtime_ns + 1))
+        with pytest.raises(InputError, match="made with another input"):
+            convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
+
+    def test_less_memory_is_refused_and_none_named_is_not(self, edges: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        options = replace(self.options(edges.parent), plan=None, memory_bytes=3 << 30)
+        with monkeypatch.context() as patch, pytest.raises(Stop):
+            stop_after(patch, lambda state: True)
+            convert([edges], edges.with_name("g.zarr"), options=options)
+        with pytest.raises(BudgetError, match="made with 3.0 GiB of memory, not 2.0 GiB.*--memory 3072MiB"):
+            convert([edges], edges.with_name("g.zarr"), options=replace(options, memory_bytes=2 << 30))
+        report = convert([edges], edges.with_name("g.zarr"), options=replace(options, memory_bytes=None))
+        assert report.memory_limit_bytes >= 3 << 30
+
+    def test_the_folder_of_something_else_is_left_alone(self, edges: Path) -> None:
+        (edges.parent / "kept").mkdir()
+        (edges.parent / "kept" / "letter.txt").write_text("dear")
+        with pytest.raises(InputError, match="letter.txt.*holds something else"):
+            convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
+        assert (edges.parent / "kept" / "letter.txt").read_text() == "dear"
+
+    def test_a_scratch_folder_beside_a_checkpoint_is_refused(self, edges: Path) -> None:
+        with pytest.raises(InputError, match="leave out --scratch"):
+            convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent, scratch=edges.parent))
+
+    def test_two_at_once_are_refused(self, edges: Path) -> None:
+        def again(event: Event) -> None:
+            with pytest.raises(InputError, match="another process is using this checkpoint"):
+                convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
+            refused.append(event)
+
+        refused: list[Event] = []
+        convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent, progress=again))
+        assert refused
+
+
+def test_a_pipe_is_refused(tmp_path: Path) -> None:
+    options = ConvertOptions(checkpoint=CheckpointOptions(tmp_path / "kept"))
+    with pytest.raises(InputError, match="pipe cannot be read again.*save it as a file"):
+        write_graph(ListSource([(0, 1)], SourceInfo(), rewindable=False), tmp_path / "g.zarr", options=options)
+
+
+@pytest.mark.parametrize("nth", [1, 4, 12])
+@pytest.mark.parametrize("kind", INPUTS)
+def test_a_full_disk_while_a_state_is_kept(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int
+) -> None:
+    calls = iter(range(1, 10**6))
+
+    def full(path: Path, state: dict[str, Any]) -> None:
+        if next(calls) == nth:
+            path.write_bytes(b"half of it")
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        write_state(path, state)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint_module, "write_state", full)
+        with pytest.raises(BudgetError, match="no room left for a checkpoint"):
+            attempt(kind, tmp_path)
+    attempt(kind, tmp_path)
+    assert files_of(tmp_path / "g.zarr") == unbroken(kind)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr"]
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2**70, 2**70) | st.text()
+    | st.lists(st.integers(0, 2**64 - 1)).map(lambda values: np.array(values, np.uint64))
+    | st.lists(st.integers(-9, 9)).map(lambda values: np.array([values, values], np.int16)),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=9,
+)
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b and type(a) is type(b))
+
+
+@given(st.dictionaries(st.text(), VALUES), st.data())
+def test_a_state_comes_back_and_any_damage_is_noticed(state: dict[str, Any], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "state"
+        write_state(path, state)
+        assert same(read_state(path), state)
+        whole = bytearray(path.read_bytes())
+        at = data.draw(st.integers(0, len(whole) - 1))
+        path.write_bytes(whole[:at])
+        with pytest.raises(DamagedStateError):
+            read_state(path)
+        whole[at] ^= 1 << data.draw(st.integers(0, 7))
+        path.write_bytes(whole)
+        with pytest.raises(DamagedStateError):
+            read_state(path)

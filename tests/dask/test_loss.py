@@ -1,0 +1,363 @@
+"""Lost workers: whatever is lost, and whenever, the answers are the same; what cannot go on leaves a checkpoint."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import StateLost
+from tests.helpers import naive
+from tests.helpers.checkpoint_runs import comparable
+from tests.helpers.stores import graphs, odd_graphs, write_store
+from tests.helpers.waiting import PATIENCE
+from tests.helpers.workers import apart, client, engine_on_workers
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed")
+
+INF = -1
+
+
+def mesh() -> naive.Graph:
+    """A torus with tails and a smaller component, over ranges of 64 and more."""
+    torus = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 20, periodic=True))
+    edges = [*torus.edges, *((i, 240 + i) for i in range(0, 40, 4)), *((290 + i, 291 + i) for i in range(9))]
+    return naive.graph_of(310, edges)
+
+
+def lose(engine: Any, *ranks: int) -> None:
+    """As if the processes of these ranks had been started again: what they held is gone."""
+    from emdiam.dask.rank import _PARTS
+
+    for rank in ranks:
+        _PARTS[engine.group.spec.room, rank].close()
+
+
+@contextmanager
+def losing_at(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, when: Callable[[Any], bool]) -> Iterator[None]:
+    """The first time that method `name` of `owner` is called on an object for which `when` holds, its rank is lost."""
+    from emdiam.dask.alltoall import PeerLost
+    from emdiam.dask.rank import _PARTS
+
+    whole, lock, left = getattr(owner, name), threading.Lock(), [1]
+
+    def fatal(self: Any, *args: Any, **named: Any) -> Any:
+        with lock:
+            dies = bool(left[0]) and when(self)
+            left[0] -= dies
+        if dies:
+            mail = self._work.mail
+            _PARTS[mail._room, mail.rank].close()
+            raise PeerLost(mail.rank, "planted")
+        return whole(self, *args, **named)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(owner, name, fatal)
+        yield
+    assert left == [0], "no rank was lost"
+
+
+def values(column: Any) -> list[int]:
+    raw = column.raw().astype(np.int64)
+    raw[raw == column.unreached] = INF
+    return list(raw.tolist())
+
+
+def check_distances(engine: Any, graph: naive.Graph, source: int, **how: Any) -> None:
+    found = engine.bfs(source, profile=True, **how)
+    want = naive.distances(graph, source)
+    assert values(found.distances) == want
+    assert found.eccentricity == max(want) and found.n_reached == sum(d >= 0 for d in want)
+    assert found.level_counts == np.bincount([d for d in want if d >= 0]).tolist()
+
+
+# -- BFS ------------------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("workers", "dense", "levels"), [(2, -1, (0, 13)), (3, -1, (1, 5)), (2, 0, (5,)), (3, 0, (13,))])
+def test_a_bfs_goes_on_from_its_mark(
+    workers: int, dense: int, levels: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from emdiam.dask import resumable_bfs as flight
+    from emdiam.dask import search
+
+    monkeypatch.setattr(flight, "COPY_SECONDS", 0.0)
+    monkeypatch.setattr(search, "SLICE_SECONDS", 0.0)
+    line = apart(naive.graph_of(60, [(i, i + 1) for i in range(59)]))
+    for graph in (line, mesh()):
+        path = write_store(tmp_path / f"{len(graph)}.zarr", graph)
+        with engine_on_workers(path, workers, processes=False, dense_arcs=dense) as engine:
+            into = engine.new_column(len(graph))
+            for rank in range(workers):
+                for level in levels:
+                    with losing_at(monkeypatch, search.Search, "step",
+                                   lambda s, r=rank, k=level: s._work.rank == r and s.level >= k):
+                        check_distances(engine, graph, 13, **({"into": into} if level % 2 else {}))
+                    assert engine.recovery.losses[-1].ranks == [rank]
+                    again = engine.recovery.losses[-1].verb.startswith("bfs level")
+                    assert again == (level > 0)  # before there is a mark the BFS begins again
+            check_distances(engine, graph, 0)
+
+
+def test_only_levels_since_the_mark_are_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from emdiam.dask import resumable_bfs as flight
+    from emdiam.dask import search
+
+    monkeypatch.setattr(flight, "COPY_SECONDS", 0.0)
+    monkeypatch.setattr(search, "SLICE_SECONDS", 0.0)
+    graph = mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 2, processes=False, dense_arcs=0) as engine:
+        rewound: list[tuple[int, int]] = []
+        whole = search.Search.rewind
+
+        def rewind(self: Any, level: int) -> None:
+            whole(self, level)
+            rewound.append((level, self.level))
+
+        monkeypatch.setattr(search.Search, "rewind", rewind)
+        with losing_at(monkeypatch, search.Search, "step", lambda s: s._work.rank == 1 and s.level >= 9):
+            check_distances(engine, graph, 0)
+        assert rewound == [(9, 9), (9, 9)]
+
+
+# -- columns --------------------------------------------------------------------------------------
+def steps_of(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]:
+    """A fixed sequence of verbs; before step i the rank lost[i] is lost. What they give."""
+    rng, told = np.random.default_rng(key), []
+    first = second = bound = None
+    for i in range(10):
+        if i in lost:
+            lose(engine, lost[i])
+        if i == 0:
+            first = engine.bfs(int(rng.integers(n)))
+            told.append([first.eccentricity, values(first.distances)])
+            continue
+        assert first is not None
+        if i == 1:
+            second = engine.new_column(2 * n, 3)
+            second.put(rng.integers(0, n, 5), 1)
+        elif i == 2:
+            told.append(second.recode([3], 9, engine.reached()))
+        elif i == 3:
+            second.fold_bounds(first.distances, 2)
+        elif i == 4:
+            told.append([second.argbest(), second.histogram().tolist()])
+        elif i == 5:
+            bound = engine.new_column(2 * n)
+            told.append(engine.spread(rng.integers(0, n, 3), np.array([0, 2, 4]), 7, bound))
+        elif i == 6:
+            told.append(engine.extend(7, 9, bound))
+        elif i == 7:
+            columns = [engine.new_column(n) for _ in range(3)]
+            told.append(engine.eccentricities(rng.integers(0, n, 3), columns=columns).tolist())
+            told.append([values(column) for column in columns])
+        elif i == 8:
+            bounds = engine.new_bounds(n)
+            told.append(vars(bounds.fold(first.source, first.distances, first.levels, 4)))
+        else:
+            told.append([values(first.distances), values(second), values(bound)])
+    return told
+
+
+@pytest.mark.thin(9)
+@pytest.mark.parametrize("workers", [2, 3])
+def test_columns_outlive_losses(workers: int, tmp_path: Path) -> None:
+    graph = mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), workers, processes=False) as engine:
+        want = steps_of(engine, len(graph), 1, {})
+        for begin in (0, 1):
+            lost = {i: i // 2 % workers for i in range(begin, 10, 2)}
+            assert steps_of(engine, len(graph), 1, lost) == want
+        assert len(engine.recovery.losses) == 10
+
+
+ODD = odd_graphs()
+
+
+@pytest.mark.thin(60, sampled=("shape",))
+@pytest.mark.parametrize("shape", [name for name in ODD if len(ODD[name]) > 1])
+def test_odd_graphs(shape: str, tmp_path: Path) -> None:
+    graph = apart(ODD[shape])
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3, processes=False) as engine:
+        want = steps_of(engine, len(graph), 2, {})
+        assert steps_of(engine, len(graph), 2, {1: 1, 5: 2, 7: 0}) == want
+
+
+@pytest.mark.slow
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(), lost=st.dictionaries(st.integers(0, 9), st.integers(0, 1)), key=st.integers(0, 99))
+def test_random_graphs(
+    graph: naive.Graph, lost: dict[int, int], key: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    wide = apart(graph)
+    if not wide:
+        return
+    with engine_on_workers(write_store(tmp_path_factory.mktemp("s") / "g.zarr", wide), 2, processes=False) as engine:
+        want = steps_of(engine, len(wide), key, {})
+        assert steps_of(engine, len(wide), key, lost) == want
+
+
+def test_a_verb_cut_short_begins_from_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from emdiam.dask import spread as spreads
+
+    graph = mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3, processes=False) as engine:
+        def lowered() -> list[Any]:
+            bound = engine.new_column(600)
+            found = [engine.spread(np.array([0]), np.array([3]), 9, bound)]
+            return [*found, engine.spread(np.array([100, 299]), np.array([1, 0]), 9, bound), values(bound)]
+
+        want = lowered()
+        for after in (1, 4):
+            calls: list[int] = []
+
+            def when(spread: Any, calls: list[int] = calls, after: int = after) -> bool:
+                calls.append(spread._work.rank)
+                return spread._work.rank == 1 and calls.count(1) > after
+
+            monkeypatch.setattr(spreads, "SLICE_SECONDS", 0.0, raising=False)
+            with losing_at(monkeypatch, spreads.Spread, "step", when):
+                assert lowered() == want
+
+
+# -- what cannot go on ----------------------------------------------------------------------------
+def test_two_neighbours_at_once_are_too_many(tmp_path: Path) -> None:
+    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 3, processes=False) as engine:
+        column = engine.bfs(0).distances
+        lose(engine, 1, 2)
+        with pytest.raises(StateLost, match="no other worker has what it held"):
+            column.gather([0, 100, 300])
+
+
+def test_one_worker_alone_has_no_copies(tmp_path: Path) -> None:
+    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 1, processes=False) as engine:
+        column = engine.bfs(0).distances
+        lose(engine, 0)
+        with pytest.raises(StateLost, match="no other worker has what it held"):
+            column.gather([0])
+
+
+def test_copies_are_counted_apart(tmp_path: Path) -> None:
+    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 2, processes=False) as engine:
+        engine.bfs(0)
+        told = engine.details()["workers"]
+        assert all(worker["copy_bytes"] > 0 for worker in told)
+        before = [worker["copy_bytes"] for worker in told]
+        engine.recovery.copy()
+        after = [worker["copy_bytes"] for worker in engine.details()["workers"]]
+        assert all(0 < new - old < 400 for old, new in zip(before, after, strict=True))  # nothing has changed
+
+
+# -- processes ------------------------------------------------------------------------------------
+def kill(engine: Any, rank: int) -> None:
+    """kill -9 of the worker process of a rank."""
+    address = engine.group.spec.addresses[rank]
+    os.kill(engine.group.client.run(os.getpid, workers=[address])[address], signal.SIGKILL)
+
+
+@pytest.mark.slow
+def test_killed_processes_between_and_inside_verbs(tmp_path: Path) -> None:
+    graph = mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3) as engine:
+        column = engine.bfs(0).distances
+        want = values(column)
+        kill(engine, 1)
+        assert values(column) == want
+        kill(engine, 0)
+        check_distances(engine, graph, 7)
+        assert values(column) == want and len(engine.recovery.losses) == 2
+
+
+@pytest.mark.slow
+def test_a_worker_that_is_lost_twice_comes_back_twice() -> None:
+    """The second time while Dask's own cluster looks after the first, 15 s later."""
+    from emdiam.dask.opening import connected
+    from emdiam.dask.setting import OnCluster
+
+    with connected(OnCluster(None, 1), 1) as cluster:
+        for wait in (14.6, 3.0):
+            (before,) = cluster.run(os.getpid).values()
+            os.kill(before, signal.SIGKILL)
+            time.sleep(wait)
+            cluster.wait_for_workers(1, timeout=PATIENCE)
+            (after,) = cluster.run(os.getpid).values()
+            assert after != before
+
+
+def run_method(engine: Any, method: str, **switches: Any) -> dict[str, Any]:
+    """The answer of an exact method."""
+    from emdiam.methods.exact import methods
+
+    found = methods.METHODS[method].run(engine, methods.method_options(method, switches))
+    told = comparable(found)
+    return {name: told[name] for name in ("lower", "upper", "diameter_largest_component", "n_components", "exact")}
+
+
+@pytest.mark.slow
+def test_methods_give_the_same_answer_whoever_is_killed(tmp_path: Path) -> None:
+    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 3) as engine:
+        for method in ("pivots", "fdiam"):
+            want = run_method(engine, method)
+            for rank in (0, 2):
+                timer = threading.Timer(0.3, kill, (engine, rank))
+                timer.start()
+                assert run_method(engine, method) == want
+                timer.join()
+                engine.bfs(0)
+
+
+@pytest.mark.slow
+def test_twenty_kills_of_an_exact_run(tmp_path: Path, data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    from emdiam.api import convert
+
+    store = tmp_path / "git.zarr"
+    convert([data_folder / "git-objects-git.parquet"], store)
+    rng = random.Random(20)
+    with engine_on_workers(store, 2) as engine:
+        want = run_method(engine, "pivots")
+        begin = time.perf_counter()
+        assert run_method(engine, "pivots") == want  # blocks are there by now, and stay there
+        seconds = time.perf_counter() - begin
+        lost: list[float] = []
+        for _ in range(20):
+            before = len(engine.recovery.losses)
+            timer = threading.Timer(rng.uniform(0, seconds), kill, (engine, rng.randrange(2)))
+            begin = time.perf_counter()
+            timer.start()
+            assert run_method(engine, "pivots") == want
+            timer.join()
+            engine.bfs(0)  # a kill at the very end is seen here
+            lost.append(time.perf_counter() - begin - seconds)
+            assert len(engine.recovery.losses) == before + 1
+    with capsys.disabled():
+        waits = [loss.seconds for loss in engine.recovery.losses]
+        print(f"\n20 kills of a run of {seconds:.1f} s: lost {np.median(lost):.1f} s (median), {max(lost):.1f} s (most)"
+              f"; until a rank was restored {np.median(waits):.1f} s")
+
+
+@pytest.mark.slow
+def test_a_stopped_process_is_named(tmp_path: Path) -> None:
+    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 2) as engine:
+        heard: list[Any] = []
+        engine._progress = lambda event: heard.append(event.facts.get("waiting_for"))
+        address = engine.group.spec.addresses[1]
+        pid = client(2).run(os.getpid, workers=[address])[address]
+        os.kill(pid, signal.SIGSTOP)
+        timer = threading.Timer(10.0, os.kill, (pid, signal.SIGCONT))
+        timer.start()
+        engine.bfs(0)
+        timer.join()
+        assert {"worker 1"} in [set(told) for told in heard if told]
+        assert min(told["worker 1"] for told in heard if told) > 0  # seconds that it has been silent

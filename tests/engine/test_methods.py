@@ -1,0 +1,63 @@
+"""Every method on every kind of engine, on one graph: exact methods equal brute force, and what others bound holds."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from emdiam.gpu import vram
+from emdiam.gpu.paging_model import TYPICAL
+from emdiam.gpu.setting import OnDevice
+from emdiam.methods.approx import methods as approximations
+from emdiam.methods.exact import methods as exact
+from tests.helpers import naive
+from tests.helpers.stores import CHUNK, ENGINES, engine_on, write_store
+from tests.simt.devices import open_device
+
+# A mesh of 256 vertices with a tail of 20, a path of 9, and 15 vertices alone: more vertices than the graphs have that
+# compile kernels, and more arcs than a streamed engine's arena. With the tail no method needs a BFS from every vertex.
+MESH = nx.convert_node_labels_to_integers(nx.grid_2d_graph(16, 16))
+TAILS = [(v, v + 1) for v in (*range(255, 275), *range(276, 284))]
+GRAPH = naive.graph_of(300, [*MESH.edges, *TAILS])
+LONGEST = max(max(naive.distances(GRAPH, v)) for v in range(276))
+KINDS = (*ENGINES, "shim", "shim-paged", "workers")
+# Few sources at once, so that runs have several batches.
+SWITCHES: dict[str, dict[str, Any]] = {"apsp": {"batch": 64}, "korf": {"batch": 64}, "clusters": {"masters": 9}}
+
+
+def open_kind(path: Path, kind: str) -> AbstractContextManager[Any]:
+    """An engine of helpers.stores.ENGINES, on the shim of a GPU, or over two workers in threads of this process."""
+    if kind == "workers":
+        pytest.importorskip("distributed", reason="dask.distributed is not installed")
+        from tests.helpers.workers import engine_on_workers
+
+        return engine_on_workers(path, 2, processes=False)
+    if kind == "shim":
+        return engine_on(path, device=OnDevice(open_device("shim-1")))
+    if kind == "shim-paged":
+        return engine_on(path, "streamed", device=OnDevice(open_device("shim-1"), model=TYPICAL, paged=True))
+    return engine_on(path, kind)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_store(tmp_path_factory.mktemp("store") / "g.zarr", GRAPH)
+
+
+@pytest.mark.parametrize("method", [*exact.METHODS, *approximations.METHODS])
+@pytest.mark.parametrize("kind", KINDS)
+def test_method(store: Path, kind: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
+    registry = exact if method in exact.METHODS else approximations
+    with open_kind(store, kind) as engine:
+        result = registry.METHODS[method].run(engine, registry.method_options(method, SWITCHES.get(method, {})))
+    assert result.method == method and result.n_components == 17
+    assert result.lower <= LONGEST <= result.upper
+    if registry is exact and method != "sweep-k":
+        assert result.lower == result.upper == result.diameter_max_component == LONGEST
+    found = result.witness
+    assert found is not None and naive.distances(GRAPH, found.source)[found.target] == found.length == result.lower

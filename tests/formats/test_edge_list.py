@@ -1,0 +1,233 @@
+"""Text edge lists: every separator, comment and line end, and every bad line, against a naive twin."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import InputError
+from emdiam.formats import open_source
+from tests.helpers.formats_naive import NaiveFault, fault_of, naive_edge_list, read_pairs
+
+relaxed = settings(
+    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+ids = st.one_of(st.integers(0, 30), st.integers(0, 2**63 - 1)).map(lambda i: b"%d" % i)
+names = st.text("abcXYZ019_.-é|:", min_size=1, max_size=6).map(str.encode)
+separators = st.sampled_from([b" ", b"\t", b",", b"  ", b"\t\t", b", ", b" ,", b" \t , "])
+blanks = st.sampled_from([b"", b" ", b"\t", b"  "])
+extras = st.sampled_from([b"", b" 0.5", b"\t7 8", b",w,x", b" # no comment", b","])
+line_ends = st.sampled_from([b"\n", b"\r\n", b"\r"])
+comments = st.sampled_from([b"", b"   ", b"# 1 2", b"% 3", b"#", b"  # x", b"\t%y"])
+
+
+def data_lines(field):
+    parts = st.tuples(blanks, field, separators, field, extras, blanks)
+    return parts.map(b"".join)
+
+
+def texts(field, *more):
+    line = st.one_of(data_lines(field), data_lines(field), comments, *more)
+    body = st.lists(st.tuples(line, line_ends).map(b"".join), max_size=25)
+    return st.tuples(body, data_lines(field), st.sampled_from([b"", b"\n", b"\r\n", b"\n\n", b"\n#end"])).map(
+        lambda parts: b"".join(parts[0]) + parts[1] + parts[2]
+    )
+
+
+@relaxed
+@given(data=texts(ids), batch_pairs=st.integers(1, 40))
+def test_integers_agree_with_the_twin(tmp_path, data, batch_pairs):
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    assert read_pairs(file, ids="int", batch_bytes=16 * batch_pairs) == naive_edge_list(data)
+
+
+@relaxed
+@given(data=texts(names.filter(lambda name: name[:1] not in b"#%")), batch_pairs=st.integers(1, 40))
+def test_strings_agree_with_the_twin(tmp_path, data, batch_pairs):
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    assert read_pairs(file, ids="string", batch_bytes=16 * batch_pairs) == naive_edge_list(data, strings=True)
+
+
+@relaxed
+@given(
+    data=texts(ids, st.text("0123456789 -,\t#%ax.", max_size=24).map(str.encode)),
+    batch_pairs=st.integers(1, 40),
+)
+def test_faults_agree_with_the_twin(tmp_path, data, batch_pairs):
+    """The reader refuses what the twin refuses, at the same line, and nothing else."""
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    try:
+        expected = naive_edge_list(data)
+    except NaiveFault as fault:
+        assert fault_of(file, ids="int", batch_bytes=16 * batch_pairs).line == fault.line
+    else:
+        assert read_pairs(file, ids="int", batch_bytes=16 * batch_pairs) == expected
+
+
+@pytest.mark.parametrize(
+    "line, what",
+    [
+        (b"5", "fewer than two ids"),
+        (b"5 ", "fewer than two ids"),
+        (b"5,", "fewer than two ids"),
+        (b"a 5", "not a whole number"),
+        (b"5 a", "not a whole number"),
+        (b"5 6a", "not a whole number"),
+        (b"5.0 6", "not a whole number"),
+        (b"+5 6", "not a whole number"),
+        (b"0x5 6", "not a whole number"),
+        (b"5;6", "not a whole number"),
+        (b"- 6", "not a whole number"),
+        (b"\xff 6", "not a whole number"),
+        (b"-5 6", "negative"),
+        (b"5 -6", "negative"),
+        (b"9223372036854775808 1", "larger than 2^63 - 1"),
+        (b"1 99999999999999999999999", "larger than 2^63 - 1"),
+        (b"5,,6", "missing before a comma"),
+        (b",5,6", "missing before a comma"),
+    ],
+)
+@pytest.mark.parametrize("columns", [b"", b" 1.5 x"])
+def test_a_bad_line_among_good_ones(tmp_path, line, what, columns):
+    """File, line number and text are named, also among lines of three columns, also far behind."""
+    file = tmp_path / "g.txt"
+    good = b"# c\n\n" + b"".join(b"%d %d%s\n" % (i, i + 1, columns) for i in range(3000))
+    file.write_bytes(good + line + b"\n" + b"1 2 3\n")
+    for batch_bytes in (64, 1 << 20):
+        error = fault_of(file, ids="int", batch_bytes=batch_bytes)
+        assert what in error.what and error.line == 3003 and error.path == str(file)
+        assert error.text == line.decode("utf-8", "replace").rstrip() and error.remedy
+    assert f"{file}, line 3003" in str(error)
+
+
+def test_the_largest_id_is_allowed(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"9223372036854775807 000000000000000000000000007")
+    assert read_pairs(file) == [(2**63 - 1, 7)]
+
+
+@pytest.mark.parametrize(
+    "data, directed",
+    [
+        (b"# Undirected graph: x\n# Nodes: 3 Edges: 1\n1 2\n", False),
+        (
+            b"# Directed graph (each unordered pair of nodes is saved once): x\n# Nodes: 3 Edges: 9\n1\t2\n",
+            True,
+        ),
+        (b"% sym unweighted\n% 1 3 3\n1 2\n", False),
+        (b"% asym positive\n1 2 1 1082008561\n", True),
+        (b"1 2\n", True),
+        (b"1 2\n# Undirected graph\n", True),
+    ],
+)
+def test_headers_say_directed_and_declare_no_vertices(tmp_path, data, directed):
+    file = tmp_path / "out.graph-of-konect"
+    file.write_bytes(data)
+    source = open_source([file])
+    info = source.info()
+    assert (info.directed, info.n_vertices, info.n_entries, info.id_kind) == (directed, None, None, "int")
+    assert info.format == "edgelist" and info.size_bytes == len(data) and not info.both_directions
+    assert read_pairs(file) == [(1, 2)]
+
+
+def test_a_bipartite_graph_is_refused(tmp_path):
+    file = tmp_path / "out.bip"
+    file.write_bytes(b"% bip unweighted\n1 1\n")
+    assert "bipartite" in fault_of(file).what
+
+
+@pytest.mark.parametrize(
+    "data, kind",
+    [
+        (b"1 2\n3 4\n", "int"),
+        (b"# c\n\n 1,2,x\n", "int"),
+        (b"a b\n", "string"),
+        (b"1 b\nc d\n", "string"),
+        (b"1.5 2\nx y\n", "string"),
+        (b"99999999999999999999 1\n", "int"),
+        (b"7\n", "int"),
+        (b"-1 2\n", "int"),
+    ],
+)
+def test_the_kind_of_ids_is_that_of_the_first_line(tmp_path, data, kind):
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    assert open_source([file]).info().id_kind == kind
+
+
+def test_string_ids_keep_their_text(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes("007 7\n% x\nÄ,b c\n".encode())
+    assert read_pairs(file, ids="string") == [("007", "7"), ("Ä", "b")]
+
+
+def test_letters_after_integers_are_a_fault_with_a_way_out(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"1 2\nx y\n")
+    error = fault_of(file)
+    assert error.line == 2 and error.text == "x y" and "--ids string" in error.remedy
+    assert read_pairs(file, ids="string") == [("1", "2"), ("x", "y")]
+
+
+def test_a_header_of_unknown_names_is_asked_about(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"left right\n1 2\n")
+    error = fault_of(file)
+    assert "--format csv" in error.remedy and "--ids string" in error.remedy and error.text == "left right"
+    assert read_pairs(file, fmt="csv") == [(1, 2)]
+
+
+@pytest.mark.parametrize(
+    "data, line",
+    [(b"a b\nc\n", 2), (b"a b\nc,,d\n", 2), (b"a b\n\r\nc \xff\n", 3), (b"a b\rc d\r\xfe e\r", 3)],
+)
+def test_bad_lines_of_names(tmp_path, data, line):
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    assert fault_of(file).line == line
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n", b"# only\n% comments\n", b"   ", b"\xef\xbb\xbf"])
+def test_nothing_in_it(tmp_path, data):
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    with pytest.raises(InputError) as caught:
+        open_source([file])
+    assert str(file) in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_data(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"\xef\xbb\xbf1 2\n3 4")
+    assert read_pairs(file) == [(1, 2), (3, 4)]
+
+
+def test_a_line_without_end_is_refused_within_bounded_memory(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"1 2\n3 4" + b" 5" * (9 << 20))
+    error = fault_of(file)
+    assert "no line end" in error.what
+
+
+def test_reading_twice_and_position(tmp_path):
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"1 2\n" * 5000)
+    source = open_source([file])
+    assert source.rewindable and source.position_bytes() == 0
+    first = sum(len(batch.src) for batch in source.batches(1 << 12))
+    assert source.position_bytes() == 20000 == source.info().size_bytes
+    assert first == 5000 == sum(len(batch.src) for batch in source.batches(1 << 20))
+
+
+def test_batches_are_full_and_own_their_arrays(tmp_path):
+    """Every batch but the last is as large as asked for, and later ones do not overwrite it."""
+    file = tmp_path / "g.txt"
+    file.write_bytes(b"".join(b"%d %d\n" % (i, 2 * i) for i in range(1000)))
+    batches = list(open_source([file]).batches(16 * 64))
+    assert [len(batch.src) for batch in batches] == [64] * 15 + [40]
+    assert [x for batch in batches for x in batch.dst.tolist()] == list(range(0, 2000, 2))

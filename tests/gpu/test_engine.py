@@ -1,0 +1,138 @@
+"""The engine protocol over a device: every verb of a GpuEngine equals its naive twin."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import BudgetError, InputError
+from emdiam.gpu.paging_model import TYPICAL
+from emdiam.gpu.select import Selection, select_device
+from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.variants.registry import VARIANTS
+from emdiam.methods.exact.bounding import bounding
+from emdiam.methods.exact.certificate import claims_of, write_certificate
+from emdiam.methods.exact.fdiam import fdiam
+from emdiam.methods.exact.pivots import pivots
+from emdiam.store.store import open_store
+from emdiam.verification.run import verify
+from tests.engine.test_protocol import check_all
+from tests.helpers import naive
+from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
+from tests.simt.devices import DEVICES, open_device
+
+pytestmark = pytest.mark.thin(6)
+
+SHAPES = {name: graph for name, graph in odd_graphs().items() if len(graph) <= 128}
+FEW = ("one", "no-edges", "edge", "clique-and-path", "path-and-star", "grid", "isolated-first")
+SETTINGS = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("name", FEW)
+def test_odd_graphs(tmp_path: Path, device: str, name: str) -> None:
+    store = write_store(tmp_path / "g.zarr", SHAPES[name])
+    with engine_on(store, device=OnDevice(open_device(device))) as engine:
+        check_all(engine, SHAPES[name], random.Random(7))
+
+
+@SETTINGS
+@given(graph=graphs(most=80), seed=st.integers(0, 2**32))
+def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int) -> None:
+    store = write_store(tmp_path / "g.zarr", graph)
+    with engine_on(store, "streamed", device=OnDevice(open_device(f"shim-{seed % 4}"))) as engine:
+        check_all(engine, graph, random.Random(seed))
+
+
+@pytest.mark.thin(64, sampled=("name",))
+@pytest.mark.parametrize("device", DEVICES)
+@pytest.mark.parametrize("kind", ["in-ram", "streamed"])
+@pytest.mark.parametrize("name", odd_graphs())
+def test_all_odd_graphs(tmp_path: Path, kind: str, device: str, name: str) -> None:
+    graph = odd_graphs()[name]
+    store = write_store(tmp_path / "g.zarr", graph)
+    with engine_on(store, kind, device=OnDevice(open_device(device))) as engine:
+        check_all(engine, graph, random.Random(3))
+
+
+@pytest.mark.parametrize("bfs", VARIANTS)
+def test_every_variant_carries_the_engine(tmp_path: Path, bfs: str) -> None:
+    graph = SHAPES["clique-and-path"]
+    store = write_store(tmp_path / "g.zarr", graph)
+    with engine_on(store, device=OnDevice(open_device("shim-2"), bfs)) as engine:
+        for source in (0, 30):
+            want = naive.distances(graph, source)
+            run = engine.bfs(source)
+            assert run.distances.gather(np.arange(len(graph))).tolist() == want
+            assert (run.eccentricity, run.n_reached) == (max(want), sum(d >= 0 for d in want))
+            assert engine.bfs(source, radius=2).n_reached == sum(0 <= d <= 2 for d in want)
+
+
+def without_costs(result: dict[str, Any]) -> dict[str, Any]:
+    """A result without what may differ: seconds, and how arcs were looked at."""
+    details = dict(result["details"], counters=result["details"]["counters"]["traversals"])
+    kept = {name: value for name, value in details.items() if not name.endswith("_seconds")}
+    costs = ("seconds", "edges_scanned", "bytes_read", "levels", "details")
+    return {**{name: value for name, value in result.items() if name not in costs}, "details": kept}
+
+
+@pytest.mark.parametrize("solve", [pivots, fdiam, bounding])
+@pytest.mark.parametrize("name", ["grid", "clique-and-path", "caterpillar", "tree", "no-edges"])
+def test_exact_results_equal_those_of_the_cpu(tmp_path: Path, name: str, solve: Callable[..., Any]) -> None:
+    store = write_store(tmp_path / "g.zarr", SHAPES.get(name, odd_graphs()[name]))
+    with engine_on(store) as engine:
+        want = solve(engine).to_dict()
+    with engine_on(store, device=OnDevice(open_device("shim-3"))) as engine:
+        found = solve(engine).to_dict()
+    assert without_costs(found) == without_costs(want)
+
+
+def test_a_graph_that_does_not_fit_is_refused_with_numbers(tmp_path: Path) -> None:
+    store = write_store(tmp_path / "g.zarr", SHAPES["clique"])
+    device = open_device("shim-0", total=4000)
+    message = (r"3.9 KiB of shim, seed 0 is too small: the least is 1.0 MiB = 248 B offsets \+ 1.0 MiB vertex state \+ "
+               r".* pages; give at least --vram 2MiB, or compute on the CPU with --device cpu")
+    with pytest.raises(BudgetError, match=message), engine_on(store, device=OnDevice(device)):
+        pass
+
+
+@pytest.mark.parametrize(("search", "message"), [
+    ({"bfs": "nothing"}, "no such variant.*'nothing'.*persistent"), ({"bfs": "luo", "mapping": "x"}, "no such load"),
+    ({"bfs": "harish", "mapping": "threads"}, "harish has a load balancing of its own")])
+def test_a_search_that_cannot_be(tmp_path: Path, search: dict[str, str], message: str) -> None:
+    store = write_store(tmp_path / "g.zarr", SHAPES["edge"])
+    with pytest.raises(InputError, match=message), engine_on(store, device=OnDevice(open_device("shim-0"), **search)):
+        pass
+
+
+def test_selecting_a_device() -> None:
+    assert select_device("cpu") == Selection(None) and select_device("cpu").name == "cpu"
+    with pytest.raises(InputError, match="a device is gpu or gpu:N: 'gpus'"):
+        select_device("gpus")
+    selected = select_device("auto")
+    if selected.device is None:
+        assert selected.note.startswith("no GPU can be used") and selected.name == f"cpu ({selected.note})"
+        with pytest.raises(InputError, match=r"no GPU can be used.*emdiam\[cuda\]"):
+            select_device("gpu")
+
+
+@pytest.mark.parametrize("paged", [False, True])
+@pytest.mark.parametrize("name", ["grid", "path-and-star", "tree"])
+def test_certificates_of_a_device_are_verified_by_the_cpu(tmp_path: Path, name: str, paged: bool) -> None:
+    path = write_store(tmp_path / "g.zarr", odd_graphs()[name])
+    setting = OnDevice(open_device("shim-1"), model=TYPICAL, paged=paged)
+    with engine_on(path, device=setting) as engine:
+        result = pivots(engine)
+        assert engine.graph.resident is not paged
+    assert result.proof is not None
+    with open_store(path) as store:
+        write_certificate(tmp_path / "c.json", result.proof, claims_of(result), store, threads=1)
+    report = verify(tmp_path / "c.json", path, memory_bytes=2 << 30)
+    assert report.verified

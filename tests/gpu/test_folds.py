@@ -1,0 +1,119 @@
+"""Bounds on a device: every fold and PivotBounds give what they give in RAM."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.gpu import column_folds as registered  # noqa: F401 - without it the folds of RAM are taken
+from emdiam.gpu import column_ops as ops
+from emdiam.gpu.device import Device
+from emdiam.gpu.device_column import DeviceColumn, on_device
+from emdiam.gpu.pivot_bounds import DevicePivotBounds
+from emdiam.traverse import folds
+from emdiam.traverse.columns import Column
+from tests.helpers import naive
+from tests.helpers.small_engine import engines
+from tests.helpers.stores import graphs
+from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
+
+TOP = ops.UNREACHED
+ENTRY = st.one_of(st.integers(0, 12), st.just(TOP))
+COLUMN = st.lists(ENTRY, min_size=1, max_size=90)
+
+
+def pair(device: Device, values: list[int]) -> tuple[Column, DeviceColumn]:
+    """The same column in RAM and on the device."""
+    host = np.array(values, np.uint32)
+    return Column(host.copy()), DeviceColumn(device, device.array(host))
+
+
+def same(ram: Column, there: DeviceColumn) -> None:
+    assert there.raw().tolist() == ram.raw().tolist()
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.sampled_from(SEEDS), COLUMN, st.data())
+def test_folds(seed: int, values: list[int], data: st.DataObject) -> None:
+    device, n = open_device(f"shim-{seed}"), len(values)
+    others = data.draw(st.lists(ENTRY, min_size=n, max_size=n))
+    start = data.draw(st.integers(0, n))
+    stop, number = data.draw(st.integers(start, n)), data.draw(st.integers(0, 14))
+    ram, there = pair(device, values)
+    other_ram, other_there = pair(device, others)
+    assert folds.open_list(there, start, stop).tolist() == folds.open_list(ram, start, stop).tolist()
+    assert folds.open_bitmap(there).tolist() == folds.open_bitmap(ram).tolist()
+    assert folds.largest(there, start, stop) == folds.largest(ram, start, stop)
+    away = [number if d == TOP and v != TOP else d for v, d in zip(values, others, strict=True)]
+    (away_ram, away_there), engine = pair(device, away), SimpleNamespace(degrees=lambda ids: ids % 3)
+    most, smallest = data.draw(st.integers(1, 5)), data.draw(st.booleans())
+    for by_ram, by_there in ((None, None), (ram, there), (away_ram, away_there)):
+        best = [folds.ranked(engine, among, by, most, smallest=smallest, start=start, stop=stop).tolist()
+                for among, by in ((ram, by_ram), (there, by_there))]
+        assert best[0] == best[1]
+    folds.tighten_upper(ram, away_ram, number, start, stop)
+    folds.tighten_upper(there, away_there, number, start, stop)
+    same(ram, there)
+    folds.open_at(other_ram, ram, number, start, stop)
+    folds.open_at(other_there, there, number, start, stop)
+    same(other_ram, other_there)
+    lower_ram, lower_there = pair(device, [v % 7 for v in values])
+    folds.tighten_lower(lower_ram, ram, number, start, stop)
+    folds.tighten_lower(lower_there, there, number, start, stop)
+    same(lower_ram, lower_there)
+    left = [folds.close_known(low, up, number, 9, start, stop)
+            for low, up in ((lower_ram, ram), (lower_there, there))]
+    assert left[0] == left[1]
+    same(ram, there)
+    folds.close_at_most(ram, number, start, stop)
+    folds.close_at_most(there, number, start, stop)
+    same(ram, there)
+    folds.close(other_ram, start, stop)
+    folds.close(other_there, start, stop)
+    same(other_ram, other_there)
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.sampled_from(SEEDS), graphs(most=90), st.data())
+def test_pivot_bounds(seed: int, graph: naive.Graph, data: st.DataObject) -> None:
+    device, n = open_device(f"shim-{seed}"), len(graph)
+    largest = data.draw(st.integers(1, n))
+    with engines() as make:
+        ram: Any = make(graph).new_bounds(largest)
+        there = DevicePivotBounds(device, device_graph(device, graph), largest)
+        for _ in range(data.draw(st.integers(1, 4))):
+            source = data.draw(st.integers(0, n - 1))
+            distances = naive.distances(graph, source)
+            eccentricity, limit = max(distances), data.draw(st.integers(0, n))
+            columns = pair(device, [TOP if d < 0 else d for d in distances])
+            narrow = Column(np.array([ram.lower.unreached if d < 0 else d for d in distances], ram.lower.dtype))
+            folded = ram.fold(source, narrow, eccentricity, limit)
+            assert there.fold(source, columns[1], eccentricity, limit) == folded
+            assert there.unsettled(limit).tolist() == ram.unsettled(limit).tolist()
+            for name in ("lower", "upper", "far"):
+                everyone = np.arange(n)
+                assert getattr(there, name).gather(everyone).tolist() == getattr(ram, name).gather(everyone).tolist()
+        there.reset()
+        assert there.upper.count(TOP) == n
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_pivot_bounds_on_a_device(name: str) -> None:
+    device, graph = open_device(name), naive.graph_of(6, [(i, i + 1) for i in range(5)])
+    bounds = DevicePivotBounds(device, device_graph(device, graph), 5)
+    column = pair(device, naive.distances(graph, 2))[1]
+    folded = bounds.fold(2, column, 3, 3)
+    assert (folded.unsettled, folded.centre, folded.periphery, folded.highest) == (5, 1, 5, 5)
+
+
+def test_a_copy_in_ram_cannot_be_written_to() -> None:
+    device = open_device("shim-0")
+    with pytest.raises(ValueError, match="read-only"):
+        pair(device, [1, 2])[1].raw()[0] = 3
+    with pytest.raises(TypeError, match="this column is in RAM"):
+        on_device(pair(device, [1])[0])

@@ -1,0 +1,214 @@
+"""A graph that does not fit the device: every way of paging gives what a device that holds it all gives."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import BudgetError, InputError
+from emdiam.gpu import vram
+from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.page_cache import Pages
+from emdiam.gpu.paged import PagedBfs, PagedGraph
+from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS, PageNeed, PagingModel
+from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.upload import upload_offsets
+from emdiam.gpu.variants.bfs_frontier import FrontierBfs
+from emdiam.gpu.vram import plan_vram
+from emdiam.methods.exact.bounding import bounding
+from emdiam.methods.exact.fdiam import fdiam
+from emdiam.methods.exact.korf import korf
+from emdiam.methods.exact.pivots import pivots
+from emdiam.store.store import open_store
+from tests.engine.test_protocol import check_all
+from tests.gpu.test_engine import without_costs
+from tests.helpers import naive
+from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
+from tests.simt.devices import open_device, plain_distances
+
+pytestmark = pytest.mark.thin(9)
+
+ODD = odd_graphs()
+SHAPES = ("one", "no-edges", "path-and-star", "star", "clique-and-path", "grid", "barbell", "isolated-first")
+SETTINGS = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+CHUNK = 64
+METHODS = {"pivots": pivots, "fdiam": fdiam, "bounding": bounding, "korf": korf}
+
+
+@pytest.fixture
+def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages of four blocks of CHUNK arcs."""
+    monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
+
+
+@contextmanager
+def paged(folder: Path, graph: naive.Graph, kind: str, device: Any, ways: tuple[str, ...], page_shift: int = 1,
+          kept: int = 0) -> Iterator[PagedGraph]:
+    """The graph in pages of 2^page_shift blocks of CHUNK arcs, `kept` of which may stay."""
+    store = write_store(folder / "g.zarr", graph, chunk=CHUNK)
+    with engine_on(store, kind) as engine:
+        core = engine._core
+        pages = Pages(device, core, page_shift, kept)
+        try:
+            offsets = upload_offsets(device, core)
+            yield PagedGraph(offsets, device.empty(0, store_dtype(core)), core, pages, TYPICAL,
+                             tuple(way for way in ways if way != IN_PLACE or pages.in_order))
+        finally:
+            pages.close()
+
+
+def store_dtype(core: Any) -> np.dtype:
+    return core.pager.arena.ids.dtype
+
+
+@pytest.mark.parametrize("late", range(4))
+@pytest.mark.parametrize("ways", [(COPY,), (GATHER,), (IN_PLACE,), WAYS], ids="-".join)
+@pytest.mark.parametrize("kind", ["in-ram", "streamed"])
+def test_bfs(tmp_path: Path, kind: str, ways: tuple[str, ...], late: int) -> None:
+    for name in SHAPES:
+        device = open_device(f"shim-{late}", late=late)
+        with paged(tmp_path, ODD[name], kind, device, ways, kept=late % 2 * 2) as graph:
+            search = PagedBfs(device, graph, "cta-warp-scan", block=64)
+            for source in {0, len(ODD[name]) // 2, len(ODD[name]) - 1}:
+                distances, levels, complete = search.run(source)
+                want = naive.distances(ODD[name], source)
+                assert plain_distances(device.to_host(distances)) == want
+                assert (levels, complete) == (max(want), True)
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_every_mapping(tmp_path: Path, mapping: str) -> None:
+    graph = ODD["path-and-star"]
+    for ways in ((COPY,), (GATHER,), (IN_PLACE,)):
+        device = open_device("shim-2", late=3)
+        with paged(tmp_path, graph, "in-ram", device, ways) as there:
+            distances, _, _ = PagedBfs(device, there, mapping, block=64).run(25)
+            assert plain_distances(device.to_host(distances)) == naive.distances(graph, 25)
+
+
+@SETTINGS
+@given(graph=graphs(most=100), seed=st.integers(0, 2**32), late=st.integers(0, 3), shift=st.integers(0, 2),
+       kept=st.integers(0, 3))
+def test_random_graphs(tmp_path: Path, graph: naive.Graph, seed: int, late: int, shift: int, kept: int) -> None:
+    rng = random.Random(seed)
+    ways, kind = tuple(rng.sample(WAYS, rng.randint(1, 3))), rng.choice(["in-ram", "streamed"])
+    device = open_device(f"shim-{seed % 4}", late=late)
+    with paged(tmp_path, graph, kind, device, ways, shift, kept) as there:
+        mapping = rng.choice(list(MAPPINGS))
+        search = rng.choice([PagedBfs(device, there, mapping, block=64), FrontierBfs(device, there, mapping, 64)])
+        for _ in range(3):
+            source, radius = rng.randrange(len(graph)), rng.choice([None, rng.randint(0, 5)])
+            distances, _, _ = search.run(source, radius)
+            want = [d if radius is None or d <= radius else -1 for d in naive.distances(graph, source)]
+            assert plain_distances(device.to_host(distances)) == want
+
+
+def setting(device: Any, **more: Any) -> OnDevice:
+    return OnDevice(device, model=TYPICAL, paged=True, **more)
+
+
+@pytest.mark.parametrize("ways", [(COPY,), (GATHER,), (IN_PLACE,), WAYS], ids="-".join)
+@pytest.mark.parametrize("name", ["clique-and-path", "path-and-star", "grid"])
+def test_the_engine_protocol(tmp_path: Path, small_pages: None, name: str, ways: tuple[str, ...]) -> None:
+    store = write_store(tmp_path / "g.zarr", ODD[name])
+    kind = "in-ram" if ways == (IN_PLACE,) else "streamed"
+    with engine_on(store, kind, device=setting(open_device("shim-1", late=3), ways=ways), method="fdiam") as engine:
+        assert isinstance(engine.graph, PagedGraph)
+        check_all(engine, ODD[name], random.Random(5))
+
+
+@pytest.mark.parametrize("method", ["pivots", "fdiam", "bounding", "korf"])
+@pytest.mark.parametrize("name", ["caterpillar", "clique-and-path", "tree"])
+def test_exact_results(tmp_path: Path, small_pages: None, name: str, method: str) -> None:
+    """With room, all counts are those of the CPU; and the answer within the least memory that is accepted."""
+    store, solve = write_store(tmp_path / "g.zarr", ODD[name]), METHODS[method]
+    with engine_on(store) as engine:
+        want = without_costs(solve(engine).to_dict())
+    device = open_device("shim-2", late=3)
+    with open_store(store) as opened:
+        least = plan_vram(opened, setting(device), method).least_bytes
+        assert least < device.total
+        with pytest.raises(BudgetError, match=r"too small: the least is .* --vram \d+MiB"):
+            plan_vram(opened, setting(device, vram_bytes=least - 1), method)
+    with engine_on(store, "streamed", device=setting(device, vram_bytes=least), method=method) as engine:
+        planned, found = engine.vram.planned_bytes, without_costs(solve(engine).to_dict())
+        for figure in ("lower", "upper", "exact", "n_components", "diameter_largest_component"):
+            assert found[figure] == want[figure]
+    assert device.peak <= planned <= least
+    with engine_on(store, device=setting(open_device("shim-3")), method=method) as engine:
+        assert without_costs(solve(engine).to_dict()) == want
+
+
+def test_bytes_of_dense_and_sparse_levels(tmp_path: Path) -> None:
+    """A level copies no block without an active arc; rows that are gathered or read in place cost at most
+    twice their bytes."""
+    graph = naive.graph_of(2000, [(v, (v * 7 + k) % 2000) for v in range(2000) for k in range(1, 6)])
+    degrees = np.array([len(row) for row in graph])
+    offsets = np.concatenate([[0], np.cumsum(degrees)])
+    rng = np.random.default_rng(3)
+    for n_active in (2000, 300, 20, 1):
+        for ways in ((COPY,), (GATHER,), (IN_PLACE,), WAYS):
+            device = open_device("shim-0")
+            with paged(tmp_path, graph, "in-ram", device, ways, page_shift=2) as there:
+                launcher = there.launcher(device, "threads", 64)
+                kernels = launcher.kernels("frontier.cu", "expand_frontier", "expand_deferred")
+                active = rng.choice(2000, n_active, replace=False)
+                queue, levels = device.array(active.astype(np.uint32)), device.array(np.zeros(2000, np.uint32))
+                launcher.launch(kernels, queue, (levels, np.uint32(1), device.empty(2000, np.uint32),
+                                                 device.array(np.zeros(1, np.uint64))))
+                counts, rows = there.pages.counts, 4 * int(degrees[active].sum())
+                ends = zip(offsets[active] // CHUNK, (offsets[active + 1] - 1) // CHUNK, strict=True)
+                blocks = {block for first, last in ends for block in range(first, last + 1)}
+                assert counts.bytes_copied <= 4 * CHUNK * len(blocks)
+                assert counts.bytes_gathered + (counts.bytes_in_place if ways == WAYS else 0) <= 2 * rows
+                if ways == (GATHER,):
+                    assert counts.bytes_gathered == rows and counts.bytes_copied == 0
+                if ways == (COPY,):
+                    assert counts.bytes_copied == device.copied > 0
+
+
+def test_pages_that_stay_are_copied_once(tmp_path: Path) -> None:
+    device = open_device("shim-1")
+    with paged(tmp_path, ODD["clique"], "in-ram", device, (COPY,), kept=99) as graph:
+        search = PagedBfs(device, graph, "threads")
+        for source in (0, 5, 9):
+            search.run(source)
+        assert graph.pages.counts.bytes_copied == 4 * graph.n_arcs and graph.pages.counts.pages_kept > 0
+
+
+def test_the_model_takes_the_cheapest_way() -> None:
+    model = PagingModel(copy_rate=10.0, place_rate=5.0, gather_rate=2.0, call=0.0, round_trip=1.0)
+    assert model.seconds(COPY, PageNeed(100, 1, 1)) == 10 and model.seconds(IN_PLACE, PageNeed(0, 0, 2)) == 2 * 32 / 5
+    assert model.seconds(GATHER, PageNeed(0, 10, 0)) == 1 + 10 * (0.5 + 0.1)
+    assert model.seconds(GATHER, PageNeed(0, 10, 0), joins=True) == 10 * (0.5 + 0.1)
+    assert model.cheapest(PageNeed(1000, 40, 2)) == IN_PLACE  # 12.8 s against 25 and 100
+    assert model.cheapest(PageNeed(1000, 20, 2)) == GATHER  # two sectors for 20 bytes are more than twice as much
+    assert model.cheapest(PageNeed(10, 40, 2)) == COPY
+    assert model.cheapest(PageNeed(1000, 20, 2), (IN_PLACE,)) == COPY
+    assert model.cheapest(PageNeed(125, 20, 9)) == COPY  # 12.5 s against 13
+    assert model.cheapest(PageNeed(125, 20, 9), before=GATHER) == GATHER  # which is 12 in a launch that there is
+
+
+def test_variants_that_need_all_edges(tmp_path: Path, small_pages: None) -> None:
+    store = write_store(tmp_path / "g.zarr", ODD["clique"])
+    with pytest.raises(InputError, match="the edges do not fit the device.*luo.*raise --vram"), \
+            engine_on(store, device=setting(open_device("shim-0"), bfs="luo")):
+        pass
+
+
+def test_several_devices_hold_the_whole_graph_each(tmp_path: Path) -> None:
+    store = write_store(tmp_path / "g.zarr", ODD["clique"])
+    devices = [open_device(f"shim-{seed}") for seed in range(2)]
+    message = "each of several devices holds the whole graph, and it does not fit shim, seed 0; give one device"
+    with open_store(store) as opened:
+        assert plan_vram(opened, OnDevice(devices[0], others=(devices[1],)), "fdiam").resident
+        with pytest.raises(BudgetError, match=message):
+            plan_vram(opened, setting(devices[0], others=(devices[1],)), "fdiam")

@@ -1,0 +1,178 @@
+"""Spread on a device against the naive twin, under every order of threads."""
+
+from __future__ import annotations
+
+import random
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import InputError
+from emdiam.gpu.device import Device
+from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.spread import UNREACHED, Spreader
+from tests.helpers import naive
+from tests.helpers.stores import graphs, odd_graphs
+from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
+
+SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
+ODD = odd_graphs()
+SMALL = [ODD[name] for name in ("one", "no-edges", "edge", "cycle", "clique", "torus", "two-paths", "tree")]
+STAR = naive.graph_of(300, [(7, v) for v in range(290) if v != 7] + [(v, v + 1) for v in range(290, 299)])
+Bounds = list[int | None]
+
+
+def least(*columns: Bounds) -> Bounds:
+    """Entry by entry the smallest bound, where there is one."""
+    return [min((b for b in entry if b is not None), default=None) for entry in zip(*columns, strict=True)]
+
+
+def grown(graph: naive.Graph, bounds: Bounds, old: int, new: int) -> Bounds:
+    """What extending from `old` to `new` gives."""
+    seeds = [v for v, b in enumerate(bounds) if b == old]
+    return least(bounds, naive.spread(graph, seeds, [old] * len(seeds), new))
+
+
+class Column:
+    """A column on the device beside what it should be. It counts what the twin says was lowered."""
+
+    def __init__(self, spreader: Spreader, graph: naive.Graph) -> None:
+        self.spreader, self.graph = spreader, graph
+        self.device: Device = spreader.device
+        self.want: Bounds = [None] * len(graph)
+        self.bound = self.device.empty(len(graph), np.uint32)
+        self.device.fill(self.bound, UNREACHED)
+
+    def _check(self, lowered: int, want: Bounds) -> None:
+        assert plain_distances(self.device.to_host(self.bound)) == [-1 if b is None else b for b in want]
+        assert lowered == sum(a != b for a, b in zip(self.want, want, strict=True))
+        self.want = want
+
+    def spread(self, seeds: list[int], values: list[int], limit: int) -> None:
+        lowered = self.spreader.spread(self.bound, np.array(seeds, np.int64), np.array(values, np.int64), limit)
+        self._check(lowered, least(self.want, naive.spread(self.graph, seeds, values, limit)))
+
+    def extend(self, old: int, new: int) -> None:
+        self._check(self.spreader.extend(self.bound, old, new), grown(self.graph, self.want, old, new))
+
+    def put(self, vertex: int, value: int) -> None:
+        self.device.fill(self.bound[vertex : vertex + 1], value)
+        self.want[vertex] = value
+
+
+def check(spreader: Spreader, graph: naive.Graph, rng: random.Random) -> None:
+    """Two spreads to one limit, an extension, and one more spread to the new limit."""
+    column, limit = Column(spreader, graph), rng.randint(0, 9)
+    for more in (0, 0, 4):
+        seeds = [rng.randrange(len(graph)) for _ in range(rng.randint(0, 6))]
+        if more:
+            column.extend(limit, limit + more)
+        column.spread(seeds, [rng.randint(0, 14) for _ in seeds], limit + more)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_odd_graphs(name: str) -> None:
+    device, rng = open_device(name), random.Random(11)
+    for graph in SMALL:
+        spreader = Spreader(device, device_graph(device, graph), block=32)
+        for _ in range(2):
+            check(spreader, graph, rng)
+
+
+@settings(max_examples=30, deadline=None)
+@given(graphs(most=60), st.sampled_from(SHIMS), st.sampled_from(sorted(MAPPINGS)), st.sampled_from([32, 64]),
+       st.integers(0, 1 << 32))
+def test_random_graphs(graph: naive.Graph, name: str, mapping: str, block: int, seed: int) -> None:
+    device = open_device(name)
+    check(Spreader(device, device_graph(device, graph), mapping, block), graph, random.Random(seed))
+
+
+@pytest.mark.parametrize("mapping", MAPPINGS)
+def test_every_mapping(mapping: str) -> None:
+    """Wide ids, a row of many blocks, and rows that are deferred."""
+    device, tuning = open_device("shim-3"), {"BIG_ROW": 16} if mapping == "dynamic-warps" else None
+    column = Column(Spreader(device, device_graph(device, STAR, np.uint64), mapping, 64, tuning), STAR)
+    column.spread([0, 295], [1, 0], 2)
+    column.extend(2, 5)
+    column.spread([9], [0], 5)
+    assert column.want[8] == 2 and column.want[290] == 5
+
+
+@pytest.mark.parametrize("name", SHIMS)
+def test_many_seeds_at_once(name: str) -> None:
+    """More seeds than a block has threads, repeats, several values for one vertex, seeds above the limit."""
+    device, graph = open_device(name), naive.graph_of(200, nx.path_graph(200).edges)
+    column = Column(Spreader(device, device_graph(device, graph), block=64), graph)
+    column.spread(list(range(0, 200, 2)), [v % 7 + 1 for v in range(100)], 6)
+    column.spread([5, 5, 5, 6], [9, 0, 3, 0], 6)
+    column.spread([100], [7], 6)
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_many_arcs_into_few_vertices(name: str) -> None:
+    """Who of many threads lowers a vertex is one of them, so that it is queued and counted once."""
+    device, graph = open_device(name), naive.graph_of(404, nx.complete_bipartite_graph(4, 400).edges)
+    for mapping in ("threads", "two-phase"):
+        column = Column(Spreader(device, device_graph(device, graph), mapping), graph)
+        column.spread(list(range(4, 404)), [0] * 400, 3)
+
+
+def test_a_seed_that_has_its_bound_grows() -> None:
+    """A bound put by hand is a seed like any other, and is in the queue once beside what arcs have lowered."""
+    device, graph = open_device("shim-1"), naive.graph_of(30, nx.path_graph(30).edges)
+    column = Column(Spreader(device, device_graph(device, graph)), graph)
+    column.put(20, 3)
+    column.spread([18, 20, 19], [2, 3, 3], 6)
+    column.spread([2, 4], [3, 5], 6)
+    column.extend(6, 8)
+
+
+def test_far_apart_values() -> None:
+    """Values between two seeds cost no level."""
+    device, graph = open_device("shim-0"), naive.graph_of(12, nx.path_graph(6).edges)
+    column = Column(Spreader(device, device_graph(device, graph)), graph)
+    column.spread([0, 11, 3], [0, 1_000_000, 4_000_000_000], 4_100_000_000)
+    assert column.want[11] == 1_000_000
+    column.extend(1_000_000, UNREACHED - 1)
+
+
+def test_nothing_to_do() -> None:
+    device, graph = open_device("shim-0"), naive.graph_of(5, [(0, 1)])
+    column = Column(Spreader(device, device_graph(device, graph)), graph)
+    column.spread([], [], 9)
+    column.spread([1], [4], 3)
+    column.extend(2, 8)
+    column.spread([1], [3], 3)
+    column.extend(3, 3)
+    column.extend(3, 2)
+
+
+@pytest.mark.parametrize("name", SHIMS)
+def test_loops_and_repeated_neighbours(name: str) -> None:
+    device, graph = open_device(name), [[0, 1, 1], [0, 0, 2, 1], [1, 2, 2], []]
+    column = Column(Spreader(device, device_graph(device, graph)), graph)
+    column.spread([2, 2], [1, 1], 8)
+
+
+def test_what_cannot_be_is_refused() -> None:
+    device = open_device("shim-0")
+    graph = device_graph(device, naive.graph_of(3, [(0, 1)]))
+    spreader, bound, one = Spreader(device, graph), device.empty(3, np.uint32), np.array([1])
+    with pytest.raises(OverflowError, match="does not fit the bound column"):
+        spreader.spread(bound, one, one, UNREACHED)
+    with pytest.raises(OverflowError, match="does not fit the bound column"):
+        spreader.extend(bound, 0, UNREACHED)
+    for wrong in (device.empty(4, np.uint32), device.empty(3, np.uint16)):
+        with pytest.raises(ValueError, match="a bound of 3 vertices"):
+            spreader.spread(wrong, one, one, 5)
+    for seeds, values in (([1], []), ([1], [-1])):
+        with pytest.raises(ValueError, match="each seed needs a value"):
+            spreader.spread(bound, np.array(seeds), np.array(values, np.int64), 5)
+    for seed in (3, -1):
+        with pytest.raises(ValueError, match="a seed is no vertex"):
+            spreader.spread(bound, np.array([seed]), one, 5)
+    with pytest.raises(InputError, match="no such load balancing"):
+        Spreader(device, graph, "nothing")

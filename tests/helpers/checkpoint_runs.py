@@ -1,0 +1,108 @@
+"""Runs over a journal that stop at a planted place, on an engine that is opened once."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from emdiam.checkpoint.engine import JournalEngine
+from emdiam.checkpoint.folder import Folder
+from emdiam.checkpoint.journal import Journal
+from emdiam.checkpoint.partial_traversal import Halves
+from emdiam.checkpoint.run import run_facts
+from emdiam.methods.approx import methods as approx_methods
+from emdiam.methods.exact import methods as exact_methods
+
+# name -> method, options, chosen so that every verb is used by some.
+RUNS: dict[str, tuple[str, dict[str, Any]]] = {
+    **{name: (name, {}) for name in ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "sweep-k")},
+    "korf": ("korf", {"batch": 4}), "apsp": ("apsp", {"batch": 16}), "pivots-single": ("pivots", {"batches": False}),
+    "clusters": ("clusters", {"masters": "10%"}), "clusters-auto": ("clusters", {}),
+    "clusters-euler": ("clusters", {"masters": "5%", "euler": True}),
+    "clusters-levels": ("clusters", {"masters": "40%", "levels": 2}),
+    "sweep": ("sweep", {"iterations": 2}), "spanning": ("spanning", {}), "fringe": ("fringe", {}),
+}
+_MEASURED = ("seconds", "bytes_read", "peak_rss_bytes", "proof")
+_MEASURED_DETAILS = ("stage_seconds", "counters", "expected_seconds", "scratch_bytes_written")
+
+
+class Planted(Exception):
+    """The planted end of a run."""
+
+
+class CountingJournal(Journal):
+    """A journal that ends the run before, or after, its record number `stop` of this run is written."""
+
+    def __init__(self, folder: Folder, stop: int | None = None, before: bool = True) -> None:
+        super().__init__(folder)
+        self.stop, self.before, self.written = stop, before, 0
+
+    def finish(self, writer: Any, head: dict[str, Any]) -> None:
+        self.written += 1
+        if self.written == self.stop and self.before:
+            raise Planted
+        super().finish(writer, head)
+        if self.written == self.stop:
+            raise Planted
+
+
+class CountingHalves(Halves):
+    """Half-done traversals; the run ends after number `stop` of them was kept."""
+
+    stop: int | None = None
+    saved = 0
+
+    def save(self, *arguments: Any) -> None:
+        super().save(*arguments)
+        self.saved += 1
+        if self.saved == self.stop:
+            raise Planted
+
+
+def comparable(result: Any) -> dict[str, Any]:
+    """All of a result that is the same in every run."""
+    found = {name: value for name, value in asdict(result).items() if name not in _MEASURED}
+    if result.method == "clusters":  # labels that threads lower while others read them: arcs looked at again vary
+        for name in ("edges_scanned", "levels"):
+            del found[name]
+        found["details"].pop("passes", None)
+    found["details"] = {name: value for name, value in found["details"].items() if name not in _MEASURED_DETAILS}
+    return found
+
+
+class Kept:
+    """A folder of a checkpoint, and runs of one method on `engine` over it.
+
+    journal, halves, engine : those of the last run."""
+
+    def __init__(self, engine: Any, path: Path, run: str, every: float = 1e9) -> None:
+        self._bare, self._path, self._every = engine, path, every
+        self._method, self._switches = RUNS[run]
+        self._methods = exact_methods if self._method in exact_methods.METHODS else approx_methods
+
+    def plain(self) -> dict[str, Any]:
+        """The result without a checkpoint."""
+        return self._on(self._bare)
+
+    def run(self, stop: int | None = None, before: bool = True, half: int | None = None) -> dict[str, Any]:
+        """The result over the journal; Planted where it is told to stop."""
+        self._bare._core.bias, self._bare._core.thin = 1.0, False  # as in a new process
+        folder = Folder(self._path)
+        try:
+            self.journal = CountingJournal(folder, stop, before)
+            self.halves = CountingHalves(folder)
+            self.halves.stop = half
+            facts = run_facts(self._bare)
+            every = self._every if half is not None else 1e9
+            self.engine = JournalEngine(self._bare, self.journal, self.halves, every, facts)
+            try:
+                return self._on(self.engine)
+            finally:
+                self.journal.close()
+        finally:
+            folder.close()
+
+    def _on(self, engine: Any) -> dict[str, Any]:
+        options = self._methods.method_options(self._method, self._switches)
+        return comparable(self._methods.METHODS[self._method].run(engine, options))

@@ -1,0 +1,71 @@
+"""An engine on a small graph in memory, without a store or a memory plan, for very many graphs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from emdiam.engine.cpu import CpuEngine
+from emdiam.stream.arena import Arena
+from emdiam.stream.blocks import build_block_table
+from emdiam.stream.counters import SharedCounters
+from emdiam.stream.pager import Pager
+from emdiam.stream.rows import RowCheck
+from emdiam.stream.threads import Crew
+from emdiam.traverse.core import Core
+from emdiam.traverse.workspace import Workspace
+from tests.helpers import naive
+
+
+class _Array:
+    """What the pager needs of a ChunkedArray."""
+
+    def __init__(self, values: np.ndarray, chunk: int) -> None:
+        self.length, self.dtype, self.chunk_items = len(values), values.dtype, chunk
+        self.n_chunks = -(-len(values) // chunk)
+        self._values = np.zeros(self.n_chunks * chunk, values.dtype)
+        self._values[: len(values)] = values
+
+    def run_length(self, first: int, most: int) -> int:
+        return min(most, self.n_chunks - first)
+
+    def prefetch(self, first: int, count: int) -> None:
+        pass
+
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
+        for i, row in enumerate(rows):
+            row[:] = self._values[(first + i) * self.chunk_items : (first + i + 1) * self.chunk_items]
+        return sum(row.nbytes for row in rows)
+
+
+@contextmanager
+def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
+    """A function that makes an in-RAM engine of a graph; the engines share their threads."""
+    crew = Crew(1, 1)
+
+    def make(graph: naive.Graph) -> CpuEngine:
+        indptr, indices = naive.csr(graph)
+        n = len(graph)
+        store = SimpleNamespace(
+            n_vertices=n, n_arcs=len(indices), id_dtype=np.dtype(np.uint32), path="memory",
+            record=SimpleNamespace(n_isolated=sum(not row for row in graph),
+                                   max_degree=max(map(len, graph), default=0)),
+            indptr=_Array(indptr, chunk), indices=_Array(indices.astype(np.uint32), chunk),
+            user_ids=lambda ids: np.asarray(ids).tolist(), natural_ids=lambda: None,
+        )
+        table = build_block_table(store)
+        arena = Arena(table.n_blocks, max(1, table.n_blocks), chunk, store.id_dtype)
+        counters = SharedCounters()
+        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters)
+        pager.preload()
+        core = Core(table, pager, crew, counters, Workspace(n, store.id_dtype), **core_options)
+        return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, spare_bytes=0, in_ram=True))
+
+    try:
+        yield make
+    finally:
+        crew.close()

@@ -1,0 +1,98 @@
+"""Engines over workers of dask.distributed, for tests: clusters that are started once a session and kept."""
+
+from __future__ import annotations
+
+import atexit
+import subprocess
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emdiam.session import method_phases, open_engine
+from emdiam.store.store import open_store
+from tests.helpers import naive
+from tests.helpers.waiting import PATIENCE
+
+distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+
+MEMORY = 4 << 30
+# Vertices of small graphs are this far apart on workers, so that ranges, which begin at multiples of 64, share them.
+APART = 13
+
+
+@cache
+def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
+    """A client of a cluster on this machine, ended with the session."""
+    import dask
+
+    from emdiam.dask.opening import PATIENCE
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
+        dask.config.set(PATIENCE)
+        cluster = distributed.LocalCluster(
+            n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None,
+            memory_limit=0)
+    found = distributed.Client(cluster)
+    atexit.register(cluster.close)
+    atexit.register(found.close)
+    return found
+
+
+def apart(graph: naive.Graph, by: int = APART) -> naive.Graph:
+    """The graph with `by` - 1 vertices without an edge behind each of its own."""
+    edges = [(by * v, by * w) for v, row in enumerate(graph) for w in row]
+    return naive.graph_of(by * len(graph), edges)
+
+
+@contextmanager
+def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **more: Any) -> Iterator[Any]:
+    """A DaskEngine on the store over so many workers. more : fields of PartSpec."""
+    from emdiam.dask.engine import DaskEngine
+    from emdiam.dask.ranges import balanced_ranges
+    from emdiam.dask.rank_group import Group, chosen_workers
+    from emdiam.dask.spec import PartSpec
+
+    with open_store(path) as store:
+        mine = client(workers, processes)
+        options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, "family": "approx", **more}
+        spec = PartSpec(str(path), store.digest, "", balanced_ranges(store, workers), chosen_workers(mine, workers),
+                        method_phases("pivots")(store), 1 << 20, **options)
+        group = Group(mine, spec)
+        try:
+            with open_engine(store, memory_bytes=MEMORY) as local:
+                engine = DaskEngine(store, group, local.plan, lambda: open_engine(store, memory_bytes=MEMORY))
+                try:
+                    yield engine
+                finally:
+                    engine.close()
+        finally:
+            group.close()
+
+
+@contextmanager
+def running(command: list[str], ready: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
+    """A process that has said `ready` on standard error, and the line in which it did."""
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
+    try:
+        assert process.stderr is not None
+        said = []
+        for line in process.stderr:
+            said.append(line)
+            if ready in line:
+                break
+        else:
+            raise AssertionError("".join(said))
+        yield process, said[-1]
+    finally:
+        process.terminate()
+        try:
+            process.wait(PATIENCE)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

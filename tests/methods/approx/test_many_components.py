@@ -1,0 +1,94 @@
+"""Graphs of very many components: what nobody could plan for is refused with a budget that does, and no component
+costs a traversal of the whole graph."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from emdiam.api_approx import ApproxRun, approx
+from emdiam.conversion.convert import ConvertOptions
+from emdiam.engine.interface import Engine
+from emdiam.errors import BudgetError, MoreMemoryError
+from emdiam.methods.approx import cluster_lower
+from emdiam.methods.approx import clusters as clusters_module
+from emdiam.methods.approx.clusters import ClusterOptions, clusters
+from emdiam.methods.exact.pivot_columns import budget_bytes
+from emdiam.order import cluster as cluster_order
+from emdiam.order.run import reorder
+from emdiam.session import plan_run
+from emdiam.store.store import open_store
+from tests.helpers import naive
+from tests.helpers.stores import engine_on, write_store
+
+
+def small_parts(count: int) -> naive.Graph:
+    """Paths of 3, 4 and 5 vertices by turns."""
+    edges, first = [], 0
+    for i in range(count):
+        size = i % 3 + 3
+        edges += [(first + v, first + v + 1) for v in range(size - 1)]
+        first += size
+    return naive.graph_of(first, edges)
+
+
+def named_mib(error: pytest.ExceptionInfo[BudgetError]) -> int:
+    said = re.search(r"give at least --memory (\d+)MiB$", str(error.value))
+    assert said is not None, str(error.value)
+    return int(said[1])
+
+
+def test_labels_that_do_not_fit_are_refused_with_what_is_missing() -> None:
+    engine = cast(Engine, SimpleNamespace(n_vertices=1000, pool_bytes=5000))
+    assert budget_bytes(engine, 200, 4000) == 1000
+    with pytest.raises(MoreMemoryError, match="labels need") as caught:
+        budget_bytes(engine, 300, 4000)  # columns of two bytes take 4,000 more
+    assert caught.value.missing_bytes == 3000
+
+
+def test_more_clusters_than_planned_are_refused_with_a_budget_that_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clusters_module, "CLUSTER_BYTES", 100_000)  # planned for: 65 of them
+    path = write_store(tmp_path / "g.zarr", small_parts(600))
+    with open_store(path) as store:
+        least = plan_run(store, memory_bytes=4 << 30, method="clusters", switches={"masters": 1}).minimum_bytes
+        with pytest.raises(BudgetError, match="600 clusters, one in every component at least") as caught:
+            approx(store, ApproxRun(method="clusters", memory_bytes=least + (4 << 20), switches={"masters": 1}))
+        enough = named_mib(caught) + 32  # the process of a test grows meanwhile
+        found = approx(store, ApproxRun(method="clusters", memory_bytes=enough << 20, switches={"masters": 1}))
+    assert (found.lower, found.n_components) == (4, 600)
+
+
+def test_an_order_of_more_clusters_than_planned_is_refused_with_a_budget_that_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_store(tmp_path / "g.zarr", small_parts(600))
+    with pytest.raises(BudgetError, match="give at least") as caught:
+        reorder(path, tmp_path / "new.zarr", "cluster", options=ConvertOptions(memory_bytes=1 << 20))
+    least = named_mib(caught)
+    monkeypatch.setattr(cluster_order, "_CLUSTER_BYTES", 1 << 20)  # planned for: 102 of them
+    options: dict[str, Any] = {"memory_bytes": (least + 110) << 20}
+    with pytest.raises(BudgetError, match="601 clusters") as caught:
+        reorder(path, tmp_path / "new.zarr", "cluster", options=ConvertOptions(**options))
+    options["memory_bytes"] = (named_mib(caught) + 32) << 20
+    assert reorder(path, tmp_path / "new.zarr", "cluster", options=ConvertOptions(**options)).record.n_vertices == 2400
+
+
+@pytest.mark.parametrize("most", [0, 5, 1000])
+def test_few_traversals_find_the_longest_of_many_components(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, most: int
+) -> None:
+    """One BFS for each that may hold it, or all of them at once: the same numbers."""
+    monkeypatch.setattr(cluster_lower, "MOST_BFS", most)
+    with engine_on(write_store(tmp_path / "g.zarr", small_parts(90)), method="clusters") as engine:
+        before = engine.stats().traversals
+        found = clusters(engine, ClusterOptions(masters=20))
+        traversals = engine.stats().traversals - before
+    assert (found.lower, found.upper, found.n_components) == (4, 8, 90)
+    assert found.witness is not None and found.witness.length == 4
+    assert traversals <= most + 6 or most == 1000

@@ -1,0 +1,49 @@
+"""Kernels over boxes that stop after a slice and go on: the same answers, however small the slices."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from emdiam.methods.exact import boxes
+from emdiam.verification import pairs
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_slices_change_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """One slice against very many; the points in few dimensions, so that many are equal."""
+    random = np.random.default_rng(seed)
+    points = random.integers(0, 12, (700, 3)).astype(np.uint8)
+    order, ticks = random.permutation(len(points)), [0]
+
+    def tick() -> None:
+        ticks[0] += 1
+
+    def answers() -> tuple[object, ...]:
+        ticks[0] = 0
+        tree = boxes.build_boxes(points, tick)
+        worst = [boxes.worst_pair(tree, threshold, tick=tick) for threshold in (5, 12, 17, 30)]
+        limited = boxes.worst_pair(tree, 5, 300, tick=tick)
+        marked = boxes.open_points(tree, 14, tick)
+        matched = boxes.disjoint_pairs(tree, 12, order, 60, tick)
+        arrays = [tree.order, tree.begin, tree.end, tree.child, tree.most, marked, matched]
+        return worst, limited, [array.tolist() for array in arrays], pairs.prove_pairs(points, 24)
+
+    whole, few = answers(), ticks[0]
+    monkeypatch.setattr(boxes, "_SLICE", 40)
+    monkeypatch.setattr(pairs, "_SLICE", 40)
+    assert answers() == whole
+    assert ticks[0] > 10 * few
+
+
+def test_what_a_tick_raises_ends_the_search(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(boxes, "_SLICE", 10)
+    tree = boxes.build_boxes(np.random.default_rng(0).integers(0, 99, (500, 3)).astype(np.uint8))
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        boxes.worst_pair(tree, 20, tick=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        boxes.open_points(tree, 20, interrupt)

@@ -1,0 +1,222 @@
+"""Pivots equal brute force on every engine, whatever way the proof is found."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from emdiam.errors import InputError, StoppedEarly
+from emdiam.methods.exact import pivots as pivots_module
+from emdiam.methods.exact import strategy as costs
+from emdiam.methods.exact.boxes import build_boxes, open_points, worst_pair
+from emdiam.methods.exact.candidate_boxes import coarse_candidates
+from emdiam.methods.exact.limits import Limits
+from emdiam.methods.exact.pivots import PivotOptions, pivots
+from emdiam.methods.exact.strategy import Costs
+from emdiam.traverse.columns import Column
+from tests.helpers import naive
+from tests.helpers.small_engine import engines
+from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
+from tests.methods.exact.test_classics import random_graph
+from tests.methods.exact.test_fdiam import check
+from tests.traverse.test_level_windows import SHAPES
+from tests.traverse.test_level_windows import make as shaped
+
+pytestmark = pytest.mark.thin(16)
+
+ODD = odd_graphs()
+# How the method is steered: its own choice, never covering, always, or at random.
+WAYS = ("own", "certificates", "covering", "random")
+
+
+@contextmanager
+def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
+    """Force the choice between certificates and covering, and the number of sweeps."""
+    rng = random.Random(seed)
+    choices = {"certificates": lambda *_: False, "covering": lambda *_: True,
+               "random": lambda *_: rng.random() < 0.5}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pivots_module, "LEAST_SWEEPS", min(3, sweeps))
+        patch.setattr(pivots_module, "MOST_SWEEPS", sweeps)
+        if way != "own":
+            patch.setattr(Costs, "covering_pays", choices[way])
+            patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= 1)
+            patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
+            patch.setattr(costs, "FIRST_BATCH", 2)
+            patch.setattr(Costs, "pairs_at_once", lambda self, n_open, room: rng.randint(1, 5))
+        yield
+
+
+@pytest.mark.parametrize("kind", ENGINES)
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", ODD[name]), kind) as engine:
+        check(pivots(engine), ODD[name])
+        for way in WAYS[1:]:
+            with steered(way, 1, 5):
+                check(pivots(engine, PivotOptions(seed=3)), ODD[name])
+
+
+STEERING = st.tuples(st.sampled_from(WAYS), st.integers(1, 5), st.integers(0, 9))
+POOLS = st.sampled_from([None, None, 0, 300, 3_000, 30_000])
+
+
+@pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed"])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(graph=graphs(), steering=STEERING, pool=POOLS)
+def test_random_graphs(
+    tmp_path: Path, kind: str, graph: naive.Graph, steering: tuple[str, int, int], pool: int | None
+) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine, steered(*steering):
+        engine.pool_bytes = engine.pool_bytes if pool is None else pool
+        check(pivots(engine, PivotOptions(seed=steering[2])), graph)
+
+
+def solve_steered(make: Any, graph: naive.Graph, rng: random.Random) -> None:
+    """One graph with a random way, number of sweeps and memory."""
+    engine = make(graph)
+    engine.pool_bytes = rng.choice([1 << 28, 1 << 28, 0, 300, 3_000])
+    with steered(rng.choice(WAYS), rng.randint(1, 5), rng.randrange(1 << 30)):
+        check(pivots(engine, PivotOptions(seed=rng.randrange(5), batches=rng.random() < 0.8)), graph)
+
+
+def test_a_few_hundred_graphs() -> None:
+    rng = random.Random(2)
+    with engines() as make:
+        for _ in range(300):
+            solve_steered(make, random_graph(rng), rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+def test_many_graphs(seed: int) -> None:
+    """Small graphs with pendant trees and chains, where chain dominance is no settlement."""
+    rng = random.Random(2000 + seed)
+    with engines(**rng.choice([{}, {"dense_arcs": 0}])) as make:
+        for _ in range(2200):
+            solve_steered(make, random_graph(rng), rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("shape", SHAPES)
+def test_larger_graphs(shape: str) -> None:
+    """Hundreds of vertices, so that trees of boxes are deep, in every way."""
+    rng = random.Random(shape)
+    with engines() as make:
+        for _ in range(8):
+            graph = shaped(shape, rng)
+            for _ in range(4):
+                solve_steered(make, graph, rng)
+
+
+def test_columns_on_disk_and_coarse_boxes(tmp_path: Path) -> None:
+    """With little memory the columns go to disk, boxes choose the candidates, and nothing is left there."""
+    graph = naive.graph_of(2500, [(v, v + 1) for v in range(2500) if (v + 1) % 50 and v + 1 < 2500]
+                           + [(v, v + 50) for v in range(2450)])
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        engine.pool_bytes = 4_000
+        result = pivots(engine, PivotOptions(scratch=scratch))
+    assert result.diameter == 98 and result.details["columns_on_disk"] > 0
+    assert list(scratch.iterdir()) == []
+    with engine_on(tmp_path / "g.zarr") as engine:
+        assert pivots(engine).details["columns_on_disk"] == 0
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.data())
+def test_coarse_candidates_keep_every_open_vertex(data: st.DataObject) -> None:
+    """Whatever the table's size: no vertex of an open pair is lost; at q = 0 with room, no other stays."""
+    k, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 50))
+    rows = np.array(data.draw(st.lists(st.lists(st.integers(0, 30), min_size=k, max_size=k),
+                                       min_size=n, max_size=n)), np.uint8)
+    upper = Column(np.array(data.draw(st.lists(st.integers(0, 60), min_size=n, max_size=n)), np.uint8))
+    limit = data.draw(st.integers(0, 60))
+    columns = [Column(np.ascontiguousarray(rows[:, i])) for i in range(k)]
+    alive = [v for v in range(n) if upper.raw()[v] > limit]
+    wanted = {v for v in alive for w in alive
+              if v != w and naive_bound(rows[v].tolist(), rows[w].tolist()) > limit}
+    found = coarse_candidates(upper, columns, limit, data.draw(st.sampled_from([0, 1 << 20])), n)
+    assert found is not None and wanted <= set(found.tolist()) <= set(alive)
+    assert coarse_candidates(upper, columns, limit, 1 << 20, len(wanted) - 1) is None or not wanted
+
+
+def test_no_vertices(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", [])) as engine:
+        with pytest.raises(InputError, match="no vertices"):
+            pivots(engine)
+
+
+def naive_bound(a: list[int], b: list[int]) -> int:
+    return min(x + y for x, y in zip(a, b, strict=True))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_boxes_equal_all_pairs(data: st.DataObject) -> None:
+    """The worst pair, and which points are open, by looking at all pairs."""
+    k, m = data.draw(st.integers(1, 4)), data.draw(st.integers(1, 60))
+    top = data.draw(st.sampled_from([3, 40, 255, 60_000]))
+    dtype = np.uint8 if top < 256 else np.uint16
+    rows = data.draw(st.lists(st.lists(st.integers(0, top), min_size=k, max_size=k), min_size=m, max_size=m))
+    threshold = data.draw(st.integers(0, 2 * top))
+    bounds = {(i, j): naive_bound(rows[i], rows[j]) for i in range(m) for j in range(i)}
+    above = {pair: value for pair, value in bounds.items() if value > threshold}
+    boxes = build_boxes(np.array(rows, dtype))
+    found = worst_pair(boxes, threshold)
+    assert found.finished and found.bound == max(above.values(), default=threshold)
+    if above:
+        assert above[max(found.first, found.second), min(found.first, found.second)] == found.bound
+    else:
+        assert (found.first, found.second) == (-1, -1)
+    assert set(np.flatnonzero(open_points(boxes, threshold)).tolist()) == {v for pair in above for v in pair}
+
+
+def test_many_equal_points_are_one_box() -> None:
+    """A million equal points: quadratic work would never end."""
+    points = np.full((1_000_000, 2), 7, np.uint8)
+    boxes = build_boxes(points)
+    assert len(boxes.begin) == 1
+    found = worst_pair(boxes, 13)
+    assert (found.bound, found.looked_at < 10) == (14, True)
+    assert worst_pair(boxes, 14).first == -1
+    assert open_points(boxes, 13).all() and not open_points(boxes, 14).any()
+
+
+def test_sums_do_not_wrap() -> None:
+    """Distances of 200 and 200 in bytes are 400 apart, not 144."""
+    found = worst_pair(build_boxes(np.array([[200], [200]], np.uint8)), 399)
+    assert found.bound == 400
+
+
+def test_ctrl_c_gives_the_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", ODD["hypercube"])) as engine:
+        real, calls = engine.bfs, []
+
+        def interrupted(*args: Any, **kwargs: Any) -> Any:
+            calls.append(args)
+            if len(calls) == 3:
+                raise KeyboardInterrupt
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(engine, "bfs", interrupted)
+        with pytest.raises(StoppedEarly) as stop:
+            pivots(engine)
+    result = stop.value.result
+    assert not result.exact and result.lower <= 6 <= result.upper < 63
+
+
+def test_gap_is_an_answer(tmp_path: Path) -> None:
+    graph = ODD["torus"]
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        result = pivots(engine, PivotOptions(limits=Limits(gap=1000)))
+    assert result.lower <= 8 <= result.upper and result.traversals.bfs < 5

@@ -1,0 +1,85 @@
+"""The order `cluster`: what it keeps together, and that it depends on graph, ids and seed alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.conversion.convert import ConvertOptions
+from emdiam.methods.approx import cluster_order as local
+from emdiam.order import cluster
+from emdiam.order.run import reorder
+from emdiam.store.store import open_store
+from tests.helpers import naive
+from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
+
+GRAPHS = odd_graphs()
+OPTIONS = ConvertOptions(memory_bytes=4 << 30, chunk_ids=64, force=True)
+
+
+def places(path: Path, seed: int = 0, engine: str = "in-ram") -> np.ndarray:
+    with engine_on(path, engine, method="ifub") as opened:
+        return cluster.by_clusters(opened, seed)
+
+
+@pytest.mark.parametrize("spacing", [2, 64])
+@pytest.mark.parametrize("name", GRAPHS)
+def test_places_are_a_permutation_whatever_the_engine(
+    tmp_path: Path, name: str, spacing: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(cluster, "SPACING", spacing)
+    monkeypatch.setattr(local, "TOP", 2)
+    path = write_store(tmp_path / "g.zarr", GRAPHS[name])
+    found = places(path)
+    assert sorted(found.tolist()) == list(range(len(GRAPHS[name])))
+    assert places(path, engine="streamed").tolist() == found.tolist()
+    isolated = [v for v, row in enumerate(GRAPHS[name]) if not row]
+    assert sorted(found[isolated].tolist()) == list(range(len(found) - len(isolated), len(found)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(graph=graphs(most=60), seed=st.integers(0, 9))
+def test_components_stay_together_largest_first(
+    tmp_path_factory: pytest.TempPathFactory, graph: naive.Graph, seed: int
+):
+    path = write_store(tmp_path_factory.mktemp("g") / "g.zarr", graph)
+    found = places(path, seed)
+    spans = [sorted(found[part].tolist()) for part in naive.components(graph) if len(part) > 1]
+    for span in spans:
+        assert span == list(range(span[0], span[0] + len(span)))
+    sizes = [len(span) for span in sorted(spans)]
+    assert sizes == sorted(sizes, reverse=True)
+
+
+@pytest.mark.parametrize("name", ["grid", "pairs", "barbell", "two-paths", "isolated-first"])
+def test_the_order_before_does_not_matter(tmp_path: Path, name: str):
+    path = write_store(tmp_path / "g.zarr", GRAPHS[name])
+    reorder(path, tmp_path / "degree.zarr", "degree", options=OPTIONS)
+    digests = []
+    for start in ("g.zarr", "degree.zarr"):
+        reorder(tmp_path / start, tmp_path / "cluster.zarr", "cluster", seed=3, options=OPTIONS)
+        with open_store(tmp_path / "cluster.zarr") as store:
+            assert store.record.ordering == "cluster"
+            digests.append(store.digest)
+    assert digests[0] == digests[1]
+
+
+def test_a_shuffled_strip_is_read_less_often(tmp_path: Path):
+    """One streamed BFS of a shuffled grid of 8 x 512 reads at least five times as many blocks as of the
+    same grid in the order cluster."""
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(8, 512))
+    order = np.random.default_rng(2).permutation(len(grid)).tolist()
+    path = write_store(tmp_path / "g.zarr", naive.graph_of(len(grid), [(order[a], order[b]) for a, b in grid.edges]))
+    reorder(path, tmp_path / "c.zarr", "cluster", options=OPTIONS)
+    blocks = []
+    for name in (path, tmp_path / "c.zarr"):
+        with engine_on(name, arena_bytes=26 * 64 * 4) as engine:  # a tenth of 256 blocks
+            before = engine.stats()
+            engine.bfs(engine.max_degree_vertex()[0])
+            blocks.append((engine.stats() - before).blocks_read)
+    assert blocks[0] >= 5 * blocks[1]

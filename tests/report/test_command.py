@@ -1,0 +1,127 @@
+"""`emdiam report` as a user calls it, and its page in a real browser where one is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from emdiam.cli.report import FORMATS
+from emdiam.report import FORMATS as IN_LIBRARY
+from emdiam.report import make_report
+from tests.conftest import Run
+from tests.helpers.report_runs import exact_result, write_batch
+from tests.helpers.waiting import PATIENCE
+
+pytestmark = pytest.mark.thin(4, sampled=("arguments",))
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def test_the_formats_are_those_of_the_library():
+    assert FORMATS == IN_LIBRARY
+
+
+def test_the_default_is_a_page(emdiam: Run, tmp_path: Path):
+    write_batch(tmp_path / "night")
+    done = emdiam("report", "night")
+    assert (done.returncode, done.stdout) == (0, "10 runs reported: report.html\n"), done.stderr
+    assert (tmp_path / "report.html").read_text().startswith("<!DOCTYPE html>")
+    assert not (tmp_path / "report.html.partial").exists()
+
+
+def test_the_name_of_the_file_chooses_the_format(emdiam: Run, tmp_path: Path):
+    (tmp_path / "run.json").write_text(json.dumps(exact_result()))
+    assert emdiam("report", "run.json", "-o", "r.md").returncode == 0
+    assert (tmp_path / "r.md").read_text().startswith("# emdiam report")
+    done = emdiam("report", "run.json", "--format", "md")
+    assert done.stdout == (tmp_path / "r.md").read_text()
+    assert json.loads(emdiam("report", "run.json", "--format", "json").stdout)["runs"][0]["name"] == "run"
+
+
+def test_figures_go_to_a_folder(emdiam: Run, tmp_path: Path):
+    write_batch(tmp_path / "night")
+    done = emdiam("report", "night", "--format", "png", "-o", "figures", "--json")
+    answer = json.loads(done.stdout)
+    assert sorted(answer["files"]) == sorted(f"figures/{path.name}" for path in (tmp_path / "figures").iterdir())
+    assert answer["runs"]["good"] == "answered" and answer["runs"]["later"] == "open"
+
+
+@pytest.mark.parametrize("arguments", [["absent.json"], ["bad.json"], ["good.json", "-o", "absent/r.html"], []])
+def test_what_cannot_be_is_told_with_exit_code_2(emdiam: Run, tmp_path: Path, arguments: list[str]):
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "good.json").write_text(json.dumps(exact_result()))
+    done = emdiam("report", *arguments)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "Traceback" not in done.stderr and len(done.stderr) > 20
+
+
+# -- in a browser ---------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def browser() -> str:
+    """A Chromium; skips where there is none."""
+    found = os.environ.get("EMDIAM_BROWSER") or next(filter(None, map(shutil.which, BROWSERS)), None)
+    if found is None:
+        pytest.skip("no Chromium is installed (EMDIAM_BROWSER names one)")
+    return found
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The page of a night with everything in it."""
+    return make_report([write_batch(tmp_path_factory.mktemp("batch"))], "html")[1]
+
+
+def browse(browser: str, folder: Path, page: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder / 'profile'}",
+         "--disable-background-networking", "--enable-logging=stderr", *options, page.as_uri()],
+        capture_output=True, text=True, timeout=PATIENCE)
+
+
+# Looks at the finished page, and leaves what it has seen in the title.
+PROBE = """<script>addEventListener("load", () => {
+  const seen = [...document.querySelectorAll("figure svg")].map(svg => {
+    const box = svg.getBoundingClientRect(), words = [...svg.querySelectorAll("text")];
+    return [Math.round(box.width), Math.round(box.height), words.length,
+            words.filter(word => word.getBoundingClientRect().width > 0).length,
+            svg.querySelectorAll("path, use").length];
+  });
+  document.title = JSON.stringify({seen, wide: document.documentElement.scrollWidth, inner: innerWidth});
+});</script>"""
+
+
+@pytest.mark.parametrize("width", [1200, 500])
+def test_a_browser_shows_every_plot_and_complains_of_nothing(browser: str, night: str, tmp_path: Path, width: int):
+    page = tmp_path / "report.html"
+    page.write_text(night)
+    window = f"--window-size={width},900"
+    plain = browse(browser, tmp_path, page, window, "--dump-dom")
+    assert plain.returncode == 0 and "CONSOLE" not in plain.stderr, plain.stderr
+    # The page forbids scripts, so the one that looks at it needs another policy.
+    text = page.read_text()
+    page.write_text(re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text).replace("</head>", PROBE +
+                                                                                                  "</head>"))
+    done = browse(browser, tmp_path, page, window, "--dump-dom")
+    assert "CONSOLE" not in done.stderr, done.stderr
+    title = re.search(r"<title>(.*?)</title>", done.stdout)
+    assert title is not None
+    found = json.loads(title.group(1))
+    assert found["wide"] <= found["inner"]  # wide tables and plots scroll by themselves
+    assert len(found["seen"]) == text.count("<figure ") >= 8
+    for wide, high, words, shown, marks in found["seen"]:
+        assert wide >= 400 and high >= 90 and shown == words >= 4 and marks >= 10
+
+
+def test_a_script_in_a_page_does_not_run(browser: str, night: str, tmp_path: Path):
+    """The policy holds even where escaping would fail; and the test above would notice a complaint."""
+    page = tmp_path / "report.html"
+    page.write_text(night.replace("</main>", "<script>document.title = 'run'</script></main>"))
+    done = browse(browser, tmp_path, page, "--dump-dom")
+    assert "<title>emdiam report</title>" in done.stdout
+    assert "CONSOLE" in done.stderr

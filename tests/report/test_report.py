@@ -1,0 +1,276 @@
+"""Reports: what is read, what is said, and that nothing of it can bite."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from emdiam.errors import InputError
+from emdiam.report import draw_figures, make_report, read_report, report_text
+from emdiam.report.events import track_of
+from emdiam.report.tradeoffs import points
+from tests.helpers.report_runs import (
+    NASTY,
+    approximation,
+    events,
+    exact_result,
+    interval,
+    job,
+    tradeoff_result,
+    write_batch,
+    write_lines,
+)
+
+SECTIONS = ["What was asked", "Answers", "What has no answer", "All runs side by side", "Bounds", "Frontiers",
+            "Where time and bytes went", "Memory: planned and measured", "Approximations: quality and price"]
+VOID = {"meta", "link", "br", "use"}
+
+
+class Outline(HTMLParser):
+    """Tags, texts of headings, ids and links of a page; every element must be closed."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.attributes: list[tuple[str, str | None]] = []
+        self.open: list[str] = []
+        self.headings: list[str] = []
+        self.texts: list[str] = []
+        self.feed(page)
+        assert self.open == []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.attributes += attrs
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.texts.append(data)
+        if self.open and self.open[-1] == "h2":
+            self.headings.append(data)
+
+    def values(self, name: str) -> list[str]:
+        return [value for key, value in self.attributes if key == name and value is not None]
+
+
+def single(folder: Path, result: dict, name: str = "run") -> Path:
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{name}.json"
+    path.write_text(json.dumps(result))
+    return path
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return make_report([write_batch(tmp_path_factory.mktemp("night"))], "html")[1]
+
+
+# -- the page -------------------------------------------------------------------------------------
+def test_a_night_has_every_section(page: str):
+    outline = Outline(page)
+    assert outline.headings == SECTIONS
+    assert {"table", "svg", "figure", "figcaption", "details", "nav"} <= set(outline.tags)
+    text = " ".join(outline.texts)
+    for said in ("there is no such store; make one with", "the least is 231.4 MiB", "missing has failed",
+                 "the time limit is over", "D\xa0=\xa040", "40\xa0≤\xa0D\xa0≤\xa060", "a to z: 40 edges",
+                 "--method clusters", "several 2", "grid: clusters-4", "time (seconds)", "traversals (count)"):
+        assert said in text, said
+
+
+def test_a_page_needs_nothing_and_runs_nothing(page: str):
+    outline = Outline(page)
+    assert not {"script", "iframe", "img", "object", "embed", "base", "form"} & set(outline.tags)
+    assert "default-src 'none'" in page
+    links = outline.values("href") + outline.values("xlink:href") + outline.values("src")
+    assert all(link.startswith(("#", "data:,")) for link in links)
+    assert not any(name.startswith("on") for name, _ in outline.attributes)
+    styles = [*outline.values("style"), *re.findall(r"<style.*?</style>", page, re.DOTALL)]
+    assert all("@import" not in style and "url(http" not in style for style in styles)
+
+
+def test_names_are_unique_and_links_lead_somewhere(page: str):
+    outline = Outline(page)
+    names = outline.values("id")
+    assert len(names) == len(set(names))
+    for link in outline.values("href") + outline.values("xlink:href"):
+        assert link == "data:," or link[1:] in names
+    assert set(re.findall(r"url\(#([^)]+)\)", page)) <= set(names)
+
+
+def test_what_users_wrote_is_text(page: str):
+    assert "<script>alert" not in page
+    assert NASTY in " ".join(Outline(page).texts)  # as a parser reads it, unchanged
+    assert "&lt;script&gt;" in page
+
+
+@pytest.mark.parametrize("result", [exact_result(), interval(), approximation(), tradeoff_result()],
+                         ids=["exact", "interval", "approx", "tradeoff"])
+def test_a_single_result_is_a_report(tmp_path: Path, result: dict):
+    report, text = make_report([single(tmp_path, result)], "html")
+    assert len(report.runs) == 1
+    assert Outline(text).headings[:2] == SECTIONS[:2]
+    assert report.runs[0].status == ("stopped" if result is not None and result.get("upper") == 60 else "answered")
+
+
+def test_results_are_put_side_by_side(tmp_path: Path):
+    paths = [single(tmp_path, exact_result(), "one"), single(tmp_path, approximation(store_digest="d1"), "two")]
+    report = read_report(paths)
+    assert [run.name for run in report.runs] == ["one", "two"]
+    (point,) = points(report.runs)
+    assert point.quality == 50 / 40  # the other run has proved the diameter of this store
+    assert point.width == (55 - 40) / 40
+
+
+def test_an_unknown_diameter_gives_no_quality(tmp_path: Path):
+    (point,) = points(read_report([single(tmp_path, approximation(store_digest="other"))]).runs)
+    assert point.quality is None
+
+
+def test_an_empty_night_says_so(tmp_path: Path):
+    (tmp_path / "results.jsonl").write_text("")
+    for format in ("html", "md"):
+        text = make_report([tmp_path], format)[1]
+        assert "There are no runs in it yet" in text and "No run is in the source yet" in text
+    assert json.loads(make_report([tmp_path], "json")[1])["runs"] == []
+
+
+# -- other formats --------------------------------------------------------------------------------
+def test_markdown_has_the_tables_and_no_markup_of_users(tmp_path: Path):
+    text = make_report([write_batch(tmp_path / "night")], "md")[1]
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == SECTIONS
+    widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if "script" in line and line[0] == "|"}
+    assert widths <= {5, 6, 10, 7}  # the cells' own bars are escaped
+    assert "<script>" not in text and r"\<script\>" in text
+
+
+def test_json_is_json_even_with_infinity(tmp_path: Path):
+    path = tmp_path / "r.json"
+    path.write_text(json.dumps(exact_result(details={"x": float("inf"), "y": float("nan")})))
+    data = json.loads(make_report([path], "json")[1], parse_constant=lambda name: pytest.fail(name))
+    assert data["runs"][0]["result"]["details"] == {"x": None, "y": None}
+
+
+def test_figures_are_files(tmp_path: Path):
+    report = read_report([write_batch(tmp_path / "night")])
+    files = draw_figures(report, tmp_path / "figures")
+    names = {path.stem for path in files}
+    assert {"times", "bounds-1", "frontier-1", "phases-1", "memory", "quality", "widths"} <= names
+    assert all(path.read_bytes().startswith(b"\x89PNG") for path in files)
+
+
+def test_without_matplotlib_a_sentence_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("emdiam.report.write.find_spec", lambda name: None)
+    night = write_batch(tmp_path / "night")
+    with pytest.raises(InputError, match=r"emdiam\[plots\]"):
+        make_report([night], "html")
+    with pytest.raises(InputError, match=r"emdiam\[plots\]"):
+        draw_figures(read_report([night]), tmp_path / "figures")
+    assert "## Answers" in make_report([night], "md")[1]
+
+
+def test_the_same_source_gives_the_same_page(tmp_path: Path):
+    report = read_report([write_batch(tmp_path / "night")])
+    assert report_text(report, "html") == report_text(report, "html")
+
+
+# -- events ---------------------------------------------------------------------------------------
+def test_events_are_bounds_traversals_profiles_and_phases():
+    track = track_of([json.dumps(record) for record in events()])
+    assert track.command == "exact" and track.arguments["store"] == "g.zarr"
+    assert [(b.at, b.traversals, b.lower, b.upper) for b in track.bounds] == [
+        (0.5, 0, 0, 999), (1.25, 1, 20, 40), (1.5, 2, 40, 60), (2.25, 3, 40, 40)]
+    assert [(t.number, t.at, t.seconds, t.levels) for t in track.traversals] == [
+        (1, 1.25, 0.25, 20), (2, 1.5, 0.25, 20), (3, 2.25, 0.25, 20)]
+    assert track.profiles[0] == ("traversal 1 (bfs)", [(0, 1), (1, 30), (2, 5)])
+    assert [(s.phase, s.seconds, s.bytes_read) for s in track.spells] == [
+        ("load", 0.5, 1000), ("bfs", 1.0, 2000), ("certify", 0.5, None)]
+    assert track.seconds == 2.5
+
+
+def test_a_run_that_went_on_is_laid_behind_the_one_before():
+    lines = [json.dumps(record) for record in [*events("aa")[:5], *events("bb")]]
+    track = track_of([*lines[:5], '{"record": "prog', *lines[5:]])
+    assert track.n_skipped == 1 and track.n_events == 13
+    assert [t.at for t in track.traversals] == [1.25, 1.5, 2.75, 3.0, 3.75]
+    assert sum(s.seconds for s in track.spells) == pytest.approx(1.0 + 2.0)
+
+
+@pytest.mark.parametrize("line", ["[1]", "7", '{"at": "x"}', '{"at": NaN}', '{"at": -1}', "{}", '{"at": true}'])
+def test_lines_that_are_no_events_are_counted(line: str):
+    track = track_of([line, "", json.dumps(events()[1])])
+    assert (track.n_skipped, track.n_events) == (1, 1)
+
+
+def test_odd_records_do_no_harm():
+    odd = [{"at": 1, "record": "traversal", "profile": [[1, "x"], 7], "seconds": "y", "number": None},
+           {"at": 2, "record": "progress", "phase": None, "facts": 7}, {"at": 3, "record": "begin", "arguments": 1}]
+    track = track_of([json.dumps(record) for record in odd])
+    assert track.n_events == 3 and track.profiles == [] and track.traversals[0].seconds is None
+
+
+# -- sources --------------------------------------------------------------------------------------
+def test_the_last_line_of_a_job_counts_and_a_torn_one_is_told(tmp_path: Path):
+    path = write_lines(tmp_path / "results.jsonl", [job("a", "failed"), job("b"), job("a", result=exact_result())])
+    with open(path, "a") as file:
+        file.write('{"job": "c", "sta')
+    report = read_report([path])
+    assert {run.name: run.status for run in report.runs} == {"a": "answered", "b": "answered"}
+    assert report.notes == ["the last line of results.jsonl is cut off, and is left out"]
+
+
+def test_a_name_does_not_lead_out_of_the_folder(tmp_path: Path):
+    write_lines(tmp_path / "outside" / "events.jsonl", events())
+    folder = tmp_path / "night"
+    write_lines(folder / "results.jsonl", [job("../../outside", result=exact_result())])
+    (folder / "jobs").mkdir()
+    assert read_report([folder]).runs[0].track is None
+
+
+def test_events_beside_a_result_are_found(tmp_path: Path):
+    path = single(tmp_path, exact_result())
+    write_lines(tmp_path / "run.events.jsonl", events())
+    (run,) = read_report([path]).runs
+    assert run.graph == "g.zarr" and run.command == "emdiam exact g.zarr with memory 1073741824"
+    assert run.track is not None and len(run.track.traversals) == 3
+
+
+def test_trade_off_folders_are_read(tmp_path: Path):
+    (tmp_path / "tradeoff.json").write_text(json.dumps(tradeoff_result(n_cells=5)))
+    (run,) = read_report([tmp_path]).runs
+    assert (run.family, run.status) == ("tradeoff", "stopped")
+    assert len(points([run])) == 3
+
+
+@pytest.mark.parametrize(("name", "text", "said"), [
+    ("a.json", "{", "not JSON"), ("a.json", "[]", "not the result of exact"), ("a.json", '{"rows": 7}', "trade-off"),
+    ("a.jsonl", "7\n", "line 1: this is not the result of a job"), ("a.jsonl", "{\n{}\n", "line 1"),
+    ("a.json", "[" * 100_000, "not JSON"),
+])
+def test_what_is_no_result_is_refused_with_a_sentence(tmp_path: Path, name: str, text: str, said: str):
+    path = tmp_path / name
+    path.write_text(text)
+    with pytest.raises(InputError, match=said):
+        read_report([path])
+
+
+def test_absent_binary_and_foreign_sources_are_refused(tmp_path: Path):
+    (tmp_path / "b.json").write_bytes(b"\xff\xfe\x00")
+    for source, said in ((tmp_path / "absent.json", "No such file"), (tmp_path / "b.json", "UTF-8"),
+                         (tmp_path, "neither results.jsonl nor tradeoff.json")):
+        with pytest.raises(InputError, match=said):
+            read_report([source])
+    with pytest.raises(InputError, match="nothing to report"):
+        read_report([])

@@ -1,0 +1,277 @@
+"""Plans as a table, forecasts, and how far off they were."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emdiam.api_plan import ALL_METHODS, Planned, plan_all
+from emdiam.cli.forecast_text import forecast_lines
+from emdiam.cli.plan_text import table_text
+from emdiam.conversion.convert import ConvertOptions
+from emdiam.errors import InputError
+from emdiam.forecast import forecast_of
+from emdiam.generators import generate
+from emdiam.methods.approx.cost_model import growing_rounds
+from emdiam.session import open_engine, plan_run
+from emdiam.store.store import open_store
+from emdiam.store_run import StoreRun
+from emdiam.stream.forecast import Outlook
+from emdiam.stream.plan import MemoryPlan
+from tests.conftest import Run
+from tests.helpers.stores import odd_graphs, write_store
+
+GENEROUS = 4 << 30
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("forecast") / "grid.zarr"
+    generate("grid", path, parameters={"sides": "200x300"}, options=ConvertOptions(chunk_ids=4096))
+    return path
+
+
+def test_every_method_is_in_the_table(grid: Path):
+    planned = plan_all(grid, StoreRun("all", memory_bytes=GENEROUS))
+    assert [one.method for one in planned] == list(ALL_METHODS)
+    for one in planned:
+        assert one.plan is not None and one.forecast is not None and one.refused is None
+        assert one.plan.base_bytes < one.forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
+        assert one.forecast.certain and one.forecast.reads == 1
+        assert one.forecast.vram_bytes > 4 * 2 * 119_500
+    text = table_text({"methods": [one.to_dict() for one in planned]})
+    assert [line.split()[0] for line in text.splitlines()[3:]] == list(ALL_METHODS)
+    assert "depend on the graph" not in text
+
+
+def test_a_streamed_table_has_ranges(grid: Path):
+    planned = plan_all(grid, StoreRun("all", memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
+    for one in planned:
+        assert one.plan is not None and one.forecast is not None and not one.forecast.certain
+        forecast = one.forecast
+        assert 1 < forecast.least_reads <= forecast.reads
+        assert forecast.least_bytes_read is not None and forecast.predicted_bytes_read is not None
+        assert forecast.least_bytes_read <= forecast.predicted_bytes_read
+    text = table_text({"methods": [one.to_dict() for one in planned], "probe": None})
+    assert "depend on the graph" in text and "on graphs of small diameter" in text and "\nprobe: none" in text
+
+
+def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
+    with open_store(grid) as store:
+        least = plan_run(store, memory_bytes=GENEROUS, method="clusters").minimum_bytes
+    planned = {one.method: one for one in plan_all(grid, StoreRun("all", memory_bytes=least - (30 << 20)))}
+    assert planned["clusters"].plan is None and "the least is" in str(planned["clusters"].refused)
+    assert planned["pivots"].plan is not None
+    text = table_text({"methods": [one.to_dict() for one in planned.values()]})
+    assert "\nclusters: --memory" in text and "give at least --memory" in text
+
+
+def test_bytes_read_are_known_where_the_arena_holds_the_graph(grid: Path):
+    with open_store(grid) as store, open_engine(store, memory_bytes=GENEROUS) as engine:
+        engine.bfs(0)
+        assert forecast_of(store, "pivots", engine.plan).predicted_bytes_read == engine.stats().bytes_read
+
+
+def test_an_easy_streamed_traversal_reads_no_less_than_the_least(tmp_path: Path):
+    path = tmp_path / "path.zarr"
+    generate("path", path, vertices=50_000, options=ConvertOptions(chunk_ids=4096))
+    with open_store(path) as store:
+        with open_engine(store, memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4) as engine:
+            for source in (25_000, 0, 49_999):  # a sweep as pivots begins, which is a proof here
+                engine.bfs(source)
+            forecast = forecast_of(store, "pivots", engine.plan)
+            assert forecast.least_bytes_read is not None
+            assert 0.5 * forecast.least_bytes_read <= engine.stats().bytes_read <= 2 * forecast.least_bytes_read
+
+
+@pytest.mark.parametrize("name", ["empty", "one_vertex", "path", "star"])
+def test_odd_graphs_have_forecasts(tmp_path: Path, name: str):
+    graphs = odd_graphs()
+    if name not in graphs:
+        name = next(iter(graphs))
+    path = write_store(tmp_path / "g.zarr", graphs[name])
+    for one in plan_all(path, StoreRun("all", memory_bytes=GENEROUS)):
+        assert one.forecast is not None and one.forecast.predicted_bytes_read is not None
+        assert one.forecast.predicted_bytes_read >= 0 and one.forecast.scratch_bytes == 0
+
+
+def test_apsp_is_counted_by_batches(grid: Path):
+    with open_store(grid) as store:
+        plan = plan_run(store, memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4, method="apsp")
+        one, many = (forecast_of(store, "apsp", plan, {"batch": batch}) for batch in (1, 64))
+        assert 50 < one.least_reads / many.least_reads < 65
+        with pytest.raises(InputError, match="no option"):
+            forecast_of(store, "sweep", plan, {"batch": 2})
+
+
+# -- after a look at the graph --------------------------------------------------------------------
+STREAMED = 4 * 4096 * 4
+
+
+@pytest.fixture(scope="module")
+def probed(grid: Path) -> dict[str, Planned]:
+    """The table of the streamed grid, probed."""
+    return {one.method: one for one in plan_all(
+        grid, StoreRun("all", memory_bytes=GENEROUS, arena_bytes=STREAMED), probe_seconds=60.0)}
+
+
+def test_a_probed_table_has_one_probe_for_all(probed: dict[str, Planned]):
+    probe = probed["pivots"].probe
+    assert probe is not None and probe.lower_bound == 498 and probe.reads > 1
+    for one in probed.values():
+        assert one.probe is probe and one.plan is not None and one.forecast is not None
+        forecast = one.forecast
+        assert forecast.probed and not forecast.certain and forecast.least_reads <= forecast.reads
+        assert one.plan.base_bytes < forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
+    text = table_text({"methods": [one.to_dict() for one in probed.values()], "probe": probe.to_dict()})
+    assert "\nprobe: four BFS" in text and "at least 498, a BFS reads" in text and "small diameter" not in text
+
+
+def test_reads_are_traversals_times_what_one_reads(grid: Path, probed: dict[str, Planned]):
+    """Twice the reads of a BFS, twice the traversals: the scans beside them stay."""
+    probe, plan = probed["pivots"].probe, probed["pivots"].plan
+    assert probe is not None and plan is not None
+    scan = 1 - plan.arena_blocks / plan.n_blocks
+    more = replace(probe, reads=2 * probe.reads, spread_reads=2 * probe.spread_reads)
+    with open_store(grid) as store:
+        for method, scans in (("pivots", 1), ("fdiam", 1), ("sweep", 3), ("bounding", 1)):
+            once, twice = (forecast_of(store, method, plan, probe=one).reads for one in (probe, more))
+            assert twice - scans * scan == pytest.approx(2 * (once - scans * scan))
+        few = replace(probe, evaluations=0.0)
+        assert forecast_of(store, "fdiam", plan, probe=few).reads == pytest.approx(2 * probe.reads + scan)
+        settled = replace(probe, unsettled=1)
+        assert forecast_of(store, "pivots", plan, probe=settled).reads == pytest.approx(5 * probe.reads + scan)
+
+
+def uncut(plan: MemoryPlan) -> MemoryPlan:
+    """The plan with a promise that is above every prediction."""
+    return replace(plan, planned_rss_bytes=1 << 50)
+
+
+def test_memory_goes_by_the_widest_column(grid: Path, probed: dict[str, Planned]):
+    """F-Diam holds two columns of 1, 2 or 4 bytes, and labels and sizes of 8 where there are components."""
+    probe, plan, n = probed["fdiam"].probe, probed["fdiam"].plan, 60_000
+    assert probe is not None and plan is not None
+    with open_store(grid) as store:
+        def predicted(**changes: Any) -> int:
+            return forecast_of(store, "fdiam", uncut(plan), probe=replace(probe, **changes)).predicted_rss_bytes
+
+        narrow = predicted(longest=254)
+        wider = [predicted(longest=longest) - narrow for longest in (255, 65_534, 65_535)]
+        assert wider == pytest.approx([2 * n * 1.02, 2 * n * 1.02, 6 * n * 1.02], abs=1)
+        assert predicted(longest=254, connected=False) - narrow == pytest.approx(8 * n * 1.02, abs=1)
+
+
+def test_open_vertices_are_candidates_of_pivots(grid: Path, probed: dict[str, Planned]):
+    probe, plan = probed["pivots"].probe, probed["pivots"].plan
+    assert probe is not None and plan is not None
+    with open_store(grid) as store:
+        found = [replace(probe, longest=300, unsettled=k) for k in (0, 10_000, 1 << 40)]
+        few, many, most = (forecast_of(store, "pivots", uncut(plan), probe=one).predicted_rss_bytes for one in found)
+        assert many - few == pytest.approx(10_000 * (24 + 2 * 24) * 1.02, abs=1)
+        assert most - few == pytest.approx(plan.pool_bytes * 1.02, abs=1)
+        promise = replace(plan, planned_rss_bytes=plan.base_bytes + (1 << 20))
+        assert forecast_of(store, "pivots", promise, probe=probe).predicted_rss_bytes == promise.planned_rss_bytes
+
+
+@pytest.mark.parametrize("balls, lower_bound, expected", [
+    ([1] + [60_000] * 32, 9, 1),  # all in the first round
+    ([min(60_000, 2 * r * r + 1) for r in range(33)], 400, None),
+    ([r + 1 for r in range(33)], 59_999, None),
+])
+def test_rounds_of_growing_follow_the_balls(
+    grid: Path, probed: dict[str, Planned], balls: list[int], lower_bound: int, expected: int | None
+):
+    """Attempts with 8 times as many masters each, 32 rounds each in vain, until n / K ln n / 2 vertices are near."""
+    probe, plan = probed["clusters"].probe, probed["clusters"].plan
+    assert probe is not None and plan is not None
+    n, rounds = 60_000, 0
+    masters = min(4096, math.isqrt(((16 << 20) + plan.pool_bytes // 3) // 8))
+    while masters < 4096 and 2 * balls[32] < n / masters * math.log(n):
+        rounds, masters = rounds + 32, min(4096, 8 * masters)
+    needed = n / masters * math.log(n) / 2
+    within = [r for r in range(33) if balls[r] >= needed]
+    rounds += within[0] if within else int(min(lower_bound, 32 * needed / balls[32]))
+    with open_store(grid) as store:
+        found = growing_rounds(Outlook(store, plan), replace(probe, balls=tuple(balls), lower_bound=lower_bound))
+    assert found == rounds and expected in (None, found)
+
+
+def test_a_probe_in_ram_changes_no_reads(grid: Path):
+    for one in plan_all(grid, StoreRun("all", memory_bytes=GENEROUS), ["pivots", "clusters"], probe_seconds=60.0):
+        assert one.forecast is not None and one.forecast.certain and one.forecast.probed and one.forecast.reads == 1
+
+
+# -- the command ----------------------------------------------------------------------------------
+@pytest.mark.slow
+def test_the_command_probes_unless_told_not_to(emdiam: Run, grid: Path):
+    streamed = ("--memory", "2GiB", "--arena", "64KiB", "--quiet")
+    probed = emdiam("plan", grid, *streamed, "--method", "fdiam").stdout.splitlines()
+    assert probed[1].startswith("predicted peak: ") and probed[2].startswith("planned peak: ")
+    assert any(line.startswith("probe: four BFS in ") for line in probed)
+    bare = json.loads(emdiam("plan", grid, *streamed, "--method", "fdiam", "--no-probe", "--json").stdout)
+    late = json.loads(emdiam("plan", grid, *streamed, "--method", "fdiam", "--probe", "1ms", "--json").stdout)
+    assert bare["probe"] is late["probe"] is None and not bare["forecast"]["probed"]
+    table = json.loads(emdiam("plan", grid, *streamed, "--json").stdout)
+    assert table["probe"]["lower_bound"] == 498 and all(one["forecast"]["probed"] for one in table["methods"])
+
+
+def test_the_command_prints_table_and_json(emdiam: Run, grid: Path):
+    done = emdiam("plan", grid, "--memory", "2GiB", "--json", "--quiet")
+    methods = json.loads(done.stdout)["methods"]
+    assert [one["method"] for one in methods] == list(ALL_METHODS)
+    alone = json.loads(emdiam("plan", grid, "--memory", "2GiB", "--method", "sweep", "--json", "--quiet").stdout)
+    beside = next(one for one in methods if one["method"] == "sweep")
+    assert alone["phases"] == beside["plan"]["phases"]
+    assert alone["forecast"]["vram_bytes"] == beside["forecast"]["vram_bytes"]
+
+
+def test_options_of_one_method_need_its_name(emdiam: Run, grid: Path):
+    done = emdiam("plan", grid, "--batch", "4", "--quiet")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--method" in done.stderr
+
+
+@pytest.mark.slow
+def test_a_result_says_how_far_off_its_plan_was(emdiam: Run, grid: Path):
+    result = json.loads(emdiam("exact", grid, "--json", "--quiet", "--memory", "2GiB").stdout)
+    assert result["planned_bytes_read"] == result["bytes_read"]
+    assert result["expected_rss_bytes"] <= result["planned_rss_bytes"]
+    out = emdiam("exact", grid, "--quiet", "--memory", "2GiB").stdout.splitlines()
+    assert out[-1].startswith("forecast: planned 1.") and out[-1].endswith("predicted 1.00 of the bytes read")
+
+
+def test_the_line_is_of_what_is_known():
+    result = {"peak_rss_bytes": 200, "planned_rss_bytes": 300, "expected_rss_bytes": 210, "bytes_read": 50,
+              "planned_bytes_read": 100}
+    assert forecast_lines(result) == [
+        "forecast: planned 1.50 of the peak, predicted 1.05 of the peak, predicted 2.00 of the bytes read"]
+    assert forecast_lines({**result, "planned_bytes_read": None}) == [
+        "forecast: planned 1.50 of the peak, predicted 1.05 of the peak"]
+    assert forecast_lines({**result, "expected_rss_bytes": None}) == []
+    assert forecast_lines({}) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("streamed", [False, True], ids=["in-ram", "streamed"])
+@pytest.mark.parametrize("kind", [("path", "--vertices", "2^20"), ("grid", "--sides", "800x800"),
+                                  ("kronecker", "--vertices", "2^18", "--seed", "1")], ids=lambda kind: kind[0])
+@pytest.mark.parametrize("method", ["pivots", "fdiam", "sweep", "clusters"])
+def test_peaks_are_below_the_prediction_and_near(emdiam: Run, kind: tuple[str, ...], method: str, streamed: bool):
+    """Never below the peak and at most 15 % above; bytes within a factor of 2."""
+    assert emdiam("generate", kind[0], "g.zarr", *kind[1:], "--quiet").returncode == 0
+    budget = ["--memory", "2GiB", "--json", "--quiet"]
+    plan = json.loads(emdiam("plan", "g.zarr", "--method", method, "--no-probe", *budget).stdout)
+    if streamed:
+        budget += ["--arena", str(-(-plan["n_blocks"] // 8) * (1 << 18))]
+    forecast = json.loads(emdiam("plan", "g.zarr", "--method", method, "--probe", "60s", *budget).stdout)["forecast"]
+    command = "exact" if method in ("pivots", "fdiam") else "approx"
+    result = json.loads(emdiam(command, "g.zarr", "--method", method, *budget).stdout)
+    assert forecast["probed"] and result["peak_rss_bytes"] <= result["planned_rss_bytes"]
+    assert 1 <= forecast["predicted_rss_bytes"] / result["peak_rss_bytes"] <= 1.15
+    assert 0.5 <= forecast["predicted_bytes_read"] / result["bytes_read"] <= 2

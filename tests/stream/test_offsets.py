@@ -1,0 +1,73 @@
+"""Compact offsets and the block table give back every offset, hubs included."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from emdiam.store.array_reader import MemoryArray
+from emdiam.store.store import open_store
+from emdiam.stream.blocks import build_block_table
+from emdiam.stream.offsets import build_offsets, offsets_bytes, row_starts
+from tests.helpers import naive
+from tests.helpers.stores import CHUNK, odd_graphs, write_store
+
+
+def starts(indptr: np.ndarray, cuts: list[int]) -> np.ndarray:
+    n = len(indptr) - 1
+    pieces = [p for p in np.split(indptr, sorted({min(c, n + 1) for c in cuts})) if len(p)]
+    offsets = build_offsets(n, iter(pieces))
+    assert offsets.nbytes <= offsets_bytes(n, int(indptr[-1]))
+    out = np.empty(n + 1, np.int64)
+    row_starts(offsets.group, offsets.row, offsets.hub, np.arange(n + 1), out)
+    return out
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    degrees=st.lists(st.one_of(st.integers(0, 9), st.integers(60_000, 70_000), st.just(2**33)), max_size=300),
+    cuts=st.lists(st.integers(0, 301), max_size=5),
+)
+def test_every_offset_comes_back(degrees: list[int], cuts: list[int]) -> None:
+    indptr = np.concatenate(([0], np.cumsum(np.array(degrees, np.int64), dtype=np.int64)))
+    assert starts(indptr, cuts).tolist() == indptr.tolist()
+
+
+def test_memory_is_about_two_bytes_a_vertex() -> None:
+    indptr = np.arange(100_001, dtype=np.int64) * 10
+    assert build_offsets(100_000, iter([indptr])).nbytes / 100_000 < 2.2
+
+
+@pytest.mark.parametrize("indptr", [[0, 5, 3], [0, 1], [1, 2, 3, 4], [0, 1, 2, 3, 4, 5]])
+def test_bad_offsets_are_refused(indptr: list[int]) -> None:
+    values = np.array(indptr, np.int64)
+    if indptr[0] == 1:
+        values = np.array([0, 9, 8, 9], np.int64)
+    with pytest.raises(ValueError):
+        build_offsets(3 if len(indptr) != 3 else 2, iter([values]))
+
+
+@pytest.mark.parametrize("name", odd_graphs())
+def test_block_table(tmp_path: Path, name: str) -> None:
+    graph = odd_graphs()[name]
+    indptr, _ = naive.csr(graph)
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
+        table = build_block_table(store)
+    owner = np.repeat(np.arange(len(graph)), np.diff(indptr))
+    assert table.first_vertex.tolist() == [*owner[::CHUNK].tolist(), len(graph)]
+    bits = np.unpackbits(table.isolated.view(np.uint8), bitorder="little")
+    assert bits[: len(graph)].tolist() == [int(not row) for row in graph]
+    assert bits[len(graph) :].all()
+
+
+def test_memory_array_is_a_chunked_array() -> None:
+    array = MemoryArray(np.arange(10), 4)
+    rows = np.zeros((3, 4), np.int64)
+    assert array.n_chunks == 3 and array.run_length(1, 9) == 2
+    array.fetch(0, list(rows))
+    assert rows.reshape(-1)[:10].tolist() == list(range(10))
+    array.close()

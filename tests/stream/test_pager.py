@@ -1,0 +1,181 @@
+"""The arena evicts by recency, the crew stops at the first error, the pager refuses bad ids."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from emdiam.errors import StoreError
+from emdiam.store.array_reader import MemoryArray
+from emdiam.store.layout import StoreRecord
+from emdiam.stream.arena import Arena
+from emdiam.stream.blocks import build_block_table
+from emdiam.stream.counters import Counters, SharedCounters
+from emdiam.stream.pager import Pager
+from emdiam.stream.rows import RowCheck
+from emdiam.stream.threads import Crew
+from tests.helpers import naive
+from tests.helpers.forged import csr
+
+
+class AnyRows:
+    """A check that all blocks pass."""
+
+    def vet(self, first: int, rows: list[np.ndarray]) -> None:
+        """Nothing."""
+
+
+def pager(n_blocks: int, n_slots: int, crew: Crew, values: np.ndarray | None = None, rows: Any = None) -> Pager:
+    ids = np.arange(n_blocks * 64, dtype=np.uint32) if values is None else values
+    return Pager(MemoryArray(ids, 64), rows or AnyRows(), Arena(n_blocks, n_slots, 64, ids.dtype), crew,
+                 SharedCounters(), 2)
+
+
+def row_check(rows: naive.Graph) -> tuple[np.ndarray, RowCheck]:
+    """The neighbours in these rows, uint32[m], and a check of them in blocks of 64."""
+    indptr, indices = csr(rows)
+    degrees = np.diff(indptr)
+    record = StoreRecord(max_degree=int(degrees.max()), n_isolated=int(np.count_nonzero(degrees == 0)))
+    ids = indices.astype(np.uint32)
+    store: Any = SimpleNamespace(n_vertices=len(rows), n_arcs=len(ids), path="g.zarr", record=record,
+                                 indices=MemoryArray(ids, 64), indptr=MemoryArray(indptr, 64))
+    return ids, RowCheck(build_block_table(store), ids.dtype, "g.zarr")
+
+
+@pytest.fixture
+def crew():
+    one = Crew(2, 1)
+    yield one
+    one.close()
+
+
+def test_load_evicts_the_least_recently_used(crew: Crew) -> None:
+    one = pager(6, 3, crew)
+    one.load(np.array([0, 1]))
+    one.load(np.array([2]))
+    one.load(np.array([0]))
+    one.load(np.array([4]))
+    assert (one.arena.slot_of >= 0).tolist() == [True, False, True, False, True, False]
+    for block in (0, 2, 4):
+        assert one.arena.row(one.arena.slot_of[block])[0] == block * 64
+    assert one.load(np.arange(6)).tolist() == [0, 1, 2]
+    assert one.counters.snapshot().blocks_read == 5
+
+
+def test_sweep_sees_every_block_once_and_evicts_nothing(crew: Crew) -> None:
+    one = pager(9, 4, crew)
+    one.load(np.array([7, 8]))
+    for expected_resident in (4, 4):
+        seen: list[int] = []
+        lock = threading.Lock()
+
+        def kernel(chunks, position, turn, grain, ids, seen=seen, lock=lock) -> int:
+            with lock:
+                while turn[0] < len(chunks):
+                    k = int(turn[0])
+                    turn[0] += 1
+                    assert ids[position[k]] == chunks[k] * 64
+                    seen.append(int(chunks[k]))
+            return 1
+
+        one.sweep(np.arange(9), kernel)
+        assert sorted(seen) == list(range(9))
+        assert int((one.arena.slot_of >= 0).sum()) == expected_resident
+    assert (one.arena.slot_of[[7, 8]] >= 0).all()
+
+
+def test_an_id_that_is_no_vertex_is_an_error(crew: Crew) -> None:
+    values, rows = row_check([[], list(range(2, 258))] + [[]] * 256)
+    values[200] = 2**32 - 1
+    one = pager(4, 2, crew, values, rows)
+    with pytest.raises(StoreError, match="no vertex"):
+        one.load(np.array([3]))
+    with pytest.raises(StoreError, match="no vertex"):
+        one.sweep(np.arange(4), lambda *args: 0)
+
+
+def wheel() -> naive.Graph:
+    """A hub whose row takes several blocks, and its rim."""
+    return naive.graph_of(200, [(100, v) for v in range(200)] + [(v, v + 1) for v in range(199)])
+
+
+def _swap(rows: naive.Graph) -> None:
+    rows[100][63:65] = rows[100][64], rows[100][63]
+
+
+def _repeat(rows: naive.Graph) -> None:
+    rows[100][120] = rows[100][119]
+
+
+def _loop(rows: naive.Graph) -> None:
+    rows[7] = sorted([7, *rows[7][1:]])
+
+
+def _one_way(rows: naive.Graph) -> None:
+    rows[3], rows[40] = sorted([*rows[3], 77]), [v for v in rows[40] if v != 100]
+
+
+@pytest.mark.parametrize(("change", "text"), [
+    (_swap, "the neighbours of vertex 100 do not ascend"), (_repeat, "the neighbours of vertex 100 do not ascend"),
+    (_loop, "the neighbours of vertex 7 do not ascend, or hold itself"), (_one_way, "in one direction only"),
+])
+@pytest.mark.parametrize("slots", [2, 40])
+@pytest.mark.parametrize("order", [1, -1])
+def test_rows_of_no_graph_are_an_error(crew: Crew, change: Callable[..., None], text: str, slots: int, order: int):
+    """Whatever blocks are read first, and where a row is cut by the end of a block."""
+    rows = wheel()
+    for graph in (rows, [list(row) for row in rows]):
+        if graph is not rows:
+            change(graph)
+        ids, check = row_check(graph)
+        one = pager(-(-len(ids) // 64), slots, crew, ids, check)
+
+        def read(one: Pager = one) -> None:
+            for block in range(one.n_blocks)[::order]:
+                one.load(np.array([block]))
+
+        if graph is rows:
+            read()
+        else:
+            with pytest.raises(StoreError, match=f"g.zarr: .*{text}"):
+                read()
+
+
+def test_the_first_error_of_a_task_is_raised_and_stops_the_rest(crew: Crew) -> None:
+    done: list[int] = []
+
+    def task(item: int) -> None:
+        if item == 3:
+            raise KeyError("three")
+        done.append(item)
+
+    with pytest.raises(KeyError, match="three"):
+        crew.for_each(range(10_000), task)
+    assert len(done) < 10_000
+    with pytest.raises(ZeroDivisionError):
+        crew.everywhere(lambda: 1 // 0)
+    assert crew.everywhere(lambda: 5) == [5, 5]
+
+
+def test_an_error_of_the_tick_stops_the_tasks(crew: Crew) -> None:
+    wait = threading.Event()
+
+    def tick() -> None:
+        wait.set()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        crew.for_each(range(10_000), lambda item: wait.wait(0.01) and None, tick)
+
+
+def test_counters_subtract() -> None:
+    shared = SharedCounters()
+    shared.add(levels=3, bytes_read=10)
+    before = shared.snapshot()
+    shared.add(levels=1, wait_seconds=0.5)
+    assert shared.snapshot() - before == Counters(levels=1, wait_seconds=0.5)

@@ -1,0 +1,85 @@
+"""Strips equal plain distances on graphs whose frontiers outgrow the arena, one source and many."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from emdiam.session import open_engine
+from emdiam.store.store import open_store
+from emdiam.traverse import level_window_batch as strip_batch
+from emdiam.traverse import level_windows as strips
+from tests.helpers import naive
+from tests.helpers.stores import CHUNK, write_store
+
+SHAPES = {
+    "grid": lambda rng: nx.grid_2d_graph(rng.randint(22, 30), rng.randint(22, 30)),
+    "tree": lambda rng: nx.random_labeled_tree(rng.randint(700, 900), seed=rng.randint(0, 99)),
+    "small-world": lambda rng: nx.watts_strogatz_graph(rng.randint(500, 900), 4, 0.02, seed=rng.randint(0, 99)),
+    "random": lambda rng: nx.gnm_random_graph(600, 900, seed=rng.randint(0, 99)),
+    "path": lambda rng: nx.path_graph(rng.randint(500, 900)),
+    "geometric": lambda rng: nx.random_geometric_graph(600, 0.07, seed=rng.randint(0, 99)),
+}
+
+
+def make(shape: str, rng: random.Random) -> naive.Graph:
+    """A graph of that shape, its vertices shuffled half of the time."""
+    graph = nx.convert_node_labels_to_integers(SHAPES[shape](rng))
+    order = list(range(len(graph)))
+    if rng.random() < 0.5:
+        rng.shuffle(order)
+    return naive.graph_of(len(graph), [(order[a], order[b]) for a, b in graph.edges])
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("seed", range(3))
+def test_distances(tmp_path: Path, shape: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(seed)
+    graph = make(shape, rng)
+    rounds = {"one": 0, "many": 0}
+    for cls, name in ((strips.Strips, "one"), (strip_batch.StripBatch, "many")):
+        def counted(self, *args, real=cls.step, name=name):  # type: ignore[no-untyped-def]
+            rounds[name] += 1
+            return real(self, *args)
+        monkeypatch.setattr(cls, "step", counted)
+    options = {"memory_bytes": 2 << 30, "arena_bytes": rng.choice([8, 12]) * CHUNK * 4, "most_loaded": 0,
+               "thin_share": 1.0}
+    n = len(graph)
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store, open_engine(store, **options) as engine:
+        sources = [rng.randrange(n) for _ in range(40)]
+        want = [naive.distances(graph, v) for v in sources]
+        for source, far in zip(sources[:3], want, strict=False):
+            run = engine.bfs(source)
+            assert run.distances.gather(np.arange(n)).tolist() == far
+            assert (run.eccentricity, run.farthest) == (max(far), far.index(max(far)))
+            assert run.n_reached == sum(d >= 0 for d in far)
+            radius = rng.randint(0, 12)
+            near = engine.bfs(source, radius=radius)
+            assert near.distances.gather(np.arange(n)).tolist() == [d if d <= radius else -1 for d in far]
+            assert near.eccentricity == (max(far) if radius > max(far) else None)
+        engine.bfs(sources[0])
+        engine._core.thin = True
+        columns = [engine.new_column(n) for _ in sources]
+        assert engine.eccentricities(sources, columns=columns).tolist() == [max(d) for d in want]
+        assert [c.gather(np.arange(n)).tolist() for c in columns] == want
+    assert rounds["one"] > 10 and rounds["many"] > 3
+
+
+def test_windows() -> None:
+    assert [strips.windows_for(levels) for levels in (0, 1, 4, 5, 12, 124, 125, 188)] == [0, 1, 1, 2, 2, 5, 6, 6]
+
+
+def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
+    graph = naive.graph_of(400, [(v, v + 1) for v in range(399)])
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
+        with open_engine(store, memory_bytes=2 << 30, arena_bytes=8 * CHUNK * 4, most_loaded=0,
+                         thin_share=1.0) as engine:
+            with pytest.raises(OverflowError):
+                engine.bfs(0, into=engine.new_column(200))
+            engine._core.thin = True
+            with pytest.raises(OverflowError):
+                engine.eccentricities([0], columns=[engine.new_column(200)])
