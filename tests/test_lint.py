@@ -14,7 +14,7 @@ from tests.conftest import ROOT
 
 PACKAGE = ROOT / "emdiam"
 FORBIDDEN_CALLS = ("print", "exit", "quit", "sys.exit", "os._exit")
-FILE_LINES, BODY_LINES, WHOLE_LINES, PARAMETERS = 400, 40, 60, 7
+FILE_LINES, BODY_LINES, WHOLE_LINES, PARAMETERS = 500, 40, 60, 7
 # A compiled kernel takes bare arrays, no dataclass, and its loop has to stay in one function to stay
 # resumable; so it gets more room, but a limit too.
 KERNEL_LINES, KERNEL_PARAMETERS = 100, 14
