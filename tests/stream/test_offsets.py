@@ -37,6 +37,12 @@ def test_every_offset_comes_back(degrees: list[int], cuts: list[int]) -> None:
     assert starts(indptr, cuts).tolist() == indptr.tolist()
 
 
+@pytest.mark.parametrize("degree", [(1 << 16) - 2, (1 << 16) - 1, 1 << 16, (1 << 17) - 1, 1 << 17])
+def test_groups_about_as_wide_as_sixteen_bits(degree: int) -> None:
+    indptr = np.cumsum([0, 3, degree, *[1] * 130])
+    assert starts(indptr, [70]).tolist() == indptr.tolist()
+
+
 def test_memory_is_about_two_bytes_a_vertex() -> None:
     indptr = np.arange(100_001, dtype=np.int64) * 10
     assert build_offsets(100_000, iter([indptr])).nbytes / 100_000 < 2.2
