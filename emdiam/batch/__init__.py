@@ -1,8 +1,8 @@
 """Many jobs from one file, for a night: checked before the first starts, kept as they end, gone on with."""
 
+from .folder import Record, read_record, read_results
 from .job import Job, Problem
 from .prepare import InvalidJobs, Prepared, prepare
-from .results import Record, read_record, read_results
 from .run import batch
 from .settings import BatchOptions
 from .summary import Batch, summary_text

@@ -15,11 +15,19 @@ import click
 from ..errors import InputError
 from ..units import parse_duration, parse_size
 from . import commands
-from .depends import link
-from .job import Job, Problem
-from .lines import TableLines, find_lines
-from .settings import BatchOptions, Settings, folder_of, parsed, read_settings, too_much
-from .variables import OUT, expand
+from .job import Job, Problem, link
+from .settings import (
+    OUT,
+    BatchOptions,
+    Settings,
+    TableLines,
+    expand,
+    find_lines,
+    folder_of,
+    parsed,
+    read_settings,
+    too_much,
+)
 
 _COMMON = ("name", "command", "options", "time_limit", "memory", "needs")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")

@@ -18,14 +18,10 @@ from ..durable import check_folder
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from . import commands
-from .attempt import Attempt, Running
-from .checks import given_memory
-from .child import Exit
-from .environment import end_leftovers
-from .folder import JobFolder, State, alone_in
+from .attempt import Attempt, Exit, Running, end_leftovers
+from .folder import DONE, FAILED, SKIPPED, JobFolder, Record, Results, State, alone_in
 from .job import Job
-from .prepare import Prepared, prepare
-from .results import DONE, FAILED, SKIPPED, Record, Results
+from .prepare import Prepared, given_memory, prepare
 from .settings import BatchOptions
 from .summary import Batch
 

@@ -1,8 +1,13 @@
-"""What a jobs file says of the batch as a whole: its table [batch], and what the command line says instead."""
+"""What a jobs file says of the batch as a whole: its table [batch], and what the command line says instead.
+
+Also what all of the file shares: ${NAME} and ${NAME:-DEFAULT} in its texts (OUT, the folder of the batch, and what
+the environment has), and on which line something stands: neither the parser of the standard library nor tomlkit
+tells."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +16,6 @@ from typing import Any
 from ..errors import InputError
 from ..units import format_size, parse_duration, parse_size
 from .job import Problem
-from .lines import TableLines
 
 _KEYS = ("memory", "parallel", "out", "defaults")
 _DEFAULTS = ("memory", "time_limit", "options")
@@ -125,3 +129,110 @@ def too_much(memory: int, settings: Settings) -> str | None:
         return None
     return (f"its memory, {format_size(memory)}, is more than the {format_size(settings.memory)} of the whole"
             " batch; give the job less, or the batch more")
+
+
+_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
+_KEY = re.compile(r"""^\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*=""")
+
+
+@dataclass
+class TableLines:
+    """A table: the 1-based line of its header (0: it has none), and of each key. A key of the table
+    `options` of a job is called "options.KEY"."""
+
+    header: int = 0
+    keys: dict[str, int] = field(default_factory=dict)
+
+    def of(self, *keys: str) -> int | None:
+        """Line of the first of the keys that is there, or of the table that it is in; else of the header; None
+        if nothing is known."""
+        for key in keys:
+            parts = key.split(".")
+            for length in range(len(parts), 0, -1):
+                line = self.keys.get(".".join(parts[:length]))
+                if line is not None and (length == len(parts) or key == keys[-1]):
+                    return line
+        return self.header or None
+
+
+@dataclass
+class FileLines:
+    """Lines of [batch] (with its subtables as "defaults.KEY") and of each [[job]], in order."""
+
+    batch: TableLines = field(default_factory=TableLines)
+    jobs: list[TableLines] = field(default_factory=list)
+
+    def of_jobs(self, n_jobs: int) -> list[TableLines]:
+        """Lines of n_jobs jobs; empty ones for a file that writes its jobs in another way than [[job]]."""
+        return self.jobs if len(self.jobs) == n_jobs else [TableLines() for _ in range(n_jobs)]
+
+
+def find_lines(text: str) -> FileLines:
+    """Lines of the tables and keys of a jobs file, given as the valid TOML `text`."""
+    found = FileLines()
+    table, prefix, quotes = TableLines(), "", None
+    for number, line in enumerate(text.splitlines(), start=1):
+        inside, quotes = quotes is not None, _open_quotes(line, quotes)
+        if inside:
+            continue
+        header, key = _HEADER.match(line), _KEY.match(line)
+        if header and key is None:
+            table, prefix = _table(found, header.group(1), _plain(header.group(2)), number)
+        elif key:
+            table.keys.setdefault(prefix + _plain(key.group(1)), number)
+    return found
+
+
+def _table(found: FileLines, bracket: str, name: str, number: int) -> tuple[TableLines, str]:
+    """The table that a header begins, and what its keys are prefixed with."""
+    if bracket == "[[" and name == "job":
+        found.jobs.append(TableLines(header=number))
+        return found.jobs[-1], ""
+    if name == "batch":
+        found.batch.header = number
+        return found.batch, ""
+    if name.startswith("batch."):
+        return found.batch, name.removeprefix("batch.") + "."
+    if name.startswith("job.") and found.jobs:
+        return found.jobs[-1], name.removeprefix("job.") + "."
+    return TableLines(), ""
+
+
+def _plain(key: str) -> str:
+    """A dotted key without quotes and spaces."""
+    return ".".join(part.strip().strip("\"'") for part in key.split("."))
+
+
+def _open_quotes(line: str, quotes: str | None) -> str | None:
+    # Of texts over several lines, only that their lines are no keys matters.
+    for mark in ('\"\"\"', "'''"):
+        if quotes in (None, mark) and line.count(mark) % 2:
+            return None if quotes == mark else mark
+    return quotes
+
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+OUT = "OUT"
+
+
+def expand(value: Any, variables: Mapping[str, str], missing: set[str]) -> Any:
+    """The value with its variables replaced, in texts wherever they are in lists and tables; names that
+    have neither a value nor a default are added to `missing`."""
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda match: _replaced(match, variables, missing), value)
+    if isinstance(value, list):
+        return [expand(item, variables, missing) for item in value]
+    if isinstance(value, dict):
+        return {key: expand(item, variables, missing) for key, item in value.items()}
+    return value
+
+
+def _replaced(match: re.Match[str], variables: Mapping[str, str], missing: set[str]) -> str:
+    name, default = match.group(1), match.group(2)
+    # As in a shell, an empty value is none where there is a default.
+    if variables.get(name) or (name in variables and default is None):
+        return variables[name]
+    if default is None:
+        missing.add(name)
+        return match.group(0)
+    return default

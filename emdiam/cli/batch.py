@@ -38,7 +38,7 @@ def command(**given: Any) -> int:
     """
     from ..batch import Batch, BatchOptions, prepare
     from ..batch import batch as run_batch
-    from ..batch.dry_run import jobs_data, jobs_text
+    from ..batch.summary import jobs_data, jobs_text
     from .main import group
 
     chosen = BatchOptions(memory_bytes=given["memory"], parallel=given["parallel"], out=given["out"],

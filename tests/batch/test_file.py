@@ -10,11 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emdiam.batch import BatchOptions, commands
-from emdiam.batch.depends import in_order, link
-from emdiam.batch.job import Job, Problem
+from emdiam.batch.job import Job, Problem, in_order, link
 from emdiam.batch.jobfile import JobFile, read_job_file
-from emdiam.batch.lines import find_lines
-from emdiam.batch.variables import expand
+from emdiam.batch.settings import expand, find_lines
 from emdiam.cli.main import group
 from emdiam.errors import InputError
 

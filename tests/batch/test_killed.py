@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.batch.environment import processes_of
-from emdiam.batch.results import NAME
+from emdiam.batch.attempt import processes_of
+from emdiam.batch.folder import NAME
 from tests.helpers.batch_night import Night, make_night
 from tests.helpers.waiting import PATIENCE, wait_until
 

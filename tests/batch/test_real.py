@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from emdiam.batch.forecast import Question, ask
+from emdiam.batch.prepare import Question, ask
 from emdiam.generators import generate
 from tests.conftest import ROOT, Run
 

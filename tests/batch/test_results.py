@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.batch.answers import answer_text, outcome, read_log
-from emdiam.batch.environment import end_leftovers, job_environment, processes_of
-from emdiam.batch.folder import JobFolder, State, alone_in
+from emdiam.batch.attempt import answer_text, end_leftovers, job_environment, outcome, processes_of, read_log
+from emdiam.batch.folder import NAME, JobFolder, Record, Results, State, alone_in, read_record, read_results
 from emdiam.batch.job import Job
-from emdiam.batch.results import NAME, Record, Results, read_record, read_results
 from emdiam.batch.summary import Batch, summary_text
 from emdiam.errors import InputError
 from tests.helpers.waiting import PATIENCE, wait_until
@@ -85,7 +83,7 @@ def test_a_full_disk_leaves_whole_lines(tmp_path: Path):
     code = """
 import signal, sys
 from pathlib import Path
-from emdiam.batch.results import Record, Results
+from emdiam.batch.folder import Record, Results
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 results = Results(Path(sys.argv[1]))
 for number in range(100):
@@ -175,8 +173,8 @@ def test_leftovers_are_found_and_ended(tmp_path: Path):
         wait_until(lambda: len(processes_of(tmp_path)) >= 2)  # the helper shows its environment a moment after it began
         assert process.pid in processes_of(tmp_path)
         monkey = pytest.MonkeyPatch()
-        monkey.setattr("emdiam.batch.environment._OWN_SECONDS", 0.1)
-        monkey.setattr("emdiam.batch.environment._TERM_SECONDS", 0.3)
+        monkey.setattr("emdiam.batch.attempt._OWN_SECONDS", 0.1)
+        monkey.setattr("emdiam.batch.attempt._TERM_SECONDS", 0.3)
         assert end_leftovers(tmp_path) == 2
         monkey.undo()
         assert process.wait(PATIENCE) == -signal.SIGKILL

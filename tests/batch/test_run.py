@@ -15,7 +15,7 @@ import click
 import pytest
 
 from emdiam.batch import Batch, BatchOptions, InvalidJobs, prepare
-from emdiam.batch.results import NAME, read_results
+from emdiam.batch.folder import NAME, read_results
 from emdiam.cli.main import group
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.progress import Event
@@ -127,10 +127,11 @@ def test_a_job_that_exceeds_its_limit(night: Night):
     """One that hears, and one that is deaf. An hour passes as soon as each of them works."""
     night.behave(slow={"sleep": 3600}, deaf={"sleep": 3600, "deaf": True})
     night.write("slow", "deaf", "s", "x:slow", head="[batch.defaults]\ntime_limit = 1200.5\n")
-    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * min(len(night.starts()), 2))
+    clock = SimpleNamespace(monotonic=lambda: time.monotonic() + 3600 * min(len(night.starts()), 2),
+                            sleep=time.sleep)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("emdiam.batch.child.END_SECONDS", 1.0)
-        patch.setattr("emdiam.batch.child.time", clock)
+        patch.setattr("emdiam.batch.attempt.END_SECONDS", 1.0)
+        patch.setattr("emdiam.batch.attempt.time", clock)
         found = night.run()
     assert found.exit_code == 3
     assert [(record.job, record.status, record.stopped_by) for record in found.records] == [

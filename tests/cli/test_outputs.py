@@ -15,7 +15,7 @@ import pytest
 
 from emdiam.batch import BatchOptions, InvalidJobs, commands
 from emdiam.batch import batch as run_batch
-from emdiam.batch.results import Results
+from emdiam.batch.folder import Results
 from emdiam.cli import options
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
