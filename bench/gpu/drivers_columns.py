@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -105,29 +104,26 @@ def pivots(subject: Subject, mapping: str) -> Iterator[bool]:
 def folds(subject: Subject, mapping: str) -> Iterator[bool]:
     """The steps that methods share, on the device against the same on the host."""
     _need_numba()
-    import emdiam.gpu.column_folds  # noqa: F401 - registers the steps for columns of a device
     from emdiam.gpu.device_column import DeviceColumn
-    from emdiam.traverse import folds as steps
-    from emdiam.traverse.columns import Column
+    from emdiam.traverse.ram_column import RamColumn
 
     device, n = subject.setting.device, subject.graph.n_vertices
     found = subject.expected[subject.sources[0]]
     eccentricity, degrees = twins.eccentricity(found), np.diff(subject.rows[0])
-    engine: Any = SimpleNamespace(degrees=lambda vertices: degrees[vertices])  # all that ranking asks for
     kept: list[list[Any]] = []
-    for make in (lambda a: Column(a.copy()), lambda a: DeviceColumn(device, device.array(a))):
+    for make in (lambda a: RamColumn(a.copy()), lambda a: DeviceColumn(device, device.array(a))):
         distances = make(found)
         upper, lower, among = (make(np.where(found == UNREACHED, UNREACHED, value).astype(np.uint32))
                                for value in (n, 0, 1))
-        steps.tighten_upper(upper, distances, eccentricity, 0, n)
-        steps.tighten_lower(lower, distances, eccentricity, 0, n)
-        results: list[Any] = [upper.part(0, n).copy(), lower.part(0, n).copy(), steps.largest(upper, 0, n)]
+        upper.tighten_upper(distances, eccentricity, 0, n)
+        lower.tighten_lower(distances, eccentricity, 0, n)
+        results: list[Any] = [upper.part(0, n).copy(), lower.part(0, n).copy(), upper.largest(0, n)]
         for smallest in (True, False):
-            results.append(steps.ranked(engine, among, upper, 5, smallest=smallest, start=0, stop=n))
-        results.append(steps.close_known(lower, upper, eccentricity, eccentricity // 2, 0, n))
+            results.append(among.ranked(lambda ids: degrees[ids], upper, 5, smallest=smallest, start=0, stop=n))
+        results.append(upper.close_known(lower, eccentricity, eccentricity // 2, 0, n))
         results += [lower.part(0, n).copy(), upper.part(0, n).copy()]
-        steps.open_at(upper, distances, 5, 0, n)
-        results += [upper.part(0, n), steps.open_bitmap(upper)]
+        upper.open_at(distances, 5, 0, n)
+        results += [upper.part(0, n), upper.open_bitmap()]
         kept.append(results)
     for host, gpu in zip(*kept, strict=True):
         yield np.array_equal(np.asarray(host), np.asarray(gpu))

@@ -15,6 +15,7 @@ from ..traverse.core import Core
 from ..traverse.labels import LabelRun
 from ..traverse.level_window_batch import StripBatch
 from ..traverse.multi import MultiRun
+from ..traverse.ram_column import RamColumn
 from .changes import add_changes, digests, take_changes
 from .journal import Journal
 from .journaling_engine import JournalVerbs
@@ -46,9 +47,9 @@ class JournalEngine(JournalVerbs, CpuEngine):
 
     def _take_column(self, record: Record, name: str, into: Column | None = None) -> Column:
         if into is None:
-            return Column(record.read(name))
+            return RamColumn(record.read(name))
         record.read(name, into.raw())
-        return Column(into.raw())
+        return RamColumn(into.raw())
 
     def _keep_reached(self, writer: RecordWriter) -> None:
         writer.add("visited", self._core.work.visited)

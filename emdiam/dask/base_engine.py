@@ -24,7 +24,6 @@ from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.profile import BINS
 from ..traverse.progress_reporter import Telling
-from . import column_folds as _registered  # noqa: F401 - the folds of columns on workers
 from . import row_verbs, search_verbs
 from .columns import Columns, ref
 from .rank_group import Group

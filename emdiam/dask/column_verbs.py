@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from ..traverse import folds
 from .rank import Part, Ref
 from .reserved_arrays import virtual_column
 
@@ -76,11 +75,6 @@ def best_vertex(part: Part, key: int, largest: bool, start: int, stop: int) -> t
     return (-1, -1) if at < 0 else (at + part.first, int(part.column(key).raw()[at]))
 
 
-def range_maxima(part: Part, key: int, starts: np.ndarray) -> np.ndarray:
-    """Column.block_max of what of the ranges lies here."""
-    return part.column(key).block_max(np.clip(starts, part.first, part.stop) - part.first)
-
-
 def recode_reached(part: Part, key: int, old: Sequence[int], new: int) -> int:
     """Column.recode within what the last BFS reached."""
     return part.column(key).recode(old, new, part.core.work.visited[part.own_words])
@@ -91,32 +85,27 @@ def recode_within(part: Part, key: int, old: Sequence[int], new: int, words: np.
     return part.column(key).recode(old, new, words)
 
 
-def open_range(part: Part, key: int) -> np.ndarray:
-    """folds.open_bitmap of this range."""
-    return folds.open_bitmap(part.column(key))
-
-
-def fold_columns(part: Part, name: str, key: int, start: int, stop: int, *args: Any) -> Any:
-    """A step of traverse/folds.py on what of start..stop-1 lies here; Refs among `args` are columns."""
+def fold_column(part: Part, name: str, key: int, start: int, stop: int, *args: Any) -> Any:
+    """A fold of Column on what of start..stop-1 lies here, None if nothing; Refs among `args` are columns."""
     low, high = max(start, part.first) - part.first, min(stop, part.stop) - part.first
     if low >= high:
         return None
     given: list[Any] = [part.column(arg.key) if isinstance(arg, Ref) else arg for arg in args]
-    return getattr(folds, name)(part.column(key), *given, low, high)
+    return getattr(part.column(key), name)(*given, low, high)
 
 
 def open_ids(part: Part, key: int, start: int, stop: int) -> np.ndarray:
-    """folds.open_list of what of start..stop-1 lies here."""
+    """Column.open_list of what of start..stop-1 lies here."""
     low, high = max(start, part.first) - part.first, min(stop, part.stop) - part.first
     if low >= high:
         return np.empty(0, np.int64)
-    return folds.open_list(part.column(key), low, high) + part.first
+    return part.column(key).open_list(low, high) + part.first
 
 
 def best_open(
-    part: Part, among: int, values: int | None, most: int, smallest: bool, span: tuple[int, int]
+    part: Part, among: int, values: int | None, count: int, smallest: bool, span: tuple[int, int]
 ) -> np.ndarray:
-    """The open vertices of `among` in span that folds.ranked may choose of this range, at most `most`, ascending."""
+    """The open vertices of `among` in span that Column.ranked may choose of this range, at most `count`, ascending."""
     low, high = max(span[0], part.first) - part.first, min(span[1], part.stop) - part.first
     if low >= high:
         return np.empty(0, np.int64)
@@ -124,6 +113,5 @@ def best_open(
     def degrees(ids: np.ndarray) -> np.ndarray:
         return part.core.degrees(ids + part.first)
 
-    found = folds.best_of(degrees, part.column(among), None if values is None else part.column(values), most,
-                          smallest=smallest, start=low, stop=high)
-    return np.sort(found) + part.first
+    by = None if values is None else part.column(values)
+    return np.sort(part.column(among).ranked(degrees, by, count, smallest=smallest, start=low, stop=high)) + part.first

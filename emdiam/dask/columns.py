@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ..traverse.columns import Column
+from ..traverse.ram_column import fitted
 from . import column_verbs as verbs
 from .rank import Ref
 from .rank_group import Group
@@ -68,23 +68,12 @@ class WorkerColumn(Column):
         return self.kind
 
     @property
-    def unreached(self) -> int:
-        """The sentinel."""
-        return int(np.iinfo(self.kind).max)
-
-    @property
     def group(self) -> Group:
         """The ranks that hold it."""
         return self.columns.group
 
     def __len__(self) -> int:
         return self.columns.n_vertices
-
-    def gather(self, ids: np.ndarray | Sequence[int]) -> np.ndarray:
-        """See Column.gather."""
-        found = self.take(np.asarray(ids, np.int64)).astype(np.int64)
-        found[found == self.unreached] = -1
-        return found
 
     def take(self, ids: np.ndarray) -> np.ndarray:
         """See Column.take."""
@@ -121,13 +110,7 @@ class WorkerColumn(Column):
             self.group.everyone(verbs.ask_column, self.key, "copy_from", Ref(other.key))
             return
         for start in range(0, len(self), _PIECE):
-            values = other.part(start, start + _PIECE)
-            reached = values != other.unreached
-            if reached.any() and int(values[reached].max()) >= self.unreached:
-                raise OverflowError(f"a value does not fit a column of {self.dtype}")
-            mine = values.astype(self.kind)
-            mine[~reached] = self.unreached
-            self.set_part(start, mine)
+            self.set_part(start, fitted(other.part(start, start + _PIECE), self.kind))
 
     def clear(self) -> None:
         """See Column.clear."""
@@ -175,10 +158,6 @@ class WorkerColumn(Column):
         """See Column.recode_where_reached; `other` is on the workers too."""
         return sum(self.group.everyone(verbs.ask_column, self.key, "recode_where_reached", ref(other), list(old), new))
 
-    def fold_bounds(self, other: Column, shift: int) -> None:
-        """See Column.fold_bounds; `other` is on the workers too."""
-        self.group.everyone(verbs.ask_column, self.key, "fold_bounds", ref(other), shift)
-
     def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
         """See Column.argbest."""
         found = [pair for pair in self.group.everyone(
@@ -186,28 +165,66 @@ class WorkerColumn(Column):
         sign = -1 if largest else 1
         return min(found, key=lambda pair: (sign * pair[1], pair[0]), default=(-1, -1))[0]
 
-    def block_max(self, starts: np.ndarray) -> np.ndarray:
-        """See Column.block_max."""
-        found: np.ndarray = np.max(self.group.everyone(verbs.range_maxima, self.key, np.asarray(starts)), axis=0)
-        return found
-
-    def histogram(self) -> np.ndarray:
-        """See Column.histogram."""
-        counts = self.group.everyone(verbs.ask_column, self.key, "histogram")
-        total = np.zeros(max(map(len, counts)), np.int64)
-        for mine in counts:
-            total[: len(mine)] += mine
-        return total
-
-    def save(self, path: str | Path) -> None:
-        """See Column.save; the client holds a copy meanwhile."""
-        Column(self.raw()).save(path)
-
     def raw(self) -> np.ndarray:
         """A copy in RAM of the client, which cannot be written to: changes of it would be lost."""
         values = self.part(0, len(self))
         values.flags.writeable = False
         return values
+
+    # -- folds ----------------------------------------------------------------------------------
+    def _fold(self, name: str, start: int, stop: int, *args: Any) -> list[Any]:
+        """What a method gives on each range that has some of start..stop-1."""
+        parts = self.group.everyone(verbs.fold_column, name, self.key, start, stop, *args,
+                                    label=name.replace("_", "-"))
+        return [part for part in parts if part is not None]
+
+    def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
+        """See Column.open_vertices."""
+        for ids in self.group.everyone(verbs.open_ids, self.key, start, stop):
+            if len(ids):
+                yield ids
+
+    def open_bitmap(self) -> np.ndarray:
+        """See Column.open_bitmap."""
+        parts = self.group.everyone(verbs.ask_column, self.key, "open_bitmap")
+        return np.concatenate([np.empty(0, np.uint64), *parts])
+
+    def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
+        """See Column.open_at."""
+        self._fold("open_at", start, stop, ref(reached), value)
+
+    def close(self, start: int, stop: int) -> None:
+        """See Column.close."""
+        self._fold("close", start, stop)
+
+    def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """See Column.tighten_upper."""
+        self._fold("tighten_upper", start, stop, ref(distances), eccentricity)
+
+    def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """See Column.tighten_lower."""
+        self._fold("tighten_lower", start, stop, ref(distances), eccentricity)
+
+    def largest(self, start: int, stop: int) -> int:
+        """See Column.largest."""
+        return max(self._fold("largest", start, stop), default=-1)
+
+    def close_at_most(self, bound: int, start: int, stop: int) -> None:
+        """See Column.close_at_most."""
+        self._fold("close_at_most", start, stop, bound)
+
+    def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
+        """See Column.close_known."""
+        return sum(self._fold("close_known", start, stop, ref(lower), bound, widest))
+
+    def contenders(
+        self, values: Column | None, count: int, smallest: bool, start: int, stop: int
+    ) -> Iterator[np.ndarray]:
+        """At most `count` of each range, by the whole rule of `ranked`."""
+        key = None if values is None else ref(values).key
+        for ids in self.group.everyone(verbs.best_open, self.key, key, count, smallest, (start, stop)):
+            if len(ids):
+                yield ids
 
 
 def ref(column: Column) -> Ref:

@@ -5,13 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.pivot_bounds import Folded, PivotBounds, fold_pivot, list_between
+from ..traverse.pivot_bounds import Folded, PivotBounds, fold_range, list_between, merged
 from .columns import Columns, ref
 from .rank import Part
-
-_GRAIN = 1 << 14
-_SLOTS = 8
-_COUNT_BITS = 40
 
 
 class WorkerBounds(PivotBounds):
@@ -29,13 +25,7 @@ class WorkerBounds(PivotBounds):
         """See PivotBounds.fold."""
         keys = [ref(column).key for column in (distances, self.lower, self.upper, self.far)]
         about = np.array([source, eccentricity, limit, self._most])
-        out = np.concatenate(self._group.everyone(fold_range, keys, about, label="fold-pivot"))
-        centres = [tuple(row[1:5].tolist()) for row in out if row[4] >= 0]
-        peripheries = [tuple(row[5:8].tolist()) for row in out if row[7] >= 0]
-        centre = min(centres, default=(-1, -1, -1, -1))
-        periphery = max(peripheries, key=lambda key: (key[0], key[1], -key[2]), default=(-1, -1, -1))
-        highest = int((out[:, 0] >> _COUNT_BITS).max())
-        return Folded(int((out[:, 0] & ((1 << _COUNT_BITS) - 1)).sum()), centre[3], periphery[2], highest)
+        return merged(np.concatenate(self._group.everyone(fold_part, keys, about, label="fold-pivot")))
 
     def unsettled(self, limit: int) -> np.ndarray:
         """See PivotBounds.unsettled."""
@@ -44,13 +34,9 @@ class WorkerBounds(PivotBounds):
         return found
 
 
-def fold_range(part: Part, keys: list[int], about: np.ndarray) -> np.ndarray:
+def fold_part(part: Part, keys: list[int], about: np.ndarray) -> np.ndarray:
     """Verb: fold_pivot on this range; its `out`, int64[threads, 8]. keys : of distances, lower, upper, far."""
-    core, turn = part.core, np.array([part.first, 0], np.int64)
-    distances, lower, upper, far = (part.values[key][: part.stop] for key in keys)
-    out = np.full((core.crew.threads, _SLOTS), -1, np.int64)
-    core.everywhere(lambda: fold_pivot(turn, _GRAIN, distances, about, lower, upper, far, *core.offsets, out))
-    return out
+    return fold_range(part.core, [part.values[key][: part.stop] for key in keys], about, part.first)
 
 
 def unsettled_of(part: Part, key: int, limit: int) -> np.ndarray:

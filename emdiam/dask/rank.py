@@ -26,6 +26,7 @@ from ..stream.threads import Crew
 from ..traverse.columns import Column
 from ..traverse.compiled import ensure_compiled
 from ..traverse.core import Core
+from ..traverse.ram_column import RamColumn
 from ..traverse.warm import load_kernels
 from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import Mail, PeerLost
@@ -106,7 +107,7 @@ class Part:
 
     def column(self, key: int) -> Column:
         """This range of a column, indexed from its first vertex; it shares its values."""
-        return Column(self.values[key][self.own])
+        return RamColumn(self.values[key][self.own])
 
     def report(self) -> dict[str, Any]:
         """Counters, messages and peak memory so far."""

@@ -27,8 +27,9 @@ from ..traverse.euler import euler_masters
 from ..traverse.level_window_batch import MOST_STRIPS, StripBatch
 from ..traverse.multi import MOST_BITS, MultiRun
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
-from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.progress_reporter import Telling
+from ..traverse.ram_column import RamColumn
 from ..traverse.spanning import SpanningForest, spanning_forest
 from ..traverse.spread import SpreadRun
 from ..traverse.tree_diameter import tree_diameter
@@ -132,11 +133,11 @@ class CpuEngine(Telling):
         """See Engine.new_column."""
         dtype = smallest_dtype(largest)
         fill = int(np.iinfo(dtype).max) if value is None else value
-        return Column(np.full(self.n_vertices, fill, dtype))
+        return RamColumn(np.full(self.n_vertices, fill, dtype))
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""
-        return PivotBounds(self._core, largest)
+        return RamPivotBounds(self._core, largest)
 
     def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
         """See Engine.spread."""

@@ -6,17 +6,18 @@ a Column in RAM.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from ..traverse.columns import Column, first_labelled
+from ..traverse.columns import Column
+from ..traverse.ram_column import first_labelled, fitted
 from . import column_ops as ops
 from .device import Device, DeviceArray
+from .vector_kernels import launch_over
 
-_PIECE = 1 << 17
+_PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
 
 
 class DeviceColumn(Column):
@@ -37,19 +38,8 @@ class DeviceColumn(Column):
         """dtype of the values."""
         return np.dtype(np.uint32)
 
-    @property
-    def unreached(self) -> int:
-        """The sentinel."""
-        return ops.UNREACHED
-
     def __len__(self) -> int:
         return self.array.size
-
-    def gather(self, ids: np.ndarray | Sequence[int]) -> np.ndarray:
-        """See Column.gather."""
-        found = ops.gather(self.device, self.array, ids).astype(np.int64)
-        found[found == self.unreached] = -1
-        return found
 
     def take(self, ids: np.ndarray) -> np.ndarray:
         """See Column.take."""
@@ -65,10 +55,7 @@ class DeviceColumn(Column):
             self.device.copy(other.array, self.array)
             return
         for start in range(0, len(self), _PIECE):
-            values = other.part(start, start + _PIECE)
-            wide = values.astype(np.uint32)
-            wide[values == other.unreached] = self.unreached
-            self.device.copy(wide, self.array[start : start + _PIECE])
+            self.device.copy(fitted(other.part(start, start + _PIECE), self.dtype), self.array[start : start + _PIECE])
 
     def clear(self) -> None:
         """See Column.clear."""
@@ -80,7 +67,7 @@ class DeviceColumn(Column):
 
     def first(
         self, wanted: Sequence[int], start: int = 0, stop: int | None = None,
-        labels: np.ndarray | None = None, label: int = 0,
+        labels: Any = None, label: int = 0,
     ) -> int:
         """See Column.first. Looks at pieces from `start` on: what is asked for is mostly near."""
         end, codes = len(self) if stop is None else min(stop, len(self)), np.array(wanted, np.uint32)
@@ -100,7 +87,7 @@ class DeviceColumn(Column):
         """See Column.put."""
         ops.put(self.device, self.array, ids, value)
 
-    def recode(self, old: Sequence[int], new: int, within: np.ndarray | None = None) -> int:
+    def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
         """See Column.recode."""
         return ops.recode(self.device, self.array, old, new, within)
 
@@ -108,32 +95,94 @@ class DeviceColumn(Column):
         """See Column.recode_where_reached; `other` is on the device too."""
         return ops.recode_where_reached(self.device, self.array, on_device(other), old, new)
 
-    def fold_bounds(self, other: Column, shift: int) -> None:
-        """See Column.fold_bounds; `other` is on the device too."""
-        ops.fold_bounds(self.device, self.array, on_device(other), shift)
-
     def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
         """See Column.argbest."""
         vertex, _ = ops.argbest(self.device, self.array[start : len(self) if stop is None else stop], largest)
         return vertex if vertex < 0 else start + vertex
-
-    def block_max(self, starts: np.ndarray) -> np.ndarray:
-        """See Column.block_max."""
-        return ops.block_max(self.device, self.array, starts)
-
-    def histogram(self) -> np.ndarray:
-        """See Column.histogram."""
-        return ops.histogram(self.device, self.array)
-
-    def save(self, path: str | Path) -> None:
-        """See Column.save."""
-        Column(self.raw()).save(path)
 
     def raw(self) -> np.ndarray:
         """A copy in RAM, which cannot be written to: changes of it would be lost."""
         values = self.device.to_host(self.array)
         values.flags.writeable = False
         return values
+
+    # -- folds: one pass each over the vertices start..stop-1 (papers/001, Algorithm 2) -----------
+    def _fold(self, entry: str, start: int, stop: int, *args: Any) -> None:
+        """Run an entry of folds.cu on a range; arrays among `args` are cut to it, numbers follow their count."""
+        arrays = [self.array, *(arg for arg in args if not isinstance(arg, np.generic))]
+        numbers = [arg for arg in args if isinstance(arg, np.generic)]
+        n = max(0, stop - start)
+        launch_over(self.device, "folds.cu", entry, n, *(array[start:stop] for array in arrays), np.uint64(n), *numbers)
+
+    def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
+        """See Column.open_vertices."""
+        for begin in range(start, stop, _OPEN_PIECE):
+            part = self.array[begin : min(begin + _OPEN_PIECE, stop)]
+            ids = ops.select(self.device, part, "!=", ops.UNREACHED) + begin
+            if len(ids):
+                yield ids
+
+    def open_bitmap(self) -> np.ndarray:
+        """See Column.open_bitmap."""
+        return ops.reached_bitmap(self.device, self.array)
+
+    def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
+        """See Column.open_at."""
+        self._fold("open_where", start, stop, on_device(reached), np.uint32(value))
+
+    def close(self, start: int, stop: int) -> None:
+        """See Column.close."""
+        if stop > start:
+            self.device.fill(self.array[start:stop], ops.UNREACHED)
+
+    def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """See Column.tighten_upper."""
+        self._fold("tighten_upper", start, stop, on_device(distances), np.uint32(eccentricity))
+
+    def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """See Column.tighten_lower."""
+        self._fold("tighten_lower", start, stop, on_device(distances), np.uint32(eccentricity))
+
+    def largest(self, start: int, stop: int) -> int:
+        """See Column.largest."""
+        return ops.best_value(self.device, self.array[start:stop])
+
+    def close_at_most(self, bound: int, start: int, stop: int) -> None:
+        """See Column.close_at_most."""
+        ops.fill_where(self.device, self.array[start:stop], "<=", bound, ops.UNREACHED)
+
+    def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
+        """See Column.close_known."""
+        left = self.device.array(np.zeros(1, np.uint64))
+        n, arrays = max(0, stop - start), (on_device(lower)[start:stop], self.array[start:stop])
+        launch_over(self.device, "folds.cu", "close_known", n, *arrays, np.uint64(n), np.uint32(bound),
+                    np.uint32(widest), left)
+        return int(self.device.to_host(left)[0])
+
+    def contenders(
+        self, values: Column | None, count: int, smallest: bool, start: int, stop: int
+    ) -> Iterator[np.ndarray]:
+        """Of the open vertices those whose value is at least as good as that of the `count`-th best."""
+        if values is None:
+            yield from self.open_vertices(start, stop)
+            return
+        n, device = max(0, stop - start), self.device
+        open_values = device.empty(max(1, n), np.uint32)[:n]
+        device.copy(on_device(values)[start:stop], open_values)
+        launch_over(device, "folds.cu", "close_where", n, open_values, self.array[start:stop], np.uint64(n))
+        counts = ops.histogram(device, open_values)
+        if not counts.any():
+            return
+        ahead = np.cumsum(counts if smallest else counts[::-1])
+        worst = int(np.searchsorted(ahead, min(count, int(ahead[-1]))))
+        if smallest:
+            yield ops.select(device, open_values, "<=", worst) + start
+            return
+        least = len(counts) - 1 - worst
+        # The sentinel takes part as the largest value: out of the way with it, where that is below the least.
+        ops.fill_where(device, open_values, "==", ops.UNREACHED, 0 if least else ops.UNREACHED)
+        ids = ops.select(device, open_values, ">=", least)
+        yield (ids if least else ids[ops.gather(device, open_values, ids) != ops.UNREACHED]) + start
 
 
 def on_device(column: Column) -> DeviceArray:

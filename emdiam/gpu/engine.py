@@ -24,7 +24,6 @@ from ..traverse.clusters import Labels, grow_clusters
 from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
-from . import column_folds as _registered  # noqa: F401 - the folds of device columns
 from . import column_ops as ops
 from .device import DeviceArray
 from .device_column import DeviceColumn, on_device

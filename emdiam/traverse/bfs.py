@@ -19,11 +19,12 @@ from typing import Any
 import numpy as np
 
 from ..stream.pager import Tick
-from .columns import Column, widen
+from .columns import Column
 from .core import Core
 from .direction import Front, commit, sweep_level
 from .level_windows import Strips, labelled, waiting_arcs
 from .profile import count_labels, count_level, thinned
+from .ram_column import RamColumn, widen
 from .sparse import (
     ARCS,
     COUNT,
@@ -333,7 +334,7 @@ class BfsRun:
         if not self._complete and not self._dense:
             current = self._core.work.queues[int(state[CURRENT]), : int(state[COUNT])]
             farthest = int(current.min())
-        column = Column(self._dist) if len(self._dist) else None
+        column = RamColumn(self._dist) if len(self._dist) else None
         return Traversal(
             self._source, level if self._complete else None, level, int(state[REACHED]), farthest, column,
             self.level_counts if self._profile else [],

@@ -26,6 +26,7 @@ from .components import _find, unite
 from .core import Core
 from .dense import mark_blocks
 from .labels import FOREVER, OWNER_BITS, UNREACHED, LabelRun
+from .ram_column import RamColumn
 from .workspace import set_bits
 
 # Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
@@ -151,7 +152,7 @@ class Labels:
         values, self._values = self._values, np.empty(0, np.uint64)
         narrow = values.view(np.uint32)
         halve(values, narrow)
-        return Column(narrow[: len(values)])
+        return RamColumn(narrow[: len(values)])
 
     @property
     def raw(self) -> np.ndarray:

@@ -7,6 +7,8 @@ Sources: Takes and Kosters 2011; Dal, Kusters and Takes, Algorithm 2.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,9 +18,10 @@ from ..stream.offsets import row_start
 from .atomics import atomic_add
 from .columns import Column, smallest_dtype
 from .core import Core
+from .ram_column import RamColumn
 
 _GRAIN = 1 << 14
-_SLOTS = 8
+_SLOTS, _COUNT_BITS = 8, 40
 
 
 @dataclass(frozen=True)
@@ -34,46 +37,64 @@ class Folded:
     highest: int
 
 
-class PivotBounds:
-    """Parameters: the engine's core; the largest eccentricity that there may be, to which upper
-    bounds are cut.
+class PivotBounds(ABC):
+    """The bounds of a run. largest : the largest eccentricity that there may be, to which upper bounds are cut.
 
-    lower, upper : bounds on eccentricities. far : largest distance to a pivot. All Columns,
+    lower, upper : bounds on eccentricities. far : largest distance to a pivot. All Columns of the engine,
     unreached in components that were not traversed; far is unreached at traversed vertices too."""
 
-    def __init__(self, core: Core, largest: int) -> None:
-        self._core, self._largest = core, largest
-        n, dtype = core.table.n_vertices, smallest_dtype(largest)
-        top = np.iinfo(dtype).max
-        self.lower, self.upper, self.far = (Column(np.full(n, top, dtype)) for _ in range(3))
+    lower: Column
+    upper: Column
+    far: Column
 
     def reset(self) -> None:
         """Forget everything (for the next component)."""
         for column in (self.lower, self.upper, self.far):
             column.clear()
 
+    @abstractmethod
     def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
         """Take a full traversal from `source` into account. limit : see Folded.unsettled."""
-        core, turn = self._core, np.zeros(2, np.int64)
-        lower, upper, far = self.lower.raw(), self.upper.raw(), self.far.raw()
-        out = np.full((core.crew.threads, _SLOTS), -1, np.int64)
-        values, about = distances.raw(), np.array([source, eccentricity, limit, self._largest])
 
-        def run() -> None:
-            fold_pivot(turn, _GRAIN, values, about, lower, upper, far, *core.offsets, out)
-
-        core.everywhere(run)
-        centres = [tuple(row[1:5].tolist()) for row in out if row[4] >= 0]
-        peripheries = [tuple(row[5:8].tolist()) for row in out if row[7] >= 0]
-        periphery = max(peripheries, key=lambda key: (key[0], key[1], -key[2]), default=(-1, -1, -1))
-        centre = min(centres, default=(-1, -1, -1, -1))
-        highest = int(max(row[0] >> 40 for row in out))
-        unsettled = int(sum(row[0] & ((1 << 40) - 1) for row in out))
-        return Folded(unsettled, centre[3], periphery[2], highest)
-
+    @abstractmethod
     def unsettled(self, limit: int) -> np.ndarray:
         """Reached vertices whose upper bound exceeds `limit`, ascending, int64[k]."""
+
+
+class RamPivotBounds(PivotBounds):
+    """Bounds in RAM. Parameters: the engine's core; largest."""
+
+    def __init__(self, core: Core, largest: int) -> None:
+        self._core, self._largest = core, largest
+        n, dtype = core.table.n_vertices, smallest_dtype(largest)
+        self.lower, self.upper, self.far = (RamColumn(np.full(n, np.iinfo(dtype).max, dtype)) for _ in range(3))
+
+    def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
+        """See PivotBounds.fold."""
+        about = np.array([source, eccentricity, limit, self._largest])
+        columns = [column.raw() for column in (distances, self.lower, self.upper, self.far)]
+        return merged(fold_range(self._core, columns, about, 0))
+
+    def unsettled(self, limit: int) -> np.ndarray:
+        """See PivotBounds.unsettled."""
         return list_between(self.upper.raw(), limit, self.upper.unreached)
+
+
+def fold_range(core: Core, columns: Sequence[np.ndarray], about: np.ndarray, first: int) -> np.ndarray:
+    """fold_pivot on the vertices from `first` to the end of the columns (distances, lower, upper, far); its `out`."""
+    turn, out = np.array([first, 0], np.int64), np.full((core.crew.threads, _SLOTS), -1, np.int64)
+    core.everywhere(lambda: fold_pivot(turn, _GRAIN, columns[0], about, *columns[1:], *core.offsets, out))
+    return out
+
+
+def merged(out: np.ndarray) -> Folded:
+    """What the rows of fold_pivot say together, int64[k, 8]."""
+    centres = [tuple(row[1:5].tolist()) for row in out if row[4] >= 0]
+    peripheries = [tuple(row[5:8].tolist()) for row in out if row[7] >= 0]
+    periphery = max(peripheries, key=lambda key: (key[0], key[1], -key[2]), default=(-1, -1, -1))
+    centre = min(centres, default=(-1, -1, -1, -1))
+    unsettled = int((out[:, 0] & ((1 << _COUNT_BITS) - 1)).sum())
+    return Folded(unsettled, centre[3], periphery[2], int((out[:, 0] >> _COUNT_BITS).max()))
 
 
 @kernel
@@ -84,7 +105,7 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
     unsettled; lower, far, -degree, vertex of the centre; upper, far, vertex of the periphery."""
     source, eccentricity, limit, largest = about
     n = len(lower)
-    mine = atomic_add(turn, 1, 1)
+    row_of_thread = atomic_add(turn, 1, 1)
     unsettled = 0
     highest = 0
     centre = -1
@@ -132,15 +153,15 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
             if better:
                 centre = v
                 centre_degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
-    out[mine, 0] = (highest << 40) | unsettled
-    out[mine, 4] = centre
-    out[mine, 7] = periphery
+    out[row_of_thread, 0] = (highest << _COUNT_BITS) | unsettled
+    out[row_of_thread, 4] = centre
+    out[row_of_thread, 7] = periphery
     if centre >= 0:
-        out[mine, 1] = lower[centre]
-        out[mine, 2] = far[centre]
-        out[mine, 3] = -centre_degree
-        out[mine, 5] = upper[periphery]
-        out[mine, 6] = far[periphery]
+        out[row_of_thread, 1] = lower[centre]
+        out[row_of_thread, 2] = far[centre]
+        out[row_of_thread, 3] = -centre_degree
+        out[row_of_thread, 5] = upper[periphery]
+        out[row_of_thread, 6] = far[periphery]
 
 
 @kernel
@@ -150,10 +171,10 @@ def list_between(values, low, high):  # type: ignore[no-untyped-def]
     for v in range(len(values)):
         if low < np.int64(values[v]) < high:
             count += 1
-    found = np.empty(count, np.int64)
+    result = np.empty(count, np.int64)
     count = 0
     for v in range(len(values)):
         if low < np.int64(values[v]) < high:
-            found[count] = v
+            result[count] = v
             count += 1
-    return found
+    return result

@@ -41,6 +41,7 @@ from .atomics import atomic_add, atomic_replace, count_trailing_zeros
 from .columns import Column
 from .core import Core
 from .dense import _range_mask, mark_blocks
+from .ram_column import RamColumn
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, number_roots
 from .spanning import SpanningForest
 
@@ -58,7 +59,7 @@ class TreeRefinement:
 
     def __init__(self, core: Core, parents: np.ndarray, ranks: np.ndarray, tick: Tick | None = None) -> None:
         self._core, self._parents, self._ranks, self._tick = core, parents, ranks, tick
-        self.heights = Column(np.full(len(parents), UNKNOWN, np.uint32))
+        self.heights = RamColumn(np.full(len(parents), UNKNOWN, np.uint32))
         self._fell = np.empty_like(core.table.isolated)
         self.iterations, self.known, self.exact = 0, 0, False
         self._measure(1 if core.table.n_arcs else int(EXACT))

@@ -19,14 +19,14 @@ from ..stream.rows import RowCheck
 from ..stream.threads import Crew
 from .bfs import BfsRun
 from .chains import follow_chains
-from .columns import Column
 from .components import find_components
 from .core import Core
 from .degrees import list_degree, max_degree_vertex
 from .level_windows import Strips, labelled, waiting_arcs
 from .multi import MultiRun
 from .paths import all_edges_exist, count_steep, path_pieces
-from .pivot_bounds import PivotBounds
+from .pivot_bounds import RamPivotBounds
+from .ram_column import RamColumn
 from .spread import SpreadRun
 from .workspace import Workspace
 
@@ -91,7 +91,7 @@ def _exercise_columns(core: Core, dtype: np.dtype[Any]) -> None:
     run = BfsRun(core, 120)
     run.use_distances(np.full(200, np.iinfo(dtype).max, dtype))
     distances = finish(run).result().distances
-    bound = Column(np.full(200, np.iinfo(dtype).max, dtype))
+    bound = RamColumn(np.full(200, np.iinfo(dtype).max, dtype))
     finish(SpreadRun(core, np.array([0, 120]), np.array([0, 1]), 9, bound))
     grown = SpreadRun(core, np.empty(0, np.int64), np.empty(0, np.int64), 12, bound)
     grown.seed_level(9)
@@ -100,7 +100,7 @@ def _exercise_columns(core: Core, dtype: np.dtype[Any]) -> None:
     bound.first([4])
     bound.first([4], labels=np.zeros(200, core.work.queues.dtype))
     bound.first([4], labels=np.zeros(200, core.work.queues.dtype), label=1)
-    bounds = PivotBounds(core, 0 if dtype == np.uint8 else 300 if dtype == np.uint16 else 70_000)
+    bounds = RamPivotBounds(core, 0 if dtype == np.uint8 else 300 if dtype == np.uint16 else 70_000)
     bounds.fold(120, distances, 99, 1)
     bounds.unsettled(1)
     _exercise_strips(core, distances.raw())
@@ -124,7 +124,7 @@ def _exercise_multi(core: Core) -> None:
     for k in (3, 70):
         sources = np.arange(k) + 50
         finish(MultiRun(core, sources, targets=np.ones(4, np.uint64))).result()
-        columns = [Column(np.full(200, 255, np.uint8)) for _ in range(k)]
+        columns = [RamColumn(np.full(200, 255, np.uint8)) for _ in range(k)]
         finish(MultiRun(core, sources, columns=columns)).result()
 
 

@@ -19,7 +19,7 @@ from emdiam.methods.approx.spanning import SpanningOptions, spanning
 from emdiam.methods.approx.sweep import SweepOptions, sweep
 from emdiam.store.store import open_store
 from emdiam.traverse import clusters as cpu_clusters
-from emdiam.traverse.columns import Column
+from emdiam.traverse.ram_column import RamColumn
 from tests.engine.test_protocol import check_chains, check_components, check_rows
 from tests.helpers import approx_twins, naive
 from tests.helpers.cluster_twins import masters_everywhere, walk_bounds
@@ -194,7 +194,7 @@ def test_local_columns_and_shared_ones_mix(tmp_path: Path) -> None:
     store = write_store(tmp_path / "g.zarr", graph)
     with engine_on_workers(store, 2, processes=False) as engine:
         near = naive.distances(graph, 0)
-        local = Column(np.array([d if d >= 0 else 255 for d in near], np.uint8))
+        local = RamColumn(np.array([d if d >= 0 else 255 for d in near], np.uint8))
         assert engine.scan("steep-arcs", local) == 0
         shared = engine.bfs(0).distances
         shared.put([5 * APART], 9)

@@ -151,9 +151,9 @@ def steps_of(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]:
         elif i == 2:
             told.append(second.recode([3], 9, engine.reached()))
         elif i == 3:
-            second.fold_bounds(first.distances, 2)
+            second.tighten_upper(first.distances, 2, 0, n)
         elif i == 4:
-            told.append([second.argbest(), second.histogram().tolist()])
+            told.append([second.argbest(), values(second)])
         elif i == 5:
             bound = engine.new_column(2 * n)
             told.append(engine.spread(rng.integers(0, n, 3), np.array([0, 2, 4]), 7, bound))

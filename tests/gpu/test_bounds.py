@@ -11,8 +11,8 @@ from emdiam.gpu.bounds import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.device import Device
 from emdiam.gpu.variants.bfs_dal import bfs_hybrid
 from emdiam.gpu.variants.bfs_standard import bfs_standard
-from emdiam.traverse import folds
 from emdiam.traverse.columns import Column
+from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt import runner
@@ -26,7 +26,7 @@ needs_shim = pytest.mark.skipif(not runner.have_compiler(), reason="the shim nee
 
 def as_column(graph: naive.Graph, source: int) -> Column:
     """Distances, all bits set where unreached."""
-    return Column(np.array(naive.distances(graph, source), np.int64).astype(np.uint32))
+    return RamColumn(np.array(naive.distances(graph, source), np.int64).astype(np.uint32))
 
 
 class Twin:
@@ -36,18 +36,18 @@ class Twin:
         self.graph, self.n, self.n_closed = graph, len(graph), 0
         column = as_column(graph, first)
         inside = column.raw() != column.unreached
-        self.lower = Column(np.zeros(self.n, np.uint32))
-        self.upper = Column(np.where(inside, column.unreached - 1, column.unreached).astype(np.uint32))
+        self.lower = RamColumn(np.zeros(self.n, np.uint32))
+        self.upper = RamColumn(np.where(inside, column.unreached - 1, column.unreached).astype(np.uint32))
 
     def update(self, source: int) -> None:
         """One BFS."""
         away, eccentricity = as_column(self.graph, source), max(naive.distances(self.graph, source))
-        folds.tighten_lower(self.lower, away, eccentricity, 0, self.n)
-        folds.tighten_upper(self.upper, away, eccentricity, 0, self.n)
+        self.lower.tighten_lower(away, eccentricity, 0, self.n)
+        self.upper.tighten_upper(away, eccentricity, 0, self.n)
         self.n_closed += int(np.count_nonzero(self.lower.raw() == self.upper.raw()))
         self.most_lower = int(self.lower.raw().max())
-        self.most_upper = max(self.most_lower, folds.largest(self.upper, 0, self.n))
-        self.n_candidates = folds.close_known(self.lower, self.upper, self.most_lower, self.most_upper, 0, self.n)
+        self.most_upper = max(self.most_lower, self.upper.largest(0, self.n))
+        self.n_candidates = self.upper.close_known(self.lower, self.most_lower, self.most_upper, 0, self.n)
 
     def select(self, upper: bool) -> int | None:
         """The best open vertex, the smallest among equals."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,13 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu import column_folds as registered  # noqa: F401 - without it the folds of RAM are taken
 from emdiam.gpu import column_ops as ops
 from emdiam.gpu.device import Device
 from emdiam.gpu.device_column import DeviceColumn, on_device
 from emdiam.gpu.pivot_bounds import DevicePivotBounds
-from emdiam.traverse import folds
 from emdiam.traverse.columns import Column
+from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import graphs
@@ -30,7 +28,7 @@ COLUMN = st.lists(ENTRY, min_size=1, max_size=90)
 def pair(device: Device, values: list[int]) -> tuple[Column, DeviceColumn]:
     """The same column in RAM and on the device."""
     host = np.array(values, np.uint32)
-    return Column(host.copy()), DeviceColumn(device, device.array(host))
+    return RamColumn(host.copy()), DeviceColumn(device, device.array(host))
 
 
 def same(ram: Column, there: DeviceColumn) -> None:
@@ -46,35 +44,35 @@ def test_folds(seed: int, values: list[int], data: st.DataObject) -> None:
     stop, number = data.draw(st.integers(start, n)), data.draw(st.integers(0, 14))
     ram, there = pair(device, values)
     other_ram, other_there = pair(device, others)
-    assert folds.open_list(there, start, stop).tolist() == folds.open_list(ram, start, stop).tolist()
-    assert folds.open_bitmap(there).tolist() == folds.open_bitmap(ram).tolist()
-    assert folds.largest(there, start, stop) == folds.largest(ram, start, stop)
+    assert there.open_list(start, stop).tolist() == ram.open_list(start, stop).tolist()
+    assert there.open_bitmap().tolist() == ram.open_bitmap().tolist()
+    assert there.largest(start, stop) == ram.largest(start, stop)
     away = [number if d == TOP and v != TOP else d for v, d in zip(values, others, strict=True)]
-    (away_ram, away_there), engine = pair(device, away), SimpleNamespace(degrees=lambda ids: ids % 3)
+    away_ram, away_there = pair(device, away)
     most, smallest = data.draw(st.integers(1, 5)), data.draw(st.booleans())
     for by_ram, by_there in ((None, None), (ram, there), (away_ram, away_there)):
-        best = [folds.ranked(engine, among, by, most, smallest=smallest, start=start, stop=stop).tolist()
+        best = [among.ranked(lambda ids: ids % 3, by, most, smallest=smallest, start=start, stop=stop).tolist()
                 for among, by in ((ram, by_ram), (there, by_there))]
         assert best[0] == best[1]
-    folds.tighten_upper(ram, away_ram, number, start, stop)
-    folds.tighten_upper(there, away_there, number, start, stop)
+    ram.tighten_upper(away_ram, number, start, stop)
+    there.tighten_upper(away_there, number, start, stop)
     same(ram, there)
-    folds.open_at(other_ram, ram, number, start, stop)
-    folds.open_at(other_there, there, number, start, stop)
+    other_ram.open_at(ram, number, start, stop)
+    other_there.open_at(there, number, start, stop)
     same(other_ram, other_there)
     lower_ram, lower_there = pair(device, [v % 7 for v in values])
-    folds.tighten_lower(lower_ram, ram, number, start, stop)
-    folds.tighten_lower(lower_there, there, number, start, stop)
+    lower_ram.tighten_lower(ram, number, start, stop)
+    lower_there.tighten_lower(there, number, start, stop)
     same(lower_ram, lower_there)
-    left = [folds.close_known(low, up, number, 9, start, stop)
+    left = [up.close_known(low, number, 9, start, stop)
             for low, up in ((lower_ram, ram), (lower_there, there))]
     assert left[0] == left[1]
     same(ram, there)
-    folds.close_at_most(ram, number, start, stop)
-    folds.close_at_most(there, number, start, stop)
+    ram.close_at_most(number, start, stop)
+    there.close_at_most(number, start, stop)
     same(ram, there)
-    folds.close(other_ram, start, stop)
-    folds.close(other_there, start, stop)
+    other_ram.close(start, stop)
+    other_there.close(start, stop)
     same(other_ram, other_there)
 
 
@@ -91,7 +89,7 @@ def test_pivot_bounds(seed: int, graph: naive.Graph, data: st.DataObject) -> Non
             distances = naive.distances(graph, source)
             eccentricity, limit = max(distances), data.draw(st.integers(0, n))
             columns = pair(device, [TOP if d < 0 else d for d in distances])
-            narrow = Column(np.array([ram.lower.unreached if d < 0 else d for d in distances], ram.lower.dtype))
+            narrow = RamColumn(np.array([ram.lower.unreached if d < 0 else d for d in distances], ram.lower.dtype))
             folded = ram.fold(source, narrow, eccentricity, limit)
             assert there.fold(source, columns[1], eccentricity, limit) == folded
             assert there.unsettled(limit).tolist() == ram.unsettled(limit).tolist()

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...engine.interface import Engine
-from ...traverse import folds
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
@@ -49,7 +48,7 @@ class Apsp(ExactMethod):
     def _sources(self, component: Component, done: int, inside: Column) -> Iterator[np.ndarray]:
         """All vertices of the component but `done`, ascending, a batch at a time."""
         rest = np.empty(0, np.int64)
-        for ids in folds.open_vertices(inside, component.first, component.last + 1):
+        for ids in inside.open_vertices(component.first, component.last + 1):
             rest = np.concatenate((rest, ids[ids != done]))
             whole = len(rest) // self.batch * self.batch
             yield from rest[:whole].reshape(-1, self.batch)

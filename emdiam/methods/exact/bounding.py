@@ -22,7 +22,6 @@ import numpy as np
 
 from ...engine.interface import Engine
 from ...errors import InputError
-from ...traverse import folds
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
@@ -80,14 +79,14 @@ class Bounding(ExactMethod):
                 high ^= len(sources) % 2 == 1
                 self._traverse(sources, floor)
         finally:
-            folds.close(self.upper_bounds, start, stop)
+            self.upper_bounds.close(start, stop)
         return max(floor, self.lower_here)
 
     def _begin(self, first: Eccentricity, floor: int) -> None:
         assert self.upper_bounds is not None and self.component is not None
         distances = first.take_distances()
         # No bound is written above this one, so that none comes near the sentinel.
-        folds.open_at(self.upper_bounds, distances, self.upper_here, self.component.first, self.component.last + 1)
+        self.upper_bounds.open_at(distances, self.upper_here, self.component.first, self.component.last + 1)
         self._known([distances], [first.eccentricity], floor)
 
     def _traverse(self, sources: np.ndarray, floor: int) -> None:
@@ -105,12 +104,12 @@ class Bounding(ExactMethod):
         self.iterations += len(columns) if self.own else 0
         with self.stages.timed("bounds"):
             for distances, eccentricity in zip(columns, eccentricities, strict=True):
-                folds.tighten_lower(self.lower, distances, eccentricity, start, stop)
-                folds.tighten_upper(self.upper_bounds, distances, eccentricity, start, stop)
+                self.lower.tighten_lower(distances, eccentricity, start, stop)
+                self.upper_bounds.tighten_upper(distances, eccentricity, start, stop)
             bound = max(floor, self.lower_here)
             # Upper bounds of dropped vertices are at most `bound`, so candidates are enough.
-            widest = max(bound, folds.largest(self.upper_bounds, start, stop))
-            self.n_candidates = folds.close_known(self.lower, self.upper_bounds, bound, widest, start, stop)
+            widest = max(bound, self.upper_bounds.largest(start, stop))
+            self.n_candidates = self.upper_bounds.close_known(self.lower, bound, widest, start, stop)
         self.upper_here = min(self.upper_here, widest if self.n_candidates else bound)
 
     def _choose(self, high: bool) -> np.ndarray:
@@ -121,8 +120,8 @@ class Bounding(ExactMethod):
         ends = []
         for upper in (high, not high)[:most]:
             values = self.upper_bounds if upper else self.lower
-            ends.append(iter(folds.ranked(
-                self.engine, self.upper_bounds, values, most, smallest=not upper, **bounds).tolist()))
+            ranked = self.upper_bounds.ranked(self.engine.degrees, values, most, smallest=not upper, **bounds)
+            ends.append(iter(ranked.tolist()))
         chosen: dict[int, None] = {}
         while len(chosen) < most:
             end = ends[len(chosen) % 2]

@@ -26,7 +26,6 @@ import numpy as np
 
 from ...engine.interface import Engine
 from ...errors import InputError
-from ...traverse import folds
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from .method import Eccentricity, ExactMethod, MethodOptions, run_method
@@ -74,18 +73,18 @@ class GraphDiameter(ExactMethod):
         bounds, start, stop = self.bounds, component.first, component.last + 1
         try:
             distances = first.take_distances()
-            folds.open_at(bounds, distances, self.upper_here, start, stop)
+            bounds.open_at(distances, self.upper_here, start, stop)
             self._fold(distances, first.eccentricity, floor)
             del distances
             self._sweep(floor)
             # The BFS of a sweep may prove the diameter before the bounds do; the count would be another then.
-            while len(sources := folds.ranked(self.engine, bounds, None, _RANKED, start=start, stop=stop)):
+            while len(sources := bounds.ranked(self.engine.degrees, None, _RANKED, start=start, stop=stop)):
                 for vertex in sources.tolist():
                     if bounds.gather([vertex])[0] >= 0:
                         run = self.eccentricity(vertex, distances=True)
                         self._fold(run.take_distances(), run.eccentricity, floor)
         finally:
-            folds.close(bounds, start, stop)
+            bounds.close(start, stop)
         return max(floor, self.lower_here)
 
     def _sweep(self, floor: int) -> None:
@@ -105,7 +104,7 @@ class GraphDiameter(ExactMethod):
     def _fold(self, distances: Column, eccentricity: int, floor: int) -> None:
         assert self.bounds is not None and self.component is not None
         with self.stages.timed("bounds"):
-            folds.tighten_upper(self.bounds, distances, eccentricity, self.component.first, self.component.last + 1)
+            self.bounds.tighten_upper(distances, eccentricity, self.component.first, self.component.last + 1)
             self._close(floor)
 
     def _close(self, floor: int) -> None:
@@ -113,8 +112,8 @@ class GraphDiameter(ExactMethod):
         assert self.bounds is not None and self.component is not None
         start, stop = self.component.first, self.component.last + 1
         bound = max(floor, self.lower_here)
-        folds.close_at_most(self.bounds, bound, start, stop)
-        self.upper_here = min(self.upper_here, max(bound, folds.largest(self.bounds, start, stop)))
+        self.bounds.close_at_most(bound, start, stop)
+        self.upper_here = min(self.upper_here, max(bound, self.bounds.largest(start, stop)))
 
     def _draw(self) -> int:
         """A random vertex of the component that may still be a source, or -1."""

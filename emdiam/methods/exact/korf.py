@@ -21,7 +21,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...engine.interface import Engine
-from ...traverse import folds
 from ...traverse.components import Component
 from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
 from .result import Result
@@ -50,13 +49,13 @@ class Korf(ExactMethod):
         remaining.put([first.source], remaining.unreached)
         start, stop = component.first, component.last + 1
         while True:
-            radius = folds.largest(remaining, start, stop)
+            radius = remaining.largest(start, stop)
             bound = max(floor, self.lower_here)
             self.upper_here = min(self.upper_here, max(bound, 2 * radius))
             if self.upper_here <= bound:
                 return bound
-            sources = folds.ranked(self.engine, remaining, remaining, self.batch, start=start, stop=stop)
-            self.eccentricities(sources, targets=folds.open_bitmap(remaining))
+            sources = remaining.ranked(self.engine.degrees, remaining, self.batch, start=start, stop=stop)
+            self.eccentricities(sources, targets=remaining.open_bitmap())
             remaining.put(sources, remaining.unreached)
 
 

@@ -17,7 +17,7 @@ from ...stream.blocks import table_bytes
 from ...stream.forecast import Forecast, Outlook, make_forecast
 from ...stream.plan import MemoryPlan, Phase
 from ...stream.probe import Probe
-from ...traverse.folds import FOLD_BYTES
+from ...traverse.columns import FOLD_BYTES
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ...traverse.workspace import column_bytes, workspace_bytes
 from .apsp import ApspOptions, apsp

@@ -20,7 +20,6 @@ from typing import Any
 
 from ...engine.interface import Engine
 from ...errors import InputError
-from ...traverse import folds
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from .method import Eccentricity, Enough, ExactMethod, MethodOptions, run_method
@@ -66,8 +65,8 @@ class SweepK(ExactMethod):
         start, stop = component.first, component.last + 1
         try:
             distances = first.take_distances()
-            folds.open_at(self.nearest, distances, self.upper_here, start, stop)
-            folds.open_at(self.bounds, distances, self.upper_here, start, stop)
+            self.nearest.open_at(distances, self.upper_here, start, stop)
+            self.bounds.open_at(distances, self.upper_here, start, stop)
             farthest = self._fold(distances, first.eccentricity, 1, floor)
             del distances
             for count in range(2, self.k + 1):
@@ -76,8 +75,8 @@ class SweepK(ExactMethod):
                 run = self.eccentricity(farthest, distances=True)
                 farthest = self._fold(run.take_distances(), run.eccentricity, count, floor)
         finally:
-            folds.close(self.nearest, start, stop)
-            folds.close(self.bounds, start, stop)
+            self.nearest.close(start, stop)
+            self.bounds.close(start, stop)
         if self.upper_here > max(floor, self.lower_here):
             raise Enough("sources")
         return max(floor, self.lower_here)
@@ -87,9 +86,9 @@ class SweepK(ExactMethod):
         assert self.nearest is not None and self.bounds is not None and self.component is not None
         start, stop = self.component.first, self.component.last + 1
         with self.stages.timed("bounds"):
-            folds.tighten_upper(self.nearest, distances, 0, start, stop)
-            folds.tighten_upper(self.bounds, distances, eccentricity, start, stop)
-            self.upper_here = min(self.upper_here, folds.largest(self.bounds, start, stop))
+            self.nearest.tighten_upper(distances, 0, start, stop)
+            self.bounds.tighten_upper(distances, eccentricity, start, stop)
+            self.upper_here = min(self.upper_here, self.bounds.largest(start, stop))
             farthest = self.nearest.argbest(start=start, stop=stop)
             if self.own:
                 self.sources, self.radius = count, int(self.nearest.gather([farthest])[0])

@@ -15,6 +15,7 @@ from emdiam.methods.exact.boxes import build_boxes, worst_pair
 from emdiam.methods.exact.candidates import Candidates, candidate_bytes, width_for
 from emdiam.methods.exact.pivot_columns import Shelf
 from emdiam.traverse.columns import Column
+from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 
@@ -35,7 +36,7 @@ def allocated() -> Iterator[Callable[[], int]]:
 
 def columns_of(points: np.ndarray) -> list[Column]:
     """A column a pivot."""
-    return [Column(np.ascontiguousarray(points[:, i])) for i in range(points.shape[1])]
+    return [RamColumn(np.ascontiguousarray(points[:, i])) for i in range(points.shape[1])]
 
 
 def scattered(m: int, k: int) -> np.ndarray:
@@ -54,7 +55,7 @@ def halving(m: int, k: int) -> np.ndarray:
 def test_candidates_take_what_is_said(points_of: Callable[[int, int], np.ndarray], k: int, limit: int) -> None:
     m = 40_000
     points = points_of(m, k)
-    columns, upper = columns_of(points), Column(np.full(m, 255, np.uint8))
+    columns, upper = columns_of(points), RamColumn(np.full(m, 255, np.uint8))
 
     def work(count: int) -> None:
         candidates = Candidates(np.arange(count), columns[:-1])

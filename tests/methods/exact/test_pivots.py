@@ -21,7 +21,7 @@ from emdiam.methods.exact.candidate_boxes import coarse_candidates
 from emdiam.methods.exact.limits import Limits
 from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.exact.strategy import Costs
-from emdiam.traverse.columns import Column
+from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
@@ -139,9 +139,9 @@ def test_coarse_candidates_keep_every_open_vertex(data: st.DataObject) -> None:
     k, n = data.draw(st.integers(1, 3)), data.draw(st.integers(1, 50))
     rows = np.array(data.draw(st.lists(st.lists(st.integers(0, 30), min_size=k, max_size=k),
                                        min_size=n, max_size=n)), np.uint8)
-    upper = Column(np.array(data.draw(st.lists(st.integers(0, 60), min_size=n, max_size=n)), np.uint8))
+    upper = RamColumn(np.array(data.draw(st.lists(st.integers(0, 60), min_size=n, max_size=n)), np.uint8))
     limit = data.draw(st.integers(0, 60))
-    columns = [Column(np.ascontiguousarray(rows[:, i])) for i in range(k)]
+    columns = [RamColumn(np.ascontiguousarray(rows[:, i])) for i in range(k)]
     alive = [v for v in range(n) if upper.raw()[v] > limit]
     wanted = {v for v in alive for w in alive
               if v != w and naive_bound(rows[v].tolist(), rows[w].tolist()) > limit}

@@ -1,0 +1,235 @@
+"""Columns in RAM: see columns.py. Passes go over pieces of entries, so that they need little beside the column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..jit import kernel
+from .columns import PIECE, Column, smallest_dtype
+
+_PIECE = PIECE
+_PREDICATES: dict[str, Callable[[np.ndarray, int], np.ndarray]] = {
+    "==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal, ">": np.greater,
+    ">=": np.greater_equal,
+}
+
+
+def widen(values: np.ndarray) -> np.ndarray:
+    """The same column in the next wider dtype, sentinels kept sentinels."""
+    old = int(np.iinfo(values.dtype).max)
+    wide = values.astype(smallest_dtype(old))
+    for piece in _pieces(0, len(values)):
+        part = wide[piece]
+        part[part == old] = np.iinfo(wide.dtype).max
+    return wide
+
+
+def _pieces(start: int, stop: int) -> Iterator[slice]:
+    for begin in range(start, stop, _PIECE):
+        yield slice(begin, min(begin + _PIECE, stop))
+
+
+class RamColumn(Column):
+    """A column in RAM.
+
+    Parameters
+    ----------
+    values : unsigned[n_vertices]; the largest value of the dtype means unreached. The column's from here on.
+    """
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values = values
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """See Column."""
+        return self._values.dtype
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def take(self, ids: np.ndarray) -> np.ndarray:
+        """See Column."""
+        return self._values[ids]
+
+    def part(self, start: int, stop: int) -> np.ndarray:
+        """See Column; a view."""
+        return self._values[start:stop]
+
+    def raw(self) -> np.ndarray:
+        """See Column; the vector itself."""
+        return self._values
+
+    def copy_from(self, other: Column) -> None:
+        """See Column."""
+        for piece in _pieces(0, len(self._values)):
+            self._values[piece] = fitted(other.part(piece.start, piece.stop), self.dtype)
+
+    def clear(self) -> None:
+        """See Column."""
+        self._values.fill(self.unreached)
+
+    def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
+        """See Column."""
+        self._values[np.asarray(ids, np.int64)] = value
+
+    def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
+        """See Column."""
+        compare = _PREDICATES[predicate]
+        parts: list[np.ndarray] = [np.empty(0, np.int64)]
+        count = 0
+        for piece in _pieces(0, len(self._values)):
+            hits = np.flatnonzero(compare(self._values[piece], value)) + piece.start
+            parts.append(hits)
+            count += len(hits)
+            if most is not None and count >= most:
+                break
+        return np.concatenate(parts)[:most]
+
+    def first(
+        self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None, label: int = 0
+    ) -> int:
+        """See Column."""
+        end = len(self._values) if stop is None else stop
+        some = np.empty(0, np.uint8) if labels is None else labels
+        codes = np.array(wanted, self._values.dtype)
+        return int(first_labelled(self._values, codes, some, label, start, end))
+
+    def count(self, value: int) -> int:
+        """See Column."""
+        return sum(int(np.count_nonzero(self._values[piece] == value)) for piece in _pieces(0, len(self._values)))
+
+    def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
+        """See Column."""
+        best, best_value = -1, 0
+        for piece in _pieces(start, len(self._values) if stop is None else stop):
+            part = self._values[piece].astype(np.int64)
+            part[part == self.unreached] = -1 if largest else np.iinfo(np.int64).max
+            at = int(part.argmax() if largest else part.argmin())
+            reached = self._values[piece.start + at] != self.unreached
+            if reached and (best < 0 or (part[at] > best_value if largest else part[at] < best_value)):
+                best, best_value = piece.start + at, int(part[at])
+        return best
+
+    def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
+        """See Column."""
+        bitmap = np.empty(0, np.uint64) if within is None else within
+        return int(recode(self._values, np.array(old, self._values.dtype), new, bitmap))
+
+    def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:
+        """See Column."""
+        changed, reached, codes = 0, other.raw(), np.array(old, self._values.dtype)
+        for piece in _pieces(0, len(self._values)):
+            hit = np.isin(self._values[piece], codes)
+            hit &= reached[piece] != other.unreached
+            self._values[piece][hit] = new
+            changed += int(np.count_nonzero(hit))
+        return changed
+
+    # -- folds ----------------------------------------------------------------------------------
+    def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
+        """See Column."""
+        for piece in _pieces(start, stop):
+            ids = np.flatnonzero(self._values[piece] != self.unreached) + piece.start
+            if len(ids):
+                yield ids
+
+    def open_bitmap(self) -> np.ndarray:
+        """See Column."""
+        bits = np.zeros((len(self._values) + 63) // 64 * 8, np.uint8)
+        for piece in _pieces(0, len(self._values)):
+            packed = np.packbits(self._values[piece] != self.unreached, bitorder="little")
+            bits[piece.start // 8 : piece.start // 8 + len(packed)] = packed
+        return bits.view(np.uint64)
+
+    def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
+        """See Column."""
+        other = reached.raw()
+        for piece in _pieces(start, stop):
+            self._values[piece][other[piece] != reached.unreached] = value
+
+    def close(self, start: int, stop: int) -> None:
+        """See Column."""
+        self._values[start:stop] = self.unreached
+
+    def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """See Column."""
+        away = distances.raw()
+        for piece in _pieces(start, stop):
+            bounds = self._values[piece].astype(np.int64)
+            sums = away[piece].astype(np.int64) + eccentricity
+            sums[bounds == self.unreached] = self.unreached
+            np.minimum(bounds, sums, out=self._values[piece], casting="unsafe")
+
+    def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """See Column."""
+        away = distances.raw()
+        for piece in _pieces(start, stop):
+            d = away[piece].astype(np.int64)
+            best = np.maximum(d, eccentricity - d)
+            inside = away[piece] != distances.unreached
+            np.maximum(best, self._values[piece], out=self._values[piece], where=inside, casting="unsafe")
+
+    def largest(self, start: int, stop: int) -> int:
+        """See Column."""
+        best = -1
+        for piece in _pieces(start, stop):
+            some = self._values[piece][self._values[piece] != self.unreached]
+            if len(some):
+                best = max(best, int(some.max()))
+        return best
+
+    def close_at_most(self, bound: int, start: int, stop: int) -> None:
+        """See Column."""
+        for piece in _pieces(start, stop):
+            self._values[piece][self._values[piece] <= bound] = self.unreached
+
+    def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
+        """See Column."""
+        low, left = lower.raw(), 0
+        for piece in _pieces(start, stop):
+            upper, bounds = self._values[piece], low[piece].astype(np.int64)
+            upper[(bounds == upper) | ((upper <= bound) & (2 * bounds >= widest))] = self.unreached
+            left += int(np.count_nonzero(upper != self.unreached))
+        return left
+
+
+def fitted(values: np.ndarray, dtype: np.dtype[Any]) -> np.ndarray:
+    """Values of a column in the dtype of another, sentinels kept sentinels. OverflowError if one does not fit."""
+    reached, top = values != np.iinfo(values.dtype).max, int(np.iinfo(dtype).max)
+    if reached.any() and int(values[reached].max()) >= top:
+        raise OverflowError(f"a value does not fit a column of {dtype}")
+    result = values.astype(dtype)
+    result[~reached] = top
+    return result
+
+
+@kernel
+def first_labelled(values, wanted, labels, label, start, stop):  # type: ignore[no-untyped-def]
+    """Smallest i in [start, stop) with values[i] in wanted and labels[i] == label, or -1.
+
+    labels of length 0: every vertex counts."""
+    for i in range(start, stop):
+        if len(labels) == 0 or np.int64(labels[i]) == label:
+            for k in range(len(wanted)):
+                if values[i] == wanted[k]:
+                    return i
+    return -1
+
+
+@kernel
+def recode(values, old, new, bitmap):  # type: ignore[no-untyped-def]
+    """values[i] = new where values[i] in old (and bit i of bitmap, if it has bits); the count."""
+    changed = 0
+    for i in range(len(values)):
+        if len(bitmap) and not (bitmap[i >> 6] >> np.uint64(i & 63)) & np.uint64(1):
+            continue
+        for k in range(len(old)):
+            if values[i] == old[k]:
+                values[i] = new
+                changed += 1
+                break
+    return changed
