@@ -27,7 +27,7 @@ from unittest.mock import patch
 import numpy as np
 
 from emdiam.cli.events import EventLog
-from emdiam.cli.heartbeat import Heartbeat
+from emdiam.cli.listener import Heartbeat
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.session import open_engine
 from emdiam.store.store import open_store

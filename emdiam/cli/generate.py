@@ -92,7 +92,7 @@ def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
     if given["as_json"]:
         emit_json(report.to_dict())
     else:
-        from .convert_text import report_text
+        from .convert import report_text
 
         emit(report_text(report.to_dict(), store))
     return 0

@@ -1,18 +1,20 @@
-"""Choosing how progress is shown: a live view on a terminal, lines in a log, or nothing; and told to a file."""
+"""How progress is shown: a live view on a terminal, plain lines in a log, or nothing; and told to a file."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import click
 
-from ..progress import Listener, shared, silent
-from .heartbeat import Heartbeat
+from ..progress import Event, Listener, shared, silent
 from .options import EVENT_LOG
 from .output import complain
+from .phases import Phase, PhaseBook, seconds_text
 
 
 @contextmanager
@@ -42,3 +44,72 @@ def _showing(quiet: bool, log_interval: float) -> Iterator[Listener]:
     else:
         with Heartbeat(complain, log_interval) as heartbeat:
             yield heartbeat
+
+
+class Heartbeat:
+    """A listener that writes lines; a context manager, because a thread of its own keeps the
+    interval even while the library is inside one long kernel and sends no events.
+
+    A phase that comes again and again (one traversal after another) announces itself only the
+    first time; later ones show up in the heartbeats, and at their end if they were long.
+
+    write : called with each line, without a newline. interval : seconds between heartbeats.
+    clock : seconds, for tests.
+    """
+
+    def __init__(
+        self, write: Callable[[str], None], interval: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._write, self._interval, self._clock = write, interval, clock
+        self._book = PhaseBook()
+        self._began = clock()
+        self._ended: set[str] = set()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._beat, name="emdiam-heartbeat", daemon=True)
+
+    def __enter__(self) -> Heartbeat:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def __call__(self, event: Event) -> None:
+        """Take one event; may be called from any thread."""
+        with self._lock:
+            now = self._clock()
+            new = event.phase not in self._book.seen
+            phase = self._book.take(event, now)
+            if event.kind != "progress":
+                return
+            if phase.finished:
+                self._say_end(phase, now)
+            elif new:
+                self._write(_line(f"{phase.name}: started", phase.amount()))
+
+    def tick(self) -> None:
+        """Write where the running phase is, after the seconds since the start; nothing when none is
+        running."""
+        with self._lock:
+            phase, now = self._book.latest, self._clock()
+            if phase is not None and not phase.finished:
+                self._write(_line(f"{seconds_text(now - self._began)}: {phase.name}", phase.amount(),
+                                  phase.pace(now), phase.pass_text(now), self._book.facts_text()))
+
+    def _say_end(self, phase: Phase, now: float) -> None:
+        seconds = now - phase.began
+        if phase.name in self._ended and seconds < self._interval:
+            return
+        self._ended.add(phase.name)
+        self._write(_line(f"{phase.name}: done in {seconds_text(seconds)}", phase.amount(), phase.pace(now),
+                          self._book.facts_text()))
+
+    def _beat(self) -> None:
+        while not self._stop.wait(self._interval):
+            self.tick()
+
+
+def _line(*parts: str) -> str:
+    return ", ".join(part for part in parts if part)

@@ -17,8 +17,7 @@ import click
 from .._version import __version__
 from .outcome import USER_FAULT, run
 from .output import complain
-from .process import fill_closed_streams, hide_warnings_of_libraries, settle_malloc
-from .signals import stopping_on_signals
+from .process import fill_closed_streams, hide_warnings_of_libraries, settle_malloc, stopping_on_signals
 
 COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate", "batch",
             "report")

@@ -5,12 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ..errors import InputError
 from ..units import parse_count, parse_duration, parse_size
+from .output import complain
+
+if TYPE_CHECKING:
+    from ..dask.setting import OnCluster
+    from ..gpu.select import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -90,6 +95,9 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 scratch = click.option(
     "--scratch", type=SCRATCH, metavar="DIR",
     help="Folder for temporary files of the sort. [default: beside the store]")
+evict_page_cache = click.option(
+    "--evict-page-cache", is_flag=True,
+    help="Drop what was read from the page cache, so that every read is one from disk.")
 force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
 
 
@@ -144,3 +152,20 @@ progress = stacked(
         "--events", type=NEW_FILE, metavar="FILE", expose_value=False,
         callback=_keep_events, help="Append what happens to FILE, one JSON object a line."),
 )
+
+
+def chosen_device(text: str) -> Selection:
+    """The device; where auto finds no GPU, a line on standard error says why. Raises InputError."""
+    from ..gpu.select import select_device
+
+    selected = select_device(text)
+    if selected.note:
+        complain(f"emdiam: computing on the CPU: {selected.note}")
+    return selected
+
+
+def chosen_workers(given: dict[str, Any]) -> OnCluster | None:
+    """The workers that options.workers ask for; None: this process. Raises InputError."""
+    from ..dask.setting import chosen_cluster
+
+    return chosen_cluster(given["scheduler"], given["workers"], given["worker_memory"], given["worker_threads"])

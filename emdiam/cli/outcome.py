@@ -14,7 +14,7 @@ from ..addresses import redacted
 from ..errors import EmdiamError, InputError
 from .options import EVENT_LOG, EVENTS, Written
 from .output import check_stdout, complain, last_sentence, silence_stdout
-from .signals import stop_asked
+from .process import stop_asked
 
 OUR_FAULT, USER_FAULT = 1, 2
 # Failures of files and disks that the user can mend, wherever they surface.

@@ -1,11 +1,31 @@
-"""What the command sets in its own process before the library starts."""
+"""What the command sets in its own process: streams, malloc, warnings, and what signals do.
+
+The first SIGINT or SIGTERM (batch systems, `timeout`) raises KeyboardInterrupt in the main thread,
+which meets it at the next block or slice of a kernel: the interval so far is printed and scratch
+files are removed. A second one ends the process at once, whatever it is in the middle of, and leaves
+what a power cut would leave. A watching thread sees to that, since a handler in Python only runs
+between two kernels.
+
+There are places where Python prints an exception and goes on: functions that C calls back (llvmlite while
+it loads or compiles kernels), __del__, callbacks of weak references. A KeyboardInterrupt that is raised there
+is lost, and in llvmlite the compiler is left without an answer. So none is raised while numba or llvmlite is at
+work; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all the same, the hook
+for such exceptions starts the timer too.
+"""
 
 from __future__ import annotations
 
 import ctypes
 import os
+import signal
 import sys
+import threading
+import time
 import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
 
 # Parameters of glibc's malloc: variable of the environment, number in <malloc.h>, value.
 _MALLOC = (
@@ -47,3 +67,112 @@ def hide_warnings_of_libraries() -> None:
     unless they are asked for with -W, PYTHONWARNINGS or EMDIAM_DEBUG=1."""
     if not sys.warnoptions and os.environ.get("EMDIAM_DEBUG") != "1":
         warnings.simplefilter("ignore")
+
+
+STOPPING = (signal.SIGINT, signal.SIGTERM)
+# Signals that come this soon after the first are the same one: `timeout` sends it to the process and
+# then to its group.
+SAME_SECONDS = 0.3
+AGAIN_SECONDS = 0.02
+# Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted.
+_CALLED_BACK = ("numba", "llvmlite")
+
+
+@contextmanager
+def stopping_on_signals(end: Callable[[int], None] = os._exit) -> Iterator[None]:
+    """SIGINT and SIGTERM stop what runs inside, as told above; both, and SIGALRM, are as before afterwards. For
+    the main thread of a program of our own, never for library use.
+
+    end : ends the process with an exit code, 128 + the signal's number. A SIGINT that is ignored (a job
+    in the background of a shell) stays so.
+    """
+    reading, writing = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    os.set_blocking(reading, True)
+    wanted = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
+    watcher = threading.Thread(target=_watch, args=(reading, set(wanted), end), name="emdiam-signals", daemon=True)
+    watcher.start()
+    stop = _Stop()
+    outer = _now[0]
+    _now[0] = stop
+    hook, sys.unraisablehook = sys.unraisablehook, stop.lost
+    old = signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
+    before: dict[signal.Signals, Any] = {signal.SIGALRM: signal.signal(signal.SIGALRM, stop.again)}
+    try:
+        for number in wanted:  # the last thing, since from now on KeyboardInterrupt may come
+            before[number] = signal.getsignal(number)
+            signal.signal(number, stop.asked)
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.set_wakeup_fd(old)
+        sys.unraisablehook, _now[0] = hook, outer
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        os.close(writing)
+        watcher.join()
+        os.close(reading)
+
+
+def stop_asked() -> bool:
+    """Whether a signal has asked to stop what runs inside stopping_on_signals. What fails from then on may have
+    failed by that alone: the import of a library that is interrupted says nothing of KeyboardInterrupt."""
+    return _now[0] is not None and _now[0].wanted
+
+
+class _Stop:
+    """Raises KeyboardInterrupt for the first signal, once, where it is not lost; what cleans up after it is not
+    disturbed."""
+
+    def __init__(self) -> None:
+        self.wanted = self._raised = False
+
+    def asked(self, _number: int, frame: FrameType | None) -> None:
+        """The handler of the signals that stop."""
+        if not self.wanted:
+            self.wanted = True
+            self._raise(frame)
+
+    def again(self, _number: int, frame: FrameType | None) -> None:
+        """The handler of the timer."""
+        if self.wanted and not self._raised:
+            self._raise(frame)
+
+    def lost(self, unraisable: sys.UnraisableHookArgs) -> None:
+        """The hook for exceptions that nobody can meet."""
+        if self._raised and issubclass(unraisable.exc_type, KeyboardInterrupt):
+            self._raised = False
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            sys.__unraisablehook__(unraisable)
+
+    def _raise(self, frame: FrameType | None) -> None:
+        if _called_back(frame):
+            signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+        else:
+            self._raised = True
+            raise KeyboardInterrupt
+
+
+_now: list[_Stop | None] = [None]
+
+
+def _called_back(frame: FrameType | None) -> bool:
+    """Whether one of the packages is at work in `frame` or in those that called it."""
+    while frame is not None:
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in _CALLED_BACK:
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _watch(reading: int, wanted: set[int], end: Callable[[int], None]) -> None:
+    """Read the numbers of signals as they come, until the other end is closed."""
+    first: float | None = None
+    while numbers := os.read(reading, 64):
+        for number in numbers:
+            if number not in wanted:
+                continue
+            if first is None:
+                first = time.monotonic()
+            elif time.monotonic() - first >= SAME_SECONDS:
+                end(128 + number)

@@ -53,7 +53,7 @@ def command(**given: Any) -> int:
     if given["as_json"]:
         emit_json(report.to_dict())
     else:
-        from .convert_text import reorder_text
+        from .convert import reorder_text
 
         emit(reorder_text(report.to_dict(), given["target"]))
     return 0

@@ -8,7 +8,6 @@ import click
 
 from ..errors import InputError, NotWritten, StoppedEarly
 from . import options
-from .device import chosen_workers
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -41,8 +40,7 @@ from .output import complain, emit, emit_json
 @click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
               help="Keep what a cell has found, also inside a traversal after each TIME, so that one that was stopped"
                    " goes on. [default: it begins again]")
-@click.option("--evict-page-cache", is_flag=True,
-              help="Drop what was read from the page cache, so that every read is one from disk.")
+@options.evict_page_cache
 @click.option("--retry", is_flag=True, help="Run cells again that failed or were stopped.")
 @click.option("--no-plots", is_flag=True, help="Tables alone.")
 @options.stacked(options.as_json, options.progress)
@@ -81,7 +79,7 @@ def _options(given: dict[str, Any]) -> Any:
         memory_bytes=given["memory"], arena_bytes=given["arena"], threads=given["threads"],
         evict_page_cache=given["evict_page_cache"], iterations=given["iterations"], euler=given["euler"],
         levels=given["levels"], scratch=None if given["scratch"] is None else str(given["scratch"]),
-        time_limit=given["time_limit"], cluster=chosen_workers(given))
+        time_limit=given["time_limit"], cluster=options.chosen_workers(given))
     return TradeoffOptions(
         methods=tuple(name.strip() for name in given["methods"].split(",")), masters=given["masters"],
         seeds=_seeds(given["seeds"]), exact=given["exact"], known_diameter=given["known_diameter"],

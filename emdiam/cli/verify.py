@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from . import options
+from .answer_lines import memory_lines, seconds_line
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
@@ -38,10 +39,31 @@ def command(**given: Any) -> int:
     if given["as_json"]:
         emit_json(report.to_dict())
     elif report.verified:
-        from .verify_text import report_text
-
         emit(report_text(report.to_dict()))
     if not report.verified:
         complain(f"emdiam: {given['certificate']}: not proved: {report.reason}")
         return _NOT_PROVED
     return 0
+
+
+def report_text(report: dict[str, Any]) -> str:
+    """Lines for a report that is verified, as `VerifyReport.to_dict()` gives it."""
+    effort = f"{_count(report['traversals'], 'traversal')}, {_count(report['scans'], 'scan')}"
+    lines = [f"verified: {_claim(report)} (lower and upper re-proved with {effort})"]
+    if not report["connected"] and report["diameter_largest_component"] is not None:
+        lines.append(f"verified: diameter of the largest component {report['diameter_largest_component']}")
+    lines.append(f"pairs: {_count(report['pairs'], 'look')} for"
+                 f" {_count(report['unsettled'], 'unsettled vertex', 'unsettled vertices')}")
+    return "\n".join([*lines, seconds_line(report), *memory_lines(report)])
+
+
+def _claim(report: dict[str, Any]) -> str:
+    lower, upper = report["lower"], report["upper"]
+    value = f"{lower}" if lower == upper else f"{lower} to {upper}"
+    if report["connected"]:
+        return f"diameter {value}"
+    return f"largest distance {value} over {report['n_components']:,} components"
+
+
+def _count(number: int, one: str, many: str | None = None) -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -15,7 +15,7 @@ import pytest
 import emdiam as package
 from emdiam.api_approx import METHODS, ApproxRun, approx, plan_approx
 from emdiam.cli import options
-from emdiam.cli.approx_text import COLUMNS, approximation_text, csv_text, table_text
+from emdiam.cli.approx import COLUMNS, approximation_text, csv_text, table_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.approx import methods
 from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters

@@ -8,8 +8,7 @@ import threading
 import pytest
 from rich.console import Console
 
-from emdiam.cli.heartbeat import Heartbeat
-from emdiam.cli.listener import listening
+from emdiam.cli.listener import Heartbeat, listening
 from emdiam.cli.live import LiveView
 from emdiam.cli.phases import PhaseBook, bounds_text, seconds_text
 from emdiam.progress import Event, silent

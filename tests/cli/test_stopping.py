@@ -14,9 +14,9 @@ from pathlib import Path
 import click
 import pytest
 
-from emdiam.cli import signals
+from emdiam.cli import process
 from emdiam.cli.outcome import EmdiamCommand, run
-from emdiam.cli.signals import SAME_SECONDS, stop_asked, stopping_on_signals
+from emdiam.cli.process import SAME_SECONDS, stop_asked, stopping_on_signals
 from tests.cli.test_signals import start, wait_for
 from tests.helpers.waiting import PATIENCE, wait_until
 
@@ -89,7 +89,7 @@ class Clock:
 
 def test_the_first_signal_interrupts_and_the_next_one_ends(monkeypatch: pytest.MonkeyPatch):
     clock = Clock()
-    monkeypatch.setattr(signals, "time", clock)
+    monkeypatch.setattr(process, "time", clock)
     codes: list[int] = []
     ended = threading.Event()
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdiam.cli.exact_text import result_text
-from emdiam.cli.plan_text import plan_text
+from emdiam.cli.exact import result_text
+from emdiam.cli.plan import plan_text
 
 
 def result(**changes: Any) -> dict[str, Any]:

@@ -21,8 +21,8 @@ import scipy.sparse
 
 from emdiam import open as open_store
 from emdiam import reorder
-from emdiam.cli.convert_text import directions_text, report_text
-from emdiam.cli.info_text import info_text
+from emdiam.cli.convert import directions_text, report_text
+from emdiam.cli.info import info_text
 from emdiam.conversion.arc_keys import pairs_of, put_both_directions, without_flags
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
 from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource

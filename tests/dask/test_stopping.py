@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import pytest
 
-from emdiam.cli.signals import stop_asked, stopping_on_signals
+from emdiam.cli.process import stop_asked, stopping_on_signals
 
 pytest.importorskip("distributed")
 

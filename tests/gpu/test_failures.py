@@ -12,7 +12,7 @@ import pytest
 
 from emdiam.api_approx import ApproxRun, approx
 from emdiam.api_exact import ExactRun, exact
-from emdiam.cli.device import chosen_device
+from emdiam.cli.options import chosen_device
 from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
 from emdiam.gpu.cupy_device import CupyDevice, find_devices
 from emdiam.gpu.failures import Guard, at_the_end, is_cuda_error, sentence

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from emdiam.api_plan import ALL_METHODS, Planned, plan_all
-from emdiam.cli.forecast_text import forecast_lines
-from emdiam.cli.plan_text import table_text
+from emdiam.cli.answer_lines import forecast_lines
+from emdiam.cli.plan import table_text
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import InputError
 from emdiam.forecast import forecast_of
