@@ -8,7 +8,7 @@ from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add
 from ..traverse.components import _find
-from ..traverse.dense import _range_mask
+from ..traverse.rows import range_mask
 
 
 @kernel
@@ -32,7 +32,7 @@ def unite_range(chunks, position, turn, ids, shift, first_vertex, group, row, hu
     last = min(first_vertex[chunks[k] + 1], n_last - 1)
     count = 0
     for word in range(begin >> 6, (last >> 6) + 1):
-        bits = ~seen[word - (first >> 6)] & _range_mask(word, begin, last)
+        bits = ~seen[word - (first >> 6)] & range_mask(word, begin, last)
         if not bits:
             continue
         for b in range(64):

@@ -16,7 +16,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .blocks import mark_range_blocks
 from .column_verbs import drop_columns
 from .component_kernels import (
     describe_range,
@@ -66,10 +65,7 @@ def united(part: Part, seen: np.ndarray, reached: int) -> np.ndarray:
 def _unite_own(part: Part, seen: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unite within the range; the distinct arcs (root, head) that leave it, int64[k] each."""
     core, table = part.core, part.core.table
-    needed, words = np.zeros(len(part.blocks), np.uint8), core.work.frontier
-    words[part.own_words] = seen
-    mark_range_blocks(part.blocks, table.first_vertex, table.shift, *core.offsets, words, True, part.first, part.stop,
-                      needed)
+    core.work.frontier[part.own_words] = seen
     listed = _Listed(parent)
     lock = threading.Lock()
     ends = np.empty((2, 1 << table.shift), np.int64)
@@ -82,7 +78,7 @@ def _unite_own(part: Part, seen: np.ndarray, parent: np.ndarray) -> tuple[np.nda
             listed.add(ends[:, : span[2]].copy())
             return bool(span[3])
 
-    chosen = part.blocks[needed.astype(bool)]
+    chosen = core.blocks_with(core.work.frontier, True)
     if len(chosen):
         core.pager.sweep(chosen, block_by_block(run_one))
     core.counters.add(passes=int(part.rank == 0), edges_scanned=len(chosen) << table.shift)

@@ -17,7 +17,6 @@ from ..traverse.core import Core
 from ..traverse.dense import bottom_up, commit_level, top_down
 from ..traverse.sparse import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, sparse_bfs
 from ..traverse.workspace import set_bits
-from .blocks import mark_range_blocks
 from .frontier_codec import encode_words, list_words
 
 _NONE8, _NONE64 = np.empty(0, np.uint8), np.empty(0, np.uint64)
@@ -27,13 +26,13 @@ _FOREVER = 1 << 62
 class Frontier:
     """The frontier among the vertices first..stop-1 of this rank, as a list, and the work on it.
 
-    core : over the range's table (table.py). blocks : those with arcs of the range, int64[k].
+    core : over the range's table (table.py).
     vertices : the frontier of a sparse level, int64[k]; that of a dense one is in work.frontier[own].
     """
 
-    def __init__(self, core: Core, blocks: np.ndarray, first: int, stop: int) -> None:
-        self._core, self._blocks = core, blocks
-        self.first, self.stop = first, stop
+    def __init__(self, core: Core) -> None:
+        self._core = core
+        self.first, self.stop = first, stop = core.span
         self.own = slice((first + 63) >> 6, (stop + 63) >> 6)
         self.vertices = np.empty(0, np.int64)
 
@@ -144,16 +143,6 @@ class Frontier:
 
     def _sweep(self, up: bool, tick: Tick | None = None) -> int:
         """Mark in work.visited what the frontier reaches, by reading this rank's blocks; arcs scanned."""
-        core, table, work = self._core, self._core.table, self._core.work
-        needed = np.zeros(len(self._blocks), np.uint8)
-        mark_range_blocks(self._blocks, table.first_vertex, table.shift, *core.offsets,
-                          work.visited if up else work.frontier, up, self.first, self.stop, needed)
-        chosen = self._blocks[needed.astype(bool)]
-        kernel = bottom_up if up else top_down
-
-        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-            arcs: int = kernel(chunks, position, turn, grain, ids, table.shift, table.first_vertex, table.n_arcs,
-                               *core.offsets, work.frontier, work.visited)
-            return arcs
-
-        return core.pager.sweep(chosen, run, tick) if len(chosen) else 0
+        core, work = self._core, self._core.work
+        blocks = core.blocks_with(work.visited if up else work.frontier, up)
+        return core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited, tick=tick)

@@ -20,7 +20,6 @@ import time
 import numpy as np
 
 from ..traverse.labels import FOREVER, LONGEST, OWNER_BITS, WIDEST, lowest_waiting, take_waiting
-from .blocks import mark_range_blocks
 from .frontier_codec import mark
 from .halo import block_by_block
 from .label_kernels import SLOTS, grow_range, take_offers
@@ -113,13 +112,10 @@ class Growth:
 
     def _take(self, limit: int) -> np.ndarray:
         """Take what waits below `limit`; the blocks with its rows, int64[k]."""
-        part, core, work, table = self._part, self._part.core, self._part.core.work, self._part.core.table
+        part, core, work = self._part, self._part.core, self._part.core.work
         own = part.own_words
         take_waiting(work.before[own], work.frontier[own], self._values[part.own], limit)
-        needed = np.zeros(len(part.blocks), np.uint8)
-        mark_range_blocks(part.blocks, table.first_vertex, table.shift, *core.offsets, work.frontier, False,
-                          part.first, part.stop, needed)
-        return part.blocks[needed.astype(bool)]
+        return core.blocks_with(work.frontier)
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
         """Offer labels along the rows of what is taken, in these blocks; offers listed for others."""

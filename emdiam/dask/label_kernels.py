@@ -9,8 +9,8 @@ import numpy as np
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add, atomic_and, atomic_min, atomic_raise, count_trailing_zeros
-from ..traverse.dense import _range_mask
 from ..traverse.labels import OWNER_BITS, UNREACHED
+from ..traverse.rows import range_mask
 
 # Places where offers to one vertex meet before they are listed.
 SLOTS = 1 << 10
@@ -41,7 +41,7 @@ def grow_range(chunks, position, turn, ids, shift, first_vertex, group, row, hub
     first = first_vertex[chunks[k]]
     last = min(first_vertex[chunks[k] + 1], n_vertices - 1)
     for word in range(first >> 6, (last >> 6) + 1):
-        mask = _range_mask(word, first, last)
+        mask = range_mask(word, first, last)
         bits = (taken[word] | waiting[word]) & mask
         while bits:
             bit = bits & (~bits + np.uint64(1))

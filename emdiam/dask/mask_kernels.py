@@ -15,7 +15,7 @@ import numpy as np
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
-from ..traverse.dense import _range_mask
+from ..traverse.rows import range_mask
 
 SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2
@@ -161,7 +161,7 @@ def pull_masks(chunks, position, turn, grain, ids, shift, first_vertex, offsets,
             first = first_vertex[chunks[k]]
             last = min(first_vertex[chunks[k] + 1], n_last - 1)
             for word in range(first >> 6, (last >> 6) + 1):
-                bits = ~marks[FULL, word] & _range_mask(word, first, last)
+                bits = ~marks[FULL, word] & range_mask(word, first, last)
                 fresh = np.uint64(0)
                 while bits:
                     bit = bits & (~bits + np.uint64(1))

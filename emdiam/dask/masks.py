@@ -16,7 +16,6 @@ from ..stream.pager import Tick
 from ..traverse.core import Core
 from ..traverse.multi import words_for
 from ..traverse.workspace import set_bits
-from .blocks import mark_range_blocks
 from .frontier_codec import list_words
 from .mask_kernels import (
     ACTIVE,
@@ -63,20 +62,19 @@ def part_bytes(n_own: int, bits: int) -> int:
 class Masks:
     """The state of one batch on one rank.
 
-    core : over the range's table. blocks : those with arcs of the range, int64[k]. span : first vertex of the range and
-    the one behind its last. sources : int64[k], of the whole batch. targets : bitmap of all vertices of which the own
-    range is right, or of length 0. sinks : addresses of the distance columns, int64[k], and bytes of their items; 0
-    bytes without columns. room : bytes for what goes to others.
+    core : over the range's table. sources : int64[k], of the whole batch. targets : bitmap of all vertices of which
+    the own range is right, or of length 0. sinks : addresses of the distance columns, int64[k], and bytes of their
+    items; 0 bytes without columns. room : bytes for what goes to others.
     masks : of the frontier, unsigned[k, w], ascending by vertex. row_arcs : arcs of its rows. open_arcs : of the rows
     of this range that some source has not seen.
     """
 
     def __init__(
-        self, core: Core, blocks: np.ndarray, span: tuple[int, int], sources: np.ndarray, *,
-        targets: np.ndarray = _NO_BITS, sinks: tuple[np.ndarray, int] = (_NO_BITS, 0), room: int = 1 << 20,
+        self, core: Core, sources: np.ndarray, *, targets: np.ndarray = _NO_BITS,
+        sinks: tuple[np.ndarray, int] = (_NO_BITS, 0), room: int = 1 << 20,
     ) -> None:
         n, k = core.table.n_vertices, len(sources)
-        self._core, self._blocks, self._span = core, blocks, np.array(span, np.int64)
+        self._core, self._span, span = core, np.array(core.span, np.int64), core.span
         self.own = slice((span[0] + 63) >> 6, (span[1] + 63) >> 6)
         self.dtype, self.width = words_for(k)
         self._targets, self._item_bytes = targets, sinks[1]
@@ -159,10 +157,7 @@ class Masks:
     def pull(self, index: np.ndarray, masks: np.ndarray, tick: Tick | None = None) -> int:
         """Look back at (a part of) the frontier of all ranks; see pull_masks. Returns arcs scanned."""
         core, table = self._core, self._core.table
-        needed = np.zeros(len(self._blocks), np.uint8)
-        mark_range_blocks(self._blocks, table.first_vertex, table.shift, *core.offsets, self.marks[FULL], True,
-                          int(self._span[0]), int(self._span[1]), needed)
-        chosen = self._blocks[needed.astype(bool)]
+        chosen = core.blocks_with(self.marks[FULL], True)
 
         def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
             arcs: int = pull_masks(chunks, position, turn, grain, ids, table.shift, table.first_vertex, core.offsets,

@@ -49,7 +49,7 @@ def begin_multi(part: Part, batch: Batch, targets: np.ndarray | None, dropped: S
         bitmap = virtual_zeros(part.store.n_vertices // 64 + 1, np.uint64)
         bitmap[part.own_words] = targets
     sinks, widest = _open_columns(part, batch)
-    masks = Masks(part.core, part.blocks, (part.first, part.stop), batch.sources, targets=bitmap, sinks=sinks,
+    masks = Masks(part.core, batch.sources, targets=bitmap, sinks=sinks,
                   room=batch.room)
     part.objects[_NAME] = MultiSearch(part.work, masks, len(batch.sources), remaining=batch.remaining, widest=widest,
                                       room=batch.room)

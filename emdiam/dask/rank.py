@@ -70,7 +70,7 @@ class Part:
             self.store.close()
             raise
         self.mail = Mail(worker, spec.room, rank, list(spec.addresses))
-        self.frontier = Frontier(self.core, self.blocks, self.first, self.stop)
+        self.frontier = Frontier(self.core)
         self.work = Work(self.core, self.mail, self.frontier, spec.ranges)
         self.values: dict[int, np.ndarray] = {}
         self.search: Search | None = None
@@ -89,7 +89,7 @@ class Part:
         rows = RowCheck(table, store.id_dtype, store.path, self.stop - self.first == store.n_vertices)
         pager = Pager(store.indices, rows, arena, self._crew, counters, self.plan.run_blocks)
         core = Core(table, pager, self._crew, counters, RangeWorkspace(store.n_vertices, store.id_dtype),
-                    dense_arcs=spec.dense_arcs)
+                    dense_arcs=spec.dense_arcs, part=(self.first, self.stop, blocks))
         core.n_isolated = store.record.n_isolated
         if self.plan.in_ram and len(blocks):
             pager.load(blocks)

@@ -11,7 +11,6 @@ from ..stream.threads import Crew
 from ..traverse.core import Core
 from ..traverse.warm_graph import small_core
 from .async_bfs import exercise_thin
-from .blocks import mark_range_blocks
 from .frontier_codec import add_to_words, decode_ids, encode_ids, encode_words
 from .label_warm import exercise_ranges
 from .warm_values import exercise_values
@@ -34,9 +33,6 @@ def exercise_exchange(core: Core) -> None:
         words = np.zeros(16, np.uint64)
         add_to_words(message, words)
         decode_ids(encode_words(words, 0), 0)
-    table = core.table
-    mark_range_blocks(np.arange(table.n_blocks), table.first_vertex, table.shift, *core.offsets, core.work.visited,
-                      True, 0, table.n_vertices, np.zeros(table.n_blocks, np.uint8))
     exercise_thin(core)
     exercise_values(core)
     exercise_ranges(core)

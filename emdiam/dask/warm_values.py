@@ -14,13 +14,12 @@ def exercise_values(core: Core) -> None:
     """Run every kernel of batches on a small graph, with masks of 8 and of 64 bits; those of spreads and bounds are
     those of traverse/ and frontier.py."""
     n = core.table.n_vertices
-    blocks = np.arange(core.table.n_blocks)
     targets = np.zeros((n + 63) // 64, np.uint64)
     column = np.full(n, 255, np.uint8)
     for k in (2, 70):
         sources = np.arange(k) % n
         sinks = np.full(k, column.ctypes.data, np.int64), 1
-        masks = Masks(core, blocks, (0, n), sources, targets=targets, sinks=sinks)
+        masks = Masks(core, sources, targets=targets, sinks=sinks)
         masks.begin_push()
         masks.push()
         masks.receive(*masks.outgoing())

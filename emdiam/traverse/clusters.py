@@ -24,7 +24,6 @@ from .chains import one_way
 from .columns import Column
 from .components import _find, unite
 from .core import Core
-from .dense import mark_blocks
 from .labels import FOREVER, OWNER_BITS, UNREACHED, LabelRun
 from .ram_column import RamColumn
 from .workspace import set_bits
@@ -214,8 +213,6 @@ def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick 
     visited |= table.isolated
     if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
         return np.empty(0, np.int64)
-    needed = np.empty(table.n_blocks, np.uint8)
-    mark_blocks(table.first_vertex, table.shift, *core.offsets, visited, True, needed)
     parent = np.arange(table.n_vertices, dtype=core.work.queues.dtype)
     lock = threading.Lock()
 
@@ -225,7 +222,7 @@ def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick 
                               *core.offsets, visited, parent)
             return arcs
 
-    arcs = core.pager.sweep(np.flatnonzero(needed), run, tick)
+    arcs = core.pager.sweep(core.blocks_with(visited, True), run, tick)
     core.counters.add(passes=1, edges_scanned=arcs)
     return smallest_of_each(parent, visited, ranks)
 

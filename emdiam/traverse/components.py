@@ -17,7 +17,7 @@ from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
-from .dense import _range_mask, mark_blocks
+from .rows import range_mask
 
 
 @dataclass(frozen=True)
@@ -103,8 +103,6 @@ def find_components(core: Core, reached: int, tick: Tick | None = None) -> Compo
     visited = work.visited
     if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
         return None
-    needed = np.empty(table.n_blocks, np.uint8)
-    mark_blocks(table.first_vertex, table.shift, *core.offsets, visited, True, needed)
     parent = np.arange(table.n_vertices, dtype=work.queues.dtype)
     lock = threading.Lock()
 
@@ -114,7 +112,7 @@ def find_components(core: Core, reached: int, tick: Tick | None = None) -> Compo
                               *core.offsets, visited, parent)
             return arcs
 
-    arcs = core.pager.sweep(np.flatnonzero(needed), run, tick)
+    arcs = core.pager.sweep(core.blocks_with(visited, True), run, tick)
     core.counters.add(passes=1, edges_scanned=arcs)
     sizes = np.zeros(table.n_vertices, parent.dtype)
     flatten(parent, visited, reached, sizes)
@@ -146,7 +144,7 @@ def unite(chunks, position, turn, ids, shift, first_vertex, n_arcs, group, row, 
         first = first_vertex[chunks[k]]
         last = min(first_vertex[chunks[k] + 1], n_last - 1)
         for word in range(first >> 6, (last >> 6) + 1):
-            bits = ~visited[word] & _range_mask(word, first, last)
+            bits = ~visited[word] & range_mask(word, first, last)
             if not bits:
                 continue
             for b in range(64):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -14,9 +14,10 @@ from ..errors import InputError
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import row_starts
-from ..stream.pager import Pager
+from ..stream.pager import Pager, Tick
 from ..stream.threads import Crew
 from .degrees import max_degree_vertex
+from .rows import mark_blocks
 from .workspace import Workspace
 
 T = TypeVar("T")
@@ -36,6 +37,8 @@ class Core:
     the arena is taken in strips (strips.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
     at_rest : told of a label growth before each of its steps, where it can be put down.
+    part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
+    span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
     """
 
     table: BlockTable
@@ -50,8 +53,13 @@ class Core:
     most_loaded: int = 16
     thin: bool = False
     at_rest: Callable[[Any], None] | None = None
+    part: InitVar[tuple[int, int, np.ndarray] | None] = None
+    span: tuple[int, int] = field(init=False)
+    blocks: np.ndarray = field(init=False)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, part: tuple[int, int, np.ndarray] | None) -> None:
+        first, stop, self.blocks = part or (0, self.table.n_vertices, np.arange(self.table.n_blocks))
+        self.span = first, stop
         if self.direction not in DIRECTIONS:
             raise InputError("unknown direction rule", text=self.direction,
                              remedy=f"use one of {', '.join(DIRECTIONS)}")
@@ -64,6 +72,11 @@ class Core:
         """The arrays of Offsets, as the kernels take them."""
         offsets = self.table.offsets
         return offsets.group, offsets.row, offsets.hub
+
+    @property
+    def layout(self) -> tuple[int, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """What walks over rows take (rows.py): log2 of ids a block, first vertex of each block, offsets."""
+        return self.table.shift, self.table.first_vertex, *self.offsets
 
     @property
     def paging(self) -> tuple[np.ndarray, np.ndarray, int]:
@@ -96,6 +109,22 @@ class Core:
     def slice_arcs(self) -> int:
         """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""
         return _SLICE_ARCS
+
+    def blocks_with(self, bitmap: np.ndarray, invert: bool = False) -> np.ndarray:
+        """The blocks, int64[k] ascending, that have an arc of a row of the span whose bit is set (clear, if invert)."""
+        needed = np.empty(len(self.blocks), np.uint8)
+        mark_blocks(self.blocks, self.span, self.layout, bitmap, invert, needed)
+        return self.blocks[needed.view(bool)]
+
+    def sweep(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, tick: Tick | None = None) -> int:
+        """Run kernel(piece, layout, *arguments) on the pieces of `blocks` on all threads; the sum of what it returns.
+        See rows.py."""
+        layout = self.layout
+
+        def run(*piece: Any) -> int:
+            return int(kernel(piece, layout, *arguments))
+
+        return self.pager.sweep(blocks, run, tick) if len(blocks) else 0
 
     def count_sweep(self, n_blocks: int, arcs: int) -> None:
         """Count a level that swept over so many blocks."""

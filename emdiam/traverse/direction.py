@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .dense import bottom_up, commit_level, mark_blocks, top_down
+from .dense import bottom_up, commit_level, top_down
 
 if TYPE_CHECKING:
     from ..stream.pager import Tick
@@ -68,19 +68,9 @@ def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
 
     Returns arcs scanned.
     """
-    work, table = core.work, core.table
-    needed = np.empty(table.n_blocks, np.uint8)
-    looked_at = work.visited if up else work.frontier
-    mark_blocks(table.first_vertex, table.shift, *core.offsets, looked_at, up, needed)
-    blocks = np.flatnonzero(needed)
-    kernel = bottom_up if up else top_down
-
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-        arcs: int = kernel(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                           table.n_arcs, *core.offsets, work.frontier, work.visited)
-        return arcs
-
-    arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
+    work = core.work
+    blocks = core.blocks_with(work.visited if up else work.frontier, up)
+    arcs = core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited, tick=tick)
     core.count_sweep(len(blocks), arcs)
     return arcs
 

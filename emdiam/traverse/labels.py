@@ -29,7 +29,7 @@ from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
-from .dense import _range_mask, mark_blocks
+from .rows import range_mask
 
 UNREACHED = np.uint64(0xFFFFFFFFFFFFFFFF)
 OWNER_BITS = 32
@@ -74,10 +74,8 @@ class LabelRun:
         self.level = lowest
         limit = min(FOREVER, lowest + self._width)
         take_waiting(work.before, work.frontier, self._labels, limit)
-        needed = np.empty(table.n_blocks, np.uint8)
-        mark_blocks(table.first_vertex, table.shift, *core.offsets, work.frontier, False, needed)
+        blocks = core.blocks_with(work.frontier)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
-        blocks = np.flatnonzero(needed)
 
         def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
             arcs: int = grow_labels(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
@@ -156,7 +154,7 @@ def grow_labels(chunks, position, turn, grain, ids, shift, first_vertex, group, 
             first = first_vertex[chunks[k]]
             last = min(first_vertex[chunks[k] + 1], n_vertices - 1)
             for word in range(first >> 6, (last >> 6) + 1):
-                mask = _range_mask(word, first, last)
+                mask = range_mask(word, first, last)
                 bits = (taken[word] | waiting[word]) & mask
                 while bits:
                     bit = bits & (~bits + np.uint64(1))

@@ -24,7 +24,7 @@ from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
 from .core import Core
-from .dense import _range_mask
+from .rows import range_mask
 
 NOTHING = np.int64(1) << 62
 NARROWEST, WIDEST = 4, 64
@@ -140,7 +140,7 @@ def grow(ids, slot_of, shift, group, row, hub, first_vertex, dist, active, keys,
         last = min(first_vertex[block + 1], n_last)
         lowest = NOTHING
         for word in range(first >> 6, (last >> 6) + 1):
-            bits = active[word] & _range_mask(word, first, last)
+            bits = active[word] & range_mask(word, first, last)
             while bits:
                 v = (word << 6) + count_trailing_zeros(bits)
                 bits &= bits - np.uint64(1)

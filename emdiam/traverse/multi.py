@@ -19,7 +19,6 @@ from ..stream.offsets import row_starts
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .dense import mark_blocks
 from .multi_dense import (
     ACTIVE,
     FLIP,
@@ -246,10 +245,7 @@ class MultiRun:
 
     def _sweep(self, up: bool, tick: Tick | None) -> None:
         core, table = self._core, self._core.table
-        needed = np.empty(table.n_blocks, np.uint8)
-        mark_blocks(table.first_vertex, table.shift, *core.offsets, self._marks[FULL if up else ACTIVE], up,
-                    needed)
-        blocks = np.flatnonzero(needed)
+        blocks = core.blocks_with(self._marks[FULL if up else ACTIVE], up)
         kernel = pull if up else push
 
         def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int,

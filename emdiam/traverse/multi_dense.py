@@ -22,7 +22,7 @@ import numpy as np
 from ..jit import kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
-from .dense import _range_mask
+from .rows import range_mask
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
@@ -56,7 +56,7 @@ def push(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group,
             first = first_vertex[chunks[k]]
             last = min(first_vertex[chunks[k] + 1], n - 1)
             for word in range(first >> 6, (last >> 6) + 1):
-                bits = active[word] & _range_mask(word, first, last)
+                bits = active[word] & range_mask(word, first, last)
                 while bits:
                     v = (word << 6) + count_trailing_zeros(bits)
                     bits &= bits - np.uint64(1)
@@ -102,7 +102,7 @@ def pull(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group,
             first = first_vertex[chunks[k]]
             last = min(first_vertex[chunks[k] + 1], n - 1)
             for word in range(first >> 6, (last >> 6) + 1):
-                bits = ~done[word] & _range_mask(word, first, last)
+                bits = ~done[word] & range_mask(word, first, last)
                 fresh = np.uint64(0)
                 while bits:
                     bit = bits & (~bits + np.uint64(1))

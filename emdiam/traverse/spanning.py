@@ -26,7 +26,6 @@ from ..jit import kernel
 from ..stream.pager import Tick
 from .components import _find
 from .core import Core
-from .dense import mark_blocks
 from .light_edges import NO_GIANT, LightEdges, collect, stream_of
 from .rooted import hang_from, peel_forest
 
@@ -104,8 +103,7 @@ def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, ti
     table = core.table
     begin = time.thread_time()
     outside_tree(roots, giant, table.isolated, core.work.frontier)
-    needed = np.empty(table.n_blocks, np.uint8)
-    mark_blocks(table.first_vertex, table.shift, *core.offsets, core.work.frontier, False, needed)
+    blocks = core.blocks_with(core.work.frontier)
     core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
 
     def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
@@ -118,7 +116,7 @@ def _scan(core: Core, edges: LightEdges, roots: np.ndarray, giant: np.uint64, ti
             edges.push(found[: state[3]])
         return int(state[4])
 
-    arcs = core.pager.sweep(np.flatnonzero(needed), run, tick)
+    arcs = core.pager.sweep(blocks, run, tick)
     core.counters.add(passes=1, edges_scanned=arcs)
     if tick is not None:
         tick()

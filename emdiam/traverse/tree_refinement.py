@@ -40,9 +40,9 @@ from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_replace, count_trailing_zeros
 from .columns import Column
 from .core import Core
-from .dense import _range_mask, mark_blocks
 from .ram_column import RamColumn
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, number_roots
+from .rows import range_mask
 from .spanning import SpanningForest
 
 EXACT = np.int64(1) << 62
@@ -74,10 +74,8 @@ class TreeRefinement:
         """Make `parents` those of the next trees; t of the definition, or UNKNOWN if nothing changed."""
         core, table = self._core, self._core.table
         begin = time.thread_time()
-        needed = np.empty(table.n_blocks, np.uint8)
-        mark_blocks(table.first_vertex, table.shift, *core.offsets, self._fell, False, needed)
+        blocks = core.blocks_with(self._fell)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
-        blocks = np.flatnonzero(needed)
         heights, lowest = self.heights.raw(), [int(UNKNOWN)]
 
         def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
@@ -177,7 +175,7 @@ def choose_parents(chunks, position, turn, grain, ids, shift, first_vertex, grou
             first = first_vertex[chunks[k]]
             last = min(first_vertex[chunks[k] + 1], n_vertices - 1)
             for word in range(first >> 6, (last >> 6) + 1):
-                bits = fell[word] & _range_mask(word, first, last)
+                bits = fell[word] & range_mask(word, first, last)
                 while bits:
                     v = (word << 6) + count_trailing_zeros(bits)
                     bits &= bits - np.uint64(1)

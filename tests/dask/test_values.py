@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -164,7 +165,7 @@ def test_masks_of_two_ranges_out_of_core(k: int) -> None:
         graph = [read.tolist() for read in rows_of(cores[0])]
         rng = np.random.default_rng(k)
         sources = rng.integers(0, 133, k)
-        ranks = [Masks(core, np.arange(core.table.n_blocks), span, sources, room=1)
+        ranks = [Masks(replace(core, part=(*span, core.blocks)), sources, room=1)
                  for core, span in zip(cores, ((0, 64), (64, 200)), strict=True)]
         reached = np.zeros(k, np.int64)
         rounds = 0

@@ -1,0 +1,136 @@
+"""The walk over the rows of blocks, which kernels share: they give it what to look at, and what to do there.
+
+A walk goes over blocks (chunks of `indices`) in the order given, and over the rows of each, clipped to the block, so
+that a hub row may span blocks. Which rows, says a function of bitmap words; what is done at a row, another one. Such
+visitors are compiled into the walk, and the walk into the kernel that calls it:
+- select(state, word): uint64, the bits of the rows to look at among the vertices 64 word, ..., 64 word + 63. It is
+  asked again after every row, so that what a row brings about may select a later one of the same word;
+- visit(state, ids, v, begin, end, whole): looks at ids[begin:end], the arcs of row v in this block (whole: all that it
+  has), and returns (amount, hit). Amounts add up to what the walk returns;
+- settle(state, word, hits): after the rows of a word, with the bits of those that were a hit, if any.
+state : a tuple of arrays and numbers, what the visitors share.
+A walk belongs to a span of vertices: one process has [0, n), a worker its range, whose table ends rows and blocks
+there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from ..jit import kernel
+from ..stream.offsets import row_start
+from .atomics import atomic_add, count_trailing_zeros
+
+Visitor = Callable[..., Any]
+ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@njit(inline="always")
+def range_mask(word, first, last):  # type: ignore[no-untyped-def]
+    """Bits of `word` (index) that stand for vertices first..last."""
+    mask = np.uint64(0xFFFFFFFFFFFFFFFF)
+    if word == first >> 6:
+        mask &= np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(first & 63)
+    if word == last >> 6:
+        mask &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(63 - (last & 63))
+    return mask
+
+
+@njit(inline="always")
+def has_bit(bitmap, v):  # type: ignore[no-untyped-def]
+    """Whether bit v is set."""
+    return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
+
+
+@njit
+def every_row(state, word):  # type: ignore[no-untyped-def]
+    """Select all rows."""
+    return ALL
+
+
+@njit
+def _no_hits(state, word, hits):  # type: ignore[no-untyped-def]
+    """Settle nothing."""
+
+
+def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Visitor:
+    """The walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
+    piece and returns the sum of the amounts. piece, layout : see row_walk."""
+    @njit
+    def walk(piece, k, layout, state):  # type: ignore[no-untyped-def]
+        chunks, position, _, _, ids = piece
+        shift, first_vertex, group, row, hub = layout
+        low = chunks[k] << shift
+        high = low + (1 << shift)
+        base = position[k] - low
+        first = first_vertex[chunks[k]]
+        last = min(first_vertex[chunks[k] + 1], first_vertex[len(first_vertex) - 1] - 1)
+        total = 0
+        for word in range(first >> 6, (last >> 6) + 1):
+            mask = range_mask(word, first, last)
+            bits = select(state, word) & mask
+            hits = np.uint64(0)
+            while bits:
+                bit = bits & (~bits + np.uint64(1))
+                v = (word << 6) + count_trailing_zeros(bits)
+                start = row_start(group, row, hub, v)
+                end = row_start(group, row, hub, v + 1)
+                begin = base + max(start, low)
+                until = max(begin, base + min(end, high))
+                amount, hit = visit(state, ids, v, begin, until, start >= low and end <= high)
+                total += amount
+                if hit:
+                    hits |= bit
+                mask &= ~(bit | (bit - np.uint64(1)))
+                bits = select(state, word) & mask
+            if hits:
+                settle(state, word, hits)
+        return total
+
+    return walk
+
+
+def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Visitor:
+    """The walk with these visitors over all blocks: walk(piece, layout, state) returns the sum of the amounts of this
+    thread; threads share `turn` and take `grain` blocks at a time.
+
+    piece : (chunks int64[k], block numbers; position int64[k], where the ids of each begin in `ids`; turn int64[1];
+    grain; ids), as Pager.sweep gives it. layout : of Core."""
+    one_block = block_walk(select, visit, settle)
+
+    @njit
+    def walk(piece, layout, state):  # type: ignore[no-untyped-def]
+        chunks, _, turn, grain, _ = piece
+        total = 0
+        while True:
+            begin = atomic_add(turn, 0, grain)
+            if begin >= len(chunks):
+                return total
+            for k in range(begin, min(begin + grain, len(chunks))):
+                total += one_block(piece, k, layout, state)
+
+    return walk
+
+
+@kernel
+def mark_blocks(blocks, span, layout, bitmap, invert, needed):  # type: ignore[no-untyped-def]
+    """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in span[0]..span[1]-1.
+
+    needed : uint8[k]. Vertices without arcs count as having one where they lie."""
+    shift, first_vertex, group, row, hub = layout
+    flip = ALL if invert else np.uint64(0)
+    for i in range(len(blocks)):
+        c = blocks[i]
+        first = max(span[0], first_vertex[c])
+        last = min(first_vertex[c + 1], span[1] - 1)
+        if last > first and row_start(group, row, hub, last) == (c + 1) << shift:
+            last -= 1  # its row begins with the next block
+        needed[i] = 0
+        for word in range(first >> 6, (last >> 6) + 1):
+            if (bitmap[word] ^ flip) & range_mask(word, first, last):
+                needed[i] = 1
+                break
