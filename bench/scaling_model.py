@@ -6,7 +6,7 @@ instead, as a power of the size (`stretch`). The direction of a level is chosen 
 second buys is in Costs, measured (scaling_fit.py). Memory follows emdiam.dask.plan, with its own formula of the state.
 
 Sources: Buluc and Madduri, Parallel breadth-first search on distributed memory systems (2011), for what a level costs
-under 1D partitioning; emdiam/dask/search.py and id_sets.py, for rounds, messages and bytes.
+under 1D partitioning; emdiam/dask/search.py and frontier_codec.py, for rounds, messages and bytes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from emdiam.dask.workspace import range_state_bytes
+from emdiam.dask.ranges import range_state_bytes
 from emdiam.store.layout import CHUNK_IDS, id_dtype
 from emdiam.traverse.workspace import queue_capacity
 
@@ -176,7 +176,7 @@ def directed(shape: Shape, n_arcs: float, dense_arcs: float | None = None) -> li
 
 
 def id_bytes(gap: float) -> float:
-    """Mean bytes of a delta between ids of a random set, one in `gap` of the range (id_sets.py)."""
+    """Mean bytes of a delta between ids of a random set, one in `gap` of the range (frontier_codec.py)."""
     return 1.0 + sum(math.exp(-(2.0 ** (7 * more)) / max(1.0, gap)) for more in range(1, 5))
 
 

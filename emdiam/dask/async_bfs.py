@@ -52,7 +52,7 @@ from .async_bfs_kernels import (
     thin_levels,
     write_letters,
 )
-from .reserved_arrays import virtual_zeros
+from .ranges import virtual_zeros
 
 if TYPE_CHECKING:
     from .search import Work

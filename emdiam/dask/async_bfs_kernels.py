@@ -1,4 +1,4 @@
-"""Kernels of thin searches (thin.py): many levels of one rank in a call, and the letters between ranks.
+"""Kernels of thin searches (async_bfs.py): many levels of one rank in a call, and the letters between ranks.
 
 `state` (int64[STATE]) makes a call resumable where it stopped, as that of traverse/sparse.py. The vertices of a level
 are in a queue; a level that is longer than its queue is found again by looking at the distances of the range.

@@ -1,7 +1,7 @@
 """The part of the Dask engine that searches and looks rows up: the Engine interface over workers with vertex ranges.
 
 The client holds no vertex state: it asks verbs of all ranks as tasks that Dask's dashboard shows by name
-(bfs-level-12), and merges small answers. What workers tell each other goes from worker to worker (mail.py).
+(bfs-level-12), and merges small answers. What workers tell each other goes from worker to worker (alltoall.py).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.profile import BINS
 from ..traverse.progress_reporter import Telling
-from . import row_verbs, search_verbs
+from . import column_verbs, search_verbs
 from .columns import Columns, ref
 from .rank_group import Group
 from .recovery import Loss, Recovery
@@ -151,7 +151,7 @@ class BaseEngine(Telling):
         wanted = np.asarray(ids, np.int64)
         places = self._by_owner(wanted)
         found = np.empty(len(wanted), np.int64)
-        parts = self.group.some(row_verbs.degrees_of, {rank: (wanted[at],) for rank, at in places.items()})
+        parts = self.group.some(column_verbs.degrees_of, {rank: (wanted[at],) for rank, at in places.items()})
         for at, values in zip(places.values(), parts, strict=True):
             found[at] = values
         return found
@@ -161,7 +161,7 @@ class BaseEngine(Telling):
         wanted = np.asarray(ids, np.int64)
         places = self._by_owner(wanted)
         rows: list[np.ndarray] = [np.empty(0, np.int64)] * len(wanted)
-        parts = self.group.some(row_verbs.rows_of, {rank: (wanted[at],) for rank, at in places.items()})
+        parts = self.group.some(column_verbs.rows_of, {rank: (wanted[at],) for rank, at in places.items()})
         for at, some in zip(places.values(), parts, strict=True):
             for i, row in zip(at.tolist(), some, strict=True):
                 rows[i] = row
@@ -173,7 +173,7 @@ class BaseEngine(Telling):
         for rank in range(self.group.size):
             start, stop = int(self.group.ranges[rank]), int(self.group.ranges[rank + 1])
             while start < stop:  # pieces are filled across ranges, so that methods see the same ones as anywhere
-                (found, start), = self.group.some(row_verbs.of_degree, {rank: (degree, start, most - len(piece))})
+                (found, start), = self.group.some(column_verbs.of_degree, {rank: (degree, start, most - len(piece))})
                 piece = np.concatenate((piece, found))
                 if len(piece) == most:
                     yield piece
@@ -192,19 +192,19 @@ class BaseEngine(Telling):
         return best[degrees > 0]
 
     def _highest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        found = self.group.everyone(row_verbs.highest_degrees, most)
+        found = self.group.everyone(column_verbs.highest_degrees, most)
         best, degrees = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(-degrees, kind="stable")[:most]
         return best[order], degrees[order]
 
     def first_with_edge(self) -> int:
         """See Engine.first_with_edge."""
-        return next((v for v in self.group.everyone(row_verbs.first_connected) if v >= 0), -1)
+        return next((v for v in self.group.everyone(column_verbs.first_connected) if v >= 0), -1)
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """See Engine.all_edges_exist."""
         tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
-        return all(self.group.some(row_verbs.edges_exist, {
+        return all(self.group.some(column_verbs.edges_exist, {
             rank: (tails[at], heads[at]) for rank, at in self._by_owner(tails).items()}))
 
     # -- people ---------------------------------------------------------------------------------

@@ -20,10 +20,9 @@ import time
 import numpy as np
 
 from ..traverse.labels import FOREVER, LONGEST, OWNER_BITS, WIDEST, lowest_waiting, take_waiting
+from .exchange import Post, block_by_block, least_of_each
 from .frontier_codec import mark
-from .halo import block_by_block
 from .label_kernels import SLOTS, grow_range, take_offers
-from .owner_exchange import Post, least_of_each
 from .rank import Part
 from .search import SLICE_SECONDS
 

@@ -10,10 +10,12 @@ from ..errors import InputError
 from ..traverse.clusters import MOST_MASTERS, Labels
 from ..traverse.components import Components
 from ..traverse.labels import FOREVER
-from . import component_verbs, label_verbs, scan_verbs
+from . import components as component_verbs
+from . import labels as label_verbs
+from . import scans
 from .components import WorkerComponents, WorkerLabels
+from .exchange import group_size
 from .growth import GROWING, TOO_LONG, WHOLE
-from .halo import group_size
 from .labels import WorkerClusters
 from .local_engine import LocalVerbs
 from .walk_engine import WalkVerbs
@@ -96,17 +98,17 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
         key, size = _on_workers(labels).key, group_size(self._ghost_room, _LABEL_BYTES)
         try:
             for low in range(0, self.n_vertices, size):
-                self.group.everyone(scan_verbs.begin_condensing, key, low, min(low + size, self.n_vertices),
+                self.group.everyone(scans.begin_condensing, key, low, min(low + size, self.n_vertices),
                                     label="condense-labels", together=True, tick=self._heartbeat)
                 self._condense_group(key, bits, push)
         finally:
-            self.group.everyone(scan_verbs.end_condensing)
+            self.group.everyone(scans.end_condensing)
 
     def _condense_group(self, key: int, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """Hand over the arcs into the group of vertices whose labels are at hand."""
         left = list(range(self.group.size))
         while left:
-            found = self.group.some(scan_verbs.condense_some, {rank: (key, bits, _MOST_ARCS) for rank in left},
+            found = self.group.some(scans.condense_some, {rank: (key, bits, _MOST_ARCS) for rank in left},
                                     label="condense", tick=self._heartbeat)
             for arcs, _ in found:
                 if len(arcs):

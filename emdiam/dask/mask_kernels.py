@@ -1,7 +1,7 @@
 """Kernels of multi-source BFS on the vertices of one rank: masks that go out, come in and are committed.
 
 As traverse/multi_dense.py and multi_sparse.py, with the frontier in a compact form that can be sent: the masks of its
-vertices, ascending, and a bitmap. State of a rank (of which only its own rows and words take memory, see virtual.py):
+vertices, ascending, and a bitmap. State of a rank (of which only its own rows and words take memory, see ranges.py):
 - words : unsigned[2, n + 1, w]. Plane SEEN: sources that have seen the vertex; plane NEXT: those that reach it for the
   first time in this level. Row n: the mask of all sources, and in plane NEXT which of them reached anything.
 - marks : uint64[3, ceil(n / 64)]. FULL: seen by every source; FRESH: plane NEXT is not zero; ACTIVE: in the frontier.

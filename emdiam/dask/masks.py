@@ -41,7 +41,7 @@ from .mask_kernels import (
     push_masks,
     take_masks,
 )
-from .reserved_arrays import virtual_zeros
+from .ranges import virtual_zeros
 
 _NO_BITS = np.empty(0, np.uint64)
 _FEW_WORDS = 1 << 12

@@ -26,12 +26,11 @@ from ..store.check import blamed_on
 from ..store.store import Store
 from ..stream.plan import MemoryPlan
 from ..units import default_memory_bytes
-from .client_plan import plan_client
 from .engine import DaskEngine
+from .plan import PartSpec, plan_client
 from .ranges import balanced_ranges
 from .rank_group import Group, chosen_workers
 from .setting import OnCluster
-from .spec import PartSpec
 
 _CONNECT_SECONDS = 30.0
 # A cluster on this machine looks, 15 s after a worker was lost, whether it is there again, and else never starts it

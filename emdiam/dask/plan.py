@@ -1,14 +1,25 @@
-"""The memory plan of one worker: its share of the vertex state, bitmaps of all vertices, blocks with what is left."""
+"""What a rank is to open, and memory plans: of a rank, and of the client of a run over workers.
+
+A rank has its share of the vertex state, bitmaps of all vertices, and blocks with what is left. The client has no
+vertex state and no blocks, but the tables of methods. Candidates with their distances, and the arcs between clusters,
+are held where the method runs. Their share of the memory is the room (Engine.room_bytes): what the method could make
+use of, or what there is.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from ..errors import BudgetError
 from ..store.store import Store
 from ..stream.pager import buffer_bytes
-from ..stream.plan import MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase
+from ..stream.plan import BASE_JITTER, MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase
 from ..units import current_rss_bytes, format_size
-from .spec import PartSpec
-from .workspace import range_state_bytes
+from .ranges import range_state_bytes
 
 _MARGIN = 16 << 20
 _BLOCK_ENTRY = 24
@@ -50,3 +61,85 @@ def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: in
         planned_rss_bytes=base + state + tables + buffers + pool + slots * block, minimum_bytes=need,
         n_blocks=n_blocks, arena_blocks=slots, pool_bytes=max(0, pool // (2 if copies else 1)), run_blocks=run,
         in_ram=slots >= n_blocks)
+
+
+# Messages, pieces of columns and of a path, and what workers tell.
+_CLIENT_MARGIN = 32 << 20
+
+
+def plan_client(store: Store, method: str, switches: Mapping[str, Any] | None, memory: int) -> MemoryPlan:
+    """Plan the client within `memory` bytes of peak RSS of this process.
+
+    The base is measured now, after the kernels that the client uses were loaded. Raises BudgetError with the numbers,
+    InputError for options that the method has not."""
+    tables, wanted = _tables_of(store, method, switches or {})
+    _load_kernels(store, method)
+    base = current_rss_bytes() + _CLIENT_MARGIN
+    need = base + tables
+    if memory < need:
+        least = need + BASE_JITTER
+        raise BudgetError(
+            f"--memory {format_size(memory)} is too small for the client: the least is {format_size(least)} = "
+            f"{format_size(base + BASE_JITTER)} program + {format_size(tables)} tables of {method}",
+            remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+    room = min(wanted, memory - need)
+    held = Phase("client", tables / max(1, store.n_vertices), tables)
+    return MemoryPlan(
+        memory_limit_bytes=memory, base_bytes=base, phases=(held,),
+        buffer_bytes=0, arena_bytes=0, planned_rss_bytes=need + room, minimum_bytes=need + BASE_JITTER,
+        n_blocks=store.indices.n_chunks, arena_blocks=0, pool_bytes=room, run_blocks=0, in_ram=False)
+
+
+def _tables_of(store: Store, method: str, switches: Mapping[str, Any]) -> tuple[int, int]:
+    """Bytes of tables that the method holds at least, and of the room that it could make use of beside them."""
+    if method == "pivots":
+        from ..methods.exact.pivots import tables_bytes
+
+        return tables_bytes(store)
+    if method == "clusters":
+        from ..methods.approx.clusters import ClusterOptions
+        from ..methods.approx.clusters import tables_bytes as of_clusters
+        from ..methods.approx.methods import method_options
+
+        options = method_options(method, switches)
+        assert isinstance(options, ClusterOptions)
+        return of_clusters(store, options)
+    return 0, 0
+
+
+def _load_kernels(store: Store, method: str) -> None:
+    """Load what the client itself uses; workers load their own."""
+    if method == "pivots":
+        from ..traverse.warm import load_part
+
+        load_part(store.id_dtype, "boxes")
+    elif method == "clusters":  # whose shortest paths have boxes too
+        from ..weighted.warm import exercise_weighted
+
+        exercise_weighted()
+
+
+@dataclass(frozen=True)
+class PartSpec:
+    """store : path or URL, as the worker sees it. digest : of the graph, which must be the client's. room : name of
+    the run and epoch. ranges : int64[ranks + 1]. phases : vertex state of the method on the whole graph.
+    pool_wanted : bytes that the method could make use of, on the whole graph. memory_bytes : peak RSS of a worker
+    process; None: nine tenths of what its machine leaves, shared by the ranks there. threads : that compute on a rank.
+    family : "exact" or "approx", whose kernels are loaded. dense_arcs : see traverse.core.Core.
+    """
+
+    store: str
+    digest: str
+    room: str
+    ranges: np.ndarray
+    addresses: tuple[str, ...]
+    phases: tuple[Phase, ...]
+    pool_wanted: int
+    memory_bytes: int | None
+    threads: int
+    family: str = "exact"
+    dense_arcs: int = -1
+
+    def own(self, rank: int) -> tuple[int, int]:
+        """First vertex of a rank and the one behind its last."""
+        return int(self.ranges[rank]), int(self.ranges[rank + 1])

@@ -31,13 +31,11 @@ from ..traverse.warm import load_kernels
 from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import Mail, PeerLost
 from .frontier import Frontier
-from .plan import plan_part
+from .plan import PartSpec, plan_part
+from .ranges import RangeWorkspace, build_range_table
 from .replicas import Copies
 from .search import Search, Work
-from .spec import PartSpec
-from .table import build_range_table
 from .warm import load_exchange
-from .workspace import RangeWorkspace
 
 _PARTS: dict[tuple[str, int], Part] = {}
 Verb = Callable[..., Any]

@@ -22,8 +22,8 @@ from distributed.comm import CommClosedError
 from ..errors import InputError, StateLost
 from ..stream.counters import Counters
 from .alltoall import PeerLost
+from .plan import PartSpec
 from .rank import Verb, abandon_part, close_part, connect_part, on_part, open_part, rejoin_part
-from .spec import PartSpec
 from .stragglers import Watch
 
 _LOOK_SECONDS = 0.5

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numcodecs import blosc
 
-from .reserved_arrays import virtual_column, virtual_zeros
+from .ranges import virtual_column, virtual_zeros
 
 if TYPE_CHECKING:
     from .rank import Part

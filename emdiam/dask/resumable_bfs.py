@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from . import replicas, search_verbs
+from .ranges import virtual_column
 from .rank import Part
 from .rank_group import Group, WorkersLost
 from .recovery import Recovery
-from .reserved_arrays import virtual_column
 from .search import Search
 from .search_verbs import How, new_search
 

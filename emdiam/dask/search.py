@@ -3,7 +3,7 @@
 Sparse level: neighbours owned by others go to their owners, with what is known of the new frontier; if that leaves
 open what comes next, its exact size is summed. Dense level: the frontier goes to all, then the sizes. Every rank draws
 the same conclusions from the same sums (direction, end, dtype of distances). After THIN_AFTER sparse levels in a row a
-search goes on without levels (thin.py), until a level is no longer thin.
+search goes on without levels (async_bfs.py), until a level is no longer thin.
 Bytes sent: sparse, at most 5 for a vertex and an other rank over a whole search (it is sent at most once by each), at
 most 2 where a range has less than 2^14 times as many vertices as are sent; dense, at most (ranks - 1) n / 8.
 Sources: Buluc and Madduri, Parallel breadth-first search on distributed memory systems (2011), 1D partitioning;
@@ -24,7 +24,7 @@ from .alltoall import Mail
 from .async_bfs import Cut, Thin, cut_beyond
 from .frontier import Frontier
 from .frontier_codec import add_to_words, decode_ids, encode_ids, mark
-from .reserved_arrays import virtual_column, virtual_zeros
+from .ranges import virtual_column, virtual_zeros
 
 SLICE_SECONDS = 0.2
 # Sparse levels in a row after which a search becomes a thin one, and the multiple of the average degree that vertices

@@ -10,6 +10,7 @@ Source: F-Diam, Algorithm 5, section 4.5.
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from ..traverse.direction import Front
 from ..traverse.spread import bounded_bits, equal_bits
 from ..traverse.workspace import set_bits
 from .frontier_codec import add_to_words, decode_ids, encode_ids, list_words
+from .rank import Part
 from .search import SLICE_SECONDS, Work
 
 _NO_BITS = np.empty(0, np.uint64)
@@ -183,3 +185,44 @@ class Spread:
 
     def _arcs_of(self, vertices: np.ndarray) -> int:
         return int(self._core.degrees(vertices).sum()) if len(vertices) else 0
+
+
+_NAME = "spread"
+
+
+@dataclass(frozen=True)
+class SpreadStep:
+    """level : bound of the frontier. dense : whether the next level goes bottom-up. lowered : vertices of this range
+    whose bound fell, once it is over."""
+
+    level: int
+    dense: bool
+    lowered: int | None
+
+
+def begin_spread(
+    part: Part, key: int, limit: int, seeds: np.ndarray, values: np.ndarray, levels: np.ndarray
+) -> SpreadStep:
+    """Begin a spread on all ranks together, and go on as `step_spread`; see Spread. key : of the column."""
+    spread = part.objects[_NAME] = Spread(part.work, part.values[key], limit, seeds=seeds, values=values,
+                                          levels=levels)
+    spread.start()
+    return step_spread(part)
+
+
+def begin_extension(part: Part, key: int, old: int, limit: int) -> SpreadStep:
+    """Begin a spread from all vertices with bound `old`, and go on as `step_spread`."""
+    nothing = np.empty(0, np.int64)
+    spread = part.objects[_NAME] = Spread(part.work, part.values[key], limit, seeds=nothing, values=nothing,
+                                          levels=nothing)
+    spread.start_at(old)
+    return step_spread(part)
+
+
+def step_spread(part: Part) -> SpreadStep:
+    """Some levels, on all ranks together."""
+    spread: Spread = part.objects.pop(_NAME)  # one that fails is let go of
+    finished = spread.step()
+    if not finished:
+        part.objects[_NAME] = spread
+    return SpreadStep(spread.level, spread.dense, spread.lowered if finished else None)

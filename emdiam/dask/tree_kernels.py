@@ -1,4 +1,4 @@
-"""Kernels that fold the branches of a tree upwards within one range of vertices (see tree_verbs.py).
+"""Kernels that fold the branches of a tree upwards within one range of vertices (see scans.py).
 
 parents : of first, first + 1, ..., id[own]; itself where there is none. children : id[own], not folded yet. heights :
 unsigned[own]."""

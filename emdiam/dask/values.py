@@ -9,7 +9,8 @@ import numpy as np
 
 from ..traverse.columns import Column
 from ..traverse.pivot_bounds import PivotBounds
-from . import multi_verbs, spread_verbs
+from . import multi as multi_verbs
+from . import spread as spread_verbs
 from .base_engine import BaseEngine
 from .columns import ref
 from .masks import part_bytes, row_bytes

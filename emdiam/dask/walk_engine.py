@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..traverse.columns import Column
-from . import scan_verbs, tree_verbs, walk_verbs
+from . import scans, walks
 from .base_engine import BaseEngine
+from .column_verbs import ranks_at
 from .columns import WorkerColumn
-from .halo import group_size
-from .rank_verbs import ranks_at
+from .exchange import group_size
 
 _ROOM_SHARE, _LEAST_ROOM = 2, 1 << 20
 
@@ -46,7 +46,7 @@ class WalkVerbs(BaseEngine):
             raise ValueError(f"unknown scan kernel {name!r}")
         mine = self.on_workers(column)
         return sum(self.group.everyone(
-            scan_verbs.count_steep, mine.key, group_size(self._ghost_room, mine.dtype.itemsize), label="steep-arcs",
+            scans.count_steep, mine.key, group_size(self._ghost_room, mine.dtype.itemsize), label="steep-arcs",
             together=True, tick=self._heartbeat))
 
     def tree_diameter(self, distances: Column, source: int) -> int:
@@ -55,7 +55,7 @@ class WalkVerbs(BaseEngine):
             raise ValueError(f"vertex {source} is not the source of these distances")
         mine = self.on_workers(distances)
         size = group_size(self._ghost_room, mine.dtype.itemsize + self.store.id_dtype.itemsize)
-        found = self.group.everyone(tree_verbs.tree_diameter, mine.key, size, together=True, tick=self._heartbeat)
+        found = self.group.everyone(scans.tree_diameter, mine.key, size, together=True, tick=self._heartbeat)
         orphan = max(vertex for _, vertex in found)
         if orphan >= 0:
             raise RuntimeError(f"no neighbour of vertex {orphan} is nearer to the source")
@@ -78,7 +78,7 @@ class WalkVerbs(BaseEngine):
         """See Engine.sample_vertices."""
         candidates = max(1, self.n_vertices - self.n_isolated)
         threshold = min((expected << 64) // candidates, (1 << 64) - 1)
-        found = self.group.everyone(scan_verbs.sample_range, key, threshold, expected >= candidates)
+        found = self.group.everyone(scans.sample_range, key, threshold, expected >= candidates)
         vertices, ranks = (np.concatenate(parts) for parts in zip(*found, strict=True))
         return vertices[np.argsort(ranks, kind="stable")]
 
@@ -86,21 +86,21 @@ class WalkVerbs(BaseEngine):
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See Engine.follow_chains."""
         ends, lengths = np.empty(len(tips), np.int64), np.zeros(len(tips), np.int64)
-        self.group.everyone(walk_verbs.begin_chains, np.asarray(tips, np.int64))
+        self.group.everyone(walks.begin_chains, np.asarray(tips, np.int64))
         while True:
-            steps = self.group.everyone(walk_verbs.follow_some, label="chains", together=True, tick=self._heartbeat)
-            for walks, _ in steps:
-                ends[walks[:, 0]], lengths[walks[:, 0]] = walks[:, 1], walks[:, 3]
+            steps = self.group.everyone(walks.follow_some, label="chains", together=True, tick=self._heartbeat)
+            for ended, _ in steps:
+                ends[ended[:, 0]], lengths[ended[:, 0]] = ended[:, 1], ended[:, 3]
             if steps[0][1]:
                 return ends, lengths
 
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """See Engine.path_pieces. Another verb may be asked between two pieces, but no second path."""
         mine = self.on_workers(distances)
-        self.group.everyone(walk_verbs.begin_path, int(target))
+        self.group.everyone(walks.begin_path, int(target))
         yield np.array([target], np.int64)
         while True:
-            steps = self.group.everyone(walk_verbs.walk_some, mine.key, by_rank, label="path", together=True,
+            steps = self.group.everyone(walks.walk_some, mine.key, by_rank, label="path", together=True,
                                         tick=self._heartbeat)
             for _, piece in sorted((piece for step in steps for piece in step.pieces), key=lambda piece: piece[0]):
                 yield piece

@@ -223,7 +223,7 @@ def test_what_is_no_distance_column_is_refused(tmp_path: Path) -> None:
 
 def test_a_fold_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is folded on the way up is no leaf of a later piece."""
-    monkeypatch.setattr("emdiam.dask.tree_verbs._PIECE", 7)
+    monkeypatch.setattr("emdiam.dask.scans._PIECE", 7)
     graph = apart(ODD["tree"])
     order = list(range(len(graph)))[::-1]
     turned = naive.graph_of(len(graph), [(order[v], order[w]) for v, row in enumerate(graph) for w in row])

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 # isort: off - after workers, which skips
-from emdiam.dask import alltoall, async_bfs, async_bfs_kernels, rank, search, workspace
+from emdiam.dask import alltoall, async_bfs, async_bfs_kernels, ranges, rank, search
 from tests.engine.test_protocol import check_bfs, check_targets
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
@@ -93,7 +93,7 @@ def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, d
 def test_short_queues_and_few_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     """Levels that fit no queue, letters that fit no room, what was sent forgotten, two blocks in memory."""
     path, rng = write_store(tmp_path / "g.zarr", GRAPH), random.Random(3)
-    for module, name, value in ((workspace, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_LETTERS", 1),
+    for module, name, value in ((ranges, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_LETTERS", 1),
                                 (async_bfs, "_memory", lambda core: np.zeros(2, np.uint64)), (search, "THIN_AFTER", 0)):
         monkeypatch.setattr(module, name, value)
     arena = rank.Arena

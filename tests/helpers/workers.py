@@ -54,9 +54,9 @@ def apart(graph: naive.Graph, by: int = APART) -> naive.Graph:
 def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **more: Any) -> Iterator[Any]:
     """A DaskEngine on the store over so many workers. more : fields of PartSpec."""
     from emdiam.dask.engine import DaskEngine
+    from emdiam.dask.plan import PartSpec
     from emdiam.dask.ranges import balanced_ranges
     from emdiam.dask.rank_group import Group, chosen_workers
-    from emdiam.dask.spec import PartSpec
 
     with open_store(path) as store:
         mine = client(workers, processes)

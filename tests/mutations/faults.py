@@ -131,7 +131,7 @@ FAULTS = (
     # -- many machines ------------------------------------------------------------------------------------------
     Fault("ids far apart are decoded wrongly", "emdiam/dask/frontier_codec.py",
           "        shift += 7\n", "        shift += 8\n", ("tests/dask/test_values.py", "tests/dask/test_search.py")),
-    Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/owner_exchange.py",
+    Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/exchange.py",
           "np.minimum.reduceat(values, starts)", "np.maximum.reduceat(values, starts)",
           ("tests/dask/test_values.py", "tests/dask/test_labels.py")),
     # -- GPU ----------------------------------------------------------------------------------------------------

@@ -15,8 +15,7 @@ import numpy as np
 
 from ..traverse.chains import one_way
 from ..traverse.paths import read_rows
-from .halo import own_ranks, ranks_of
-from .owner_exchange import Post
+from .exchange import Post, own_ranks, ranks_of
 from .rank import Part
 from .search import SLICE_SECONDS
 from .walk_kernels import follow_within, walk_within
