@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from emdiam.gpu.device import Device, DeviceArray
+from emdiam.gpu.graph import DeviceGraph
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.variants.bfs_standard import DeviceGraph
 from emdiam.gpu.variants.registry import VARIANTS, find_variant
 
 from . import inputs, twins

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.gpu.device import DeviceArray, blocks_for
-from emdiam.gpu.registry import find_entry
+from emdiam.gpu.device import DeviceArray
+from emdiam.gpu.kernel_file import KernelFile
 from emdiam.gpu.variants.layouts import AdjacencyLists, padded_lists
 
 from . import inputs
@@ -23,7 +23,7 @@ from .timing import device_seconds, median_seconds
 from .twins import UNREACHED
 
 WAYS = {"thread": "bfs_lists", "warp": "bfs_warp"}
-FILE = "bfs_dal.cu"
+FILE = "variants/bfs_dal.cu"
 FIGURE_10 = ("web", "grid")
 # A grid has thousands of levels; the figure is about their course, so no more than these are kept.
 MOST_LEVELS = 200
@@ -46,15 +46,14 @@ class Level:
     def __init__(self, setting: Setting, lists: AdjacencyLists, way: str) -> None:
         self.device, self.lists, self.n = setting.device, lists, lists.n_vertices
         assert lists.starts is not None
-        self.block = find_entry(FILE, WAYS[way]).block
-        self.kernel = self.device.kernel(FILE, WAYS[way], {"VERTEX": "u32", "DISTANCE": "u32", "MATRIX": 0})
+        self.way, self.kernels = WAYS[way], KernelFile(
+            self.device, FILE, {"VERTEX": "u32", "DISTANCE": "u32", "MATRIX": 0})
         self.distances, self.changed = self.device.empty(self.n, np.uint32), self.device.empty(1, np.uint64)
 
     def launch(self, level: int) -> None:
         """Look at all vertices, and expand those at this level."""
-        self.device.launch(self.kernel, blocks_for(self.n, self.block, self.device), self.block, (
-            self.lists.starts, self.lists.sizes, self.lists.entries, np.uint64(self.n), self.distances,
-            np.uint32(level), self.changed))
+        self.kernels.launch(self.way, self.n, self.lists.starts, self.lists.sizes, self.lists.entries,
+                            np.uint64(self.n), self.distances, np.uint32(level), self.changed)
 
 
 def _equal_lists(setting: Setting, length: int) -> AdjacencyLists:

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.gpu.bounds import diameter_by_bounds
 from emdiam.gpu.device import Device, DeviceArray
+from emdiam.gpu.variants.bounds_dal import diameter_by_bounds
 from emdiam.gpu.variants.registry import VARIANTS
 
 from . import catalogue, figure_7, inputs

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from emdiam.gpu.bounds import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.multi_source import MultiSource
 from emdiam.gpu.spread import Spreader
+from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists
 
 from . import drivers_columns, drivers_forced, drivers_paged, twins

@@ -56,7 +56,7 @@ def luo(subject: Subject, mapping: str) -> Iterator[bool]:
 
 def sums(subject: Subject, mapping: str) -> Iterator[bool]:
     """Exclusive sums of vectors of one part and of several."""
-    from emdiam.gpu.scan import ExclusiveSums
+    from emdiam.gpu.kernel_file import ExclusiveSums
 
     device = subject.setting.device
     for n in (1, 33, 5000, 70_000):

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from emdiam.gpu.cupy_device import CupyDevice, find_device
 from emdiam.gpu.device import Device
-from emdiam.gpu.registry import ENTRIES
+from emdiam.gpu.registry import all_entries
 
 from . import verify
 from .setting import Row, Setting
@@ -26,7 +26,7 @@ def run_every(device: Device, classes: Sequence[str] = CLASSES) -> tuple[list[Ro
     watched = Watched(device)
     setting = Setting(watched, SIZES["toy"], seconds=float("inf"))
     bad = [row for row in verify.run(setting, classes, ("uint32",)) if row.get("wrong") or "failure" in row]
-    missing = {(entry.file, entry.entry) for entry in ENTRIES} - watched.entries
+    missing = {(entry.file, entry.entry) for entry in all_entries()} - watched.entries
     return bad, [f"{entry} of {file}" for file, entry in sorted(missing)]
 
 

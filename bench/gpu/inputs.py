@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from emdiam.gpu.device import Device, DeviceArray
-from emdiam.gpu.variants.bfs_standard import DeviceGraph
+from emdiam.gpu.graph import DeviceGraph
 
 from .host_engine import HostGraph
 from .setting import Setting

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from emdiam.gpu.registry import ENTRIES
+from emdiam.gpu.registry import all_entries
 
 _SIEVE = "tables of recent vertices, that may let a repetition pass; one atomic operation decides (contraction.cuh)"
 _TIERS = "how full a queue is, looked at before the atomic operation that takes a slot (tiers.cuh)"
@@ -22,7 +22,7 @@ INTENDED: Mapping[str, str] = {
     "luo_level": _TIERS, "luo_level_deferred": _TIERS, "luo_levels_block": _TIERS, "luo_levels_grid": _TIERS,
     "bfs4k_virtual_warps": _TABLE, "bfs4k_edge_discover": _TABLE, "bfs4k_hubs": _TABLE, "bfs4k_block": _TABLE,
 }
-_NAMES = frozenset(entry.entry for entry in ENTRIES)
+_NAMES = frozenset(entry.entry for entry in all_entries())
 _RACE = re.compile(r"^=+ *(?:error|warning|info): *race reported", re.IGNORECASE | re.MULTILINE)
 
 

@@ -12,8 +12,8 @@ from functools import partial
 
 import numpy as np
 
-from emdiam.gpu.bounds import diameter_by_bounds
 from emdiam.gpu.first_kernel import check_device
+from emdiam.gpu.variants.bounds_dal import diameter_by_bounds
 
 from . import catalogue, inputs, twins
 from .setting import Row, Setting

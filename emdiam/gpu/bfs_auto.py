@@ -18,9 +18,9 @@ from .bfs_persistent import NO_LIMIT, PersistentLevels
 from .device import Device, DeviceArray
 from .direction_table import PERSISTENT, Choices, LevelSize, Rule, usual_choices
 from .frontier import MOST_THREADS, FrontierLauncher
+from .graph import DeviceGraph
 from .kernel_file import KernelFile, start_distances, zeros
 from .mappings import find_mapping
-from .variants.bfs_standard import DeviceGraph
 
 WORD = 32
 DOWN, UP = "top-down", "bottom-up"
@@ -99,9 +99,8 @@ class AutoBfs:
         self._n, self._words = graph.n_vertices, -(-graph.n_vertices // WORD)
         self._launchers: dict[str, FrontierLauncher] = {}
         self._persistent = PersistentLevels(device, graph, block)
-        self._bits = KernelFile(device, "bfs_bitmaps.cu", graph, block)
-        self._bits.defines["COUNT_ARCS"] = str(int(measure))
-        self._sums = KernelFile(device, "bfs_directions.cu", graph, block)
+        self._bits = KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": int(measure)}, block)
+        self._sums = KernelFile(device, "frontier_sums.cu", graph.macros, block)
         ids = graph.id_dtype
         self._id = ids.type
         self._queues = (graph.shared(device, "queue-0", self._n, ids), graph.shared(device, "queue-1", self._n, ids))

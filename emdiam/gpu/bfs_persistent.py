@@ -12,8 +12,8 @@ import numpy as np
 
 from ..errors import InputError
 from .device import Device, DeviceArray
+from .graph import DeviceGraph
 from .kernel_file import KernelFile, start_distances, zeros
-from .variants.bfs_standard import DeviceGraph
 
 MOST_THREADS = 512
 NO_LIMIT = (1 << 64) - 1
@@ -40,7 +40,7 @@ class PersistentLevels:
         if block is not None and (block % device.warp or not device.warp <= block <= MOST_THREADS):
             raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
         self._device, self._graph = device, graph
-        self._kernels = KernelFile(device, "bfs_persistent.cu", graph, block)
+        self._kernels = KernelFile(device, "bfs_persistent.cu", graph.macros, block)
         self._solo = self._kernels.block("persistent_levels") if solo is None else solo
         self._barrier = zeros(device, 1, np.uint32)
         self._tails, self.state = device.empty(3, np.uint64), device.empty(3, np.uint64)

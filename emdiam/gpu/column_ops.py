@@ -16,10 +16,9 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .device import Device, DeviceArray, blocks_for
-from .registry import find_entry
-from .scan import ExclusiveSums
+from .kernel_file import ExclusiveSums
+from .registry import KERNEL_TYPES, find_entry
 from .source import Define
-from .variants.bfs_standard import KERNEL_TYPES
 
 UNREACHED = int(np.iinfo(np.uint32).max)
 # Numbers of columns_compare.cuh.

@@ -25,16 +25,17 @@ from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
 from . import column_ops as ops
+from .bfs_auto import AutoBfs
 from .device import DeviceArray
 from .device_column import DeviceColumn, on_device
 from .failures import at_the_end
+from .graph import DeviceGraph, Search
 from .labels import LabelGrower, growth_bytes
 from .opening import close_graph, open_graph
-from .paged import PagedGraph
+from .paged import PagedBfs, PagedGraph
 from .pivot_bounds import DevicePivotBounds
 from .replicas import Replicas
-from .search import Search
-from .setting import OnDevice
+from .setting import AUTO, OnDevice
 from .spread import Spreader
 from .upload import upload
 from .vram import VramPlan
@@ -63,7 +64,7 @@ class GpuEngine(CpuEngine):
         words = vram.pool_bytes // (24 * max(1, self.n_vertices))
         self.batch_bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
         try:
-            self._search = Search(self.graph, setting)
+            self._search = open_search(self.graph, setting)
             self._replicas = Replicas([(device, self.graph), *(
                 (other, upload(other, self._core, self._heartbeat)) for other in setting.others)])
         except BaseException as error:
@@ -202,6 +203,20 @@ class GpuEngine(CpuEngine):
         self._count(0, begin)
         self._journal.end("spread", self.stats(), reached=lowered)
         return lowered
+
+
+def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
+    """BFS on `graph` by the variant and the load balancing of `setting`; imports the variants only where one is named.
+
+    Raises InputError as variants.registry.named_bfs does.
+    """
+    if setting.bfs != AUTO:
+        from .variants.registry import named_bfs
+
+        return named_bfs(graph, setting)
+    if isinstance(graph, PagedGraph):
+        return PagedBfs(setting.device, graph, setting.mapping or graph.usual_mapping, setting.tuning)
+    return AutoBfs(setting.device, graph, setting.mapping, setting.tuning)
 
 
 @contextmanager

@@ -11,11 +11,10 @@ import numpy as np
 
 from ..errors import InputError
 from .device import Device, DeviceArray, Kernel, blocks_for
+from .graph import DeviceGraph
+from .kernel_file import ExclusiveSums, KernelFile, zeros
 from .mappings import find_mapping
-from .registry import find_entry
-from .scan import ExclusiveSums
 from .source import Define
-from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph
 
 MOST_THREADS = 256
 
@@ -51,38 +50,31 @@ class FrontierLauncher:
             raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
         self.device, self.graph, self.block = device, graph, block
         self.mapping, self.tuning = find_mapping(mapping, tuning)
-        self.vertex = {"VERTEX": KERNEL_TYPES[graph.id_dtype.name]}
-        self.defines: dict[str, Define] = {**self.vertex, "MAPPING": self.mapping.macro, **self.tuning}
+        self.defines: dict[str, Define] = {**graph.macros, "MAPPING": self.mapping.macro, **self.tuning}
         self.chunk_units = block * self.mapping.units_of_thread(self.tuning)
-        self._none = device.empty(1, np.uint64)
-        self._starts = self._partition = self._deferred = self._none
-        self._n_deferred = device.empty(1, np.uint64)
-        device.fill(self._n_deferred, 0)
+        self._of_frontier = KernelFile(device, "frontier_sums.cu", graph.macros, block)
+        self._starts = self._partition = self._deferred = device.empty(1, np.uint64)
+        self._n_deferred = zeros(device, 1, np.uint64)
         most_rows, n_arcs = graph.most_at_once
         if self.mapping.needs_sums:
             self._make_sums(most_rows)
         if self.mapping.n_phases == 2:
             self._partition = graph.shared(device, "chunks", n_arcs // self.chunk_units + 2, np.uint64)
-            self._cut = self._sums_kernel("partition_rows")
         if self.mapping.defers:
             self._deferred = graph.shared(device, "deferred", n_arcs // (self.tuning["BIG_ROW"] + 1) + 1, np.uint64)
 
     def _make_sums(self, most_rows: int) -> None:
-        """Room for the sums of degrees, and their kernels."""
+        """Room for the sums of degrees."""
         self._starts = self.graph.shared(self.device, "sums", most_rows + 1, np.uint64)
         self._sums = ExclusiveSums(self.device, self.block)
-        self._degrees = self._sums_kernel("frontier_degrees")
 
-    def _sums_kernel(self, entry: str) -> Kernel:
-        return self.device.kernel("frontier_sums.cu", find_entry("frontier_sums.cu", entry).entry, self.vertex)
+    def kernel(self, file: str | Path, entry: str, **macros: Define) -> Kernel:
+        """An entry of a kernel file, built with this mapping. macros : others of that file."""
+        return self.device.kernel(file, entry, {**self.defines, **macros})
 
-    def kernel(self, file: str | Path, entry: str) -> Kernel:
-        """An entry of a kernel file, built with this mapping."""
-        return self.device.kernel(file, entry, self.defines)
-
-    def kernels(self, file: str | Path, entry: str, deferred: str) -> list[Kernel]:
+    def kernels(self, file: str | Path, entry: str, deferred: str, **macros: Define) -> list[Kernel]:
         """The kernels of a launch: an entry, and the one for its deferred rows if this mapping defers any."""
-        return [self.kernel(file, one) for one in (entry, *([deferred] if self.mapping.defers else []))]
+        return [self.kernel(file, one, **macros) for one in (entry, *([deferred] if self.mapping.defers else []))]
 
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
         """Visit every arc of the vertices in `queue`, a vector of different vertices, at least one.
@@ -105,8 +97,8 @@ class FrontierLauncher:
         if self.mapping.needs_sums or held.packed:
             starts = self._sums_of(queue, begin, end)
         if self.mapping.n_phases == 2:
-            self.device.launch(self._cut, blocks_for(self._partition.size, self.block, self.device), self.block,
-                               (starts, rows, np.uint64(self.chunk_units), self._partition))
+            self._of_frontier.launch("partition_rows", self._partition.size, starts, rows, np.uint64(self.chunk_units),
+                                     self._partition)
         if self.mapping.defers:
             self.device.fill(self._n_deferred, 0)
         return (queue, rows, self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred,
@@ -115,8 +107,8 @@ class FrontierLauncher:
     def _sums_of(self, queue: DeviceArray, begin: np.uint64, end: np.uint64) -> DeviceArray:
         """Exclusive sums of the degrees, and their total, uint64[k + 1]; of arcs in [begin, end) alone."""
         starts = self._starts[: queue.size + 1]
-        self.device.launch(self._degrees, blocks_for(queue.size, self.block, self.device), self.block,
-                           (queue, np.uint64(queue.size), self.graph.offsets, begin, end, starts))
+        self._of_frontier.launch("frontier_degrees", queue.size, queue, np.uint64(queue.size), self.graph.offsets,
+                                 begin, end, starts)
         self._sums.replace(starts)
         return starts
 

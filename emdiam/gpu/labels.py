@@ -14,10 +14,9 @@ import numpy as np
 from ..stream.pager import Tick
 from ..traverse.labels import LONGEST
 from .device import Device
-from .entries_labels import LABEL_MAPPING
 from .frontier import MOST_THREADS
-from .registry import find_entry
-from .variants.bfs_standard import DeviceGraph
+from .graph import DeviceGraph
+from .registry import LABEL_MAPPING
 
 # A chunk of the load balancing has 2,048 arcs and a place of 8 bytes; blocks and pages are larger.
 _ARCS_OF_A_BYTE = 128
@@ -41,7 +40,7 @@ class LabelGrower:
     def __init__(self, device: Device, graph: DeviceGraph, block: int = MOST_THREADS) -> None:
         self._device, self._graph = device, graph
         self._launcher = graph.launcher(device, LABEL_MAPPING, block)
-        self._kernel = self._launcher.kernel("labels.cu", find_entry("labels.cu", "grow_labels").entry)
+        self._kernel = self._launcher.kernel("labels.cu", "grow_labels")
 
     def __call__(
         self, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None, most_rounds: int | None = None,

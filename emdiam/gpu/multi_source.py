@@ -10,24 +10,20 @@ Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
-from .device import Device, DeviceArray, Kernel, blocks_for
+from .device import Device, DeviceArray
 from .frontier import MOST_THREADS
-from .registry import find_entry
-from .source import Define
-from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph
+from .graph import DeviceGraph
+from .kernel_file import UNREACHED, KernelFile
 
 WORD_BITS, MOST_BITS = 64, 512
-UNREACHED = int(np.iinfo(np.uint32).max)
 # A pushed arc reads and writes at random, a pulled one reads, and stops early.
 PUSH_COST = 2.0
 # Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that have all bits
 # now, bits that came to targets; then the bits that came to anything.
 COUNTS = 4
-LEVELS = "multi_source_levels.cu"
 
 
 def words_for(k: int) -> int:
@@ -117,7 +113,8 @@ class _Batch:
         self.owner, self.device, self.graph, self.sources = owner, owner.device, owner.graph, sources
         self.words, self.targets = words_for(len(sources)), targets
         self.n = np.uint64(self.graph.n_vertices)
-        self.macros: dict[str, Define] = {"VERTEX": KERNEL_TYPES[self.graph.id_dtype.name], "WORDS": self.words}
+        self._launch = KernelFile(owner.device, "multi_source_levels.cu", {**self.graph.macros, "WORDS": self.words},
+                                  owner.launcher.block).launch
         self.addresses = None if columns is None else self._addresses(columns)
         self.front, self.next, self.seen = owner.planes(self.words)
         self.queue, self.following = owner.queues()
@@ -127,12 +124,6 @@ class _Batch:
         self.missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * len(sources)
         self.size = self.arcs = 0
         self.open_arcs = self.graph.n_arcs
-
-    def _launch(self, name: str, items: int, *args: Any) -> None:
-        """Run an entry of multi_source_levels.cu on about a thread an item."""
-        kernel = self.device.kernel(LEVELS, find_entry(LEVELS, name).entry, self.macros)
-        block = self.owner.launcher.block
-        self.device.launch(kernel, blocks_for(items, block, self.device), block, args)
 
     def _addresses(self, columns: Sequence[DeviceArray] | DeviceArray) -> DeviceArray:
         """Where the columns begin, uint64[k] on the device."""
@@ -199,15 +190,10 @@ class _Batch:
                          self.n, self.bits, self.front, self.seen, self.next, self.following, self.counts)
             return
         self.owner.pushed += 1
-        self.owner.launcher.launch(self._push_kernels(), self.queue[: self.size], (
-            self.front, self.seen, self.next, *self.owner.fresh_marks(), self.following,
-            self.counts))
-
-    def _push_kernels(self) -> list[Kernel]:
         launcher = self.owner.launcher
-        entries = ("push_bits", "push_deferred_bits") if launcher.mapping.defers else ("push_bits",)
-        return [self.device.kernel("multi_source.cu", find_entry("multi_source.cu", entry).entry,
-                                   {**launcher.defines, "WORDS": self.words}) for entry in entries]
+        kernels = launcher.kernels("multi_source.cu", "push_bits", "push_deferred_bits", WORDS=self.words)
+        launcher.launch(kernels, self.queue[: self.size], (
+            self.front, self.seen, self.next, *self.owner.fresh_marks(), self.following, self.counts))
 
 
 def _ones(k: int, words: int) -> np.ndarray:

@@ -6,13 +6,13 @@ from collections.abc import Callable
 
 from ..traverse.core import Core
 from .failures import at_the_end
+from .graph import DeviceGraph
 from .page_cache import Pages
 from .paged import PagedGraph
 from .paging_model import IN_PLACE
 from .paging_rates import measure
 from .setting import OnDevice
 from .upload import upload, upload_offsets
-from .variants.bfs_standard import DeviceGraph
 from .vram import VramPlan
 
 

@@ -16,16 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..traverse.core import Core
-from .device import Device, DeviceArray, Kernel, blocks_for
+from .device import Device, DeviceArray, Kernel
 from .frontier import MOST_THREADS, FrontierLauncher, Held
-from .kernel_file import UNREACHED, start_distances
+from .graph import DeviceGraph
+from .kernel_file import UNREACHED, KernelFile, start_distances
 from .pack_rows import pack_rows
 from .page_cache import Pages
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
-from .registry import find_entry
-from .variants.bfs_standard import DeviceGraph
 
-_FILE = "paging.cu"
 WORD = 32
 
 
@@ -99,6 +97,7 @@ class PagedLauncher(FrontierLauncher):
         self._arcs = graph.shared(device, "arcs", self._pages.items, graph.id_dtype)
         self._tail = device.empty(1, np.uint64)
         self._packed = np.empty(self._pages.items, graph.id_dtype)
+        self._run = KernelFile(device, "paging.cu", graph.macros, block).launch
 
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
         """See FrontierLauncher.launch; one launch for each group of pages with an active arc."""
@@ -114,11 +113,6 @@ class PagedLauncher(FrontierLauncher):
             self.launch_held(kernels, queue, self._bring(group, queue, arcs, sectors), arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
-
-    def _run(self, entry: str, items: int, *args: Any) -> None:
-        """Run an entry of paging.cu with a thread an item."""
-        kernel = self.device.kernel(_FILE, find_entry(_FILE, entry).entry, self.vertex)
-        self.device.launch(kernel, blocks_for(items, self.block, self.device), self.block, args)
 
     def _ask(self, words: DeviceArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Active arcs of each block, int64[blocks]; active rows and their sectors, int64[pages]."""

@@ -14,13 +14,12 @@ from math import gcd
 import numpy as np
 
 from ..traverse.core import Core
-from .device import Device, DeviceArray, blocks_for
-from .kernel_file import zeros
+from .device import Device, DeviceArray
+from .kernel_file import KernelFile, zeros
 from .pack_rows import pack_rows
 from .page_cache import Pages
 from .paging_model import SECTOR_BYTES, TYPICAL, PagingModel
-from .registry import find_entry
-from .variants.bfs_standard import KERNEL_TYPES
+from .registry import KERNEL_TYPES
 
 MEASURED_BYTES = 64 << 20
 # Neighbouring lanes read sectors that lie so many apart: a line has four.
@@ -61,10 +60,8 @@ def _place_rate(device: Device, pages: Pages) -> float:
 
 def read_sectors(device: Device, ids: DeviceArray, n: int, total: DeviceArray) -> None:
     """Read the first id of each of the first n sectors (no multiple of STRIDE) and add them to total, uint64[1]."""
-    entry = find_entry("paging.cu", "read_sectors")
-    kernel = device.kernel(entry.file, entry.entry, {"VERTEX": KERNEL_TYPES[ids.dtype.name]})
-    device.launch(kernel, blocks_for(n, entry.block, device), entry.block,
-                  (ids, np.uint64(n), np.uint64(STRIDE), total))
+    kernels = KernelFile(device, "paging.cu", {"VERTEX": KERNEL_TYPES[ids.dtype.name]})
+    kernels.launch("read_sectors", n, ids, np.uint64(n), np.uint64(STRIDE), total)
 
 
 def _gather_rate(core: Core, pages: Pages) -> float:

@@ -8,7 +8,7 @@ from ..traverse.columns import Column
 from ..traverse.pivot_bounds import Folded, PivotBounds
 from .device import Device
 from .device_column import DeviceColumn
-from .variants.bfs_standard import DeviceGraph
+from .graph import DeviceGraph
 from .vector_kernels import launch_over
 
 _FILE = "pivot_bounds.cu"

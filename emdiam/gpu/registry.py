@@ -1,39 +1,128 @@
 """Every entry of every kernel file, with the macros it is built with and what it may use.
 
+ENTRIES are those of kernels/*.cu, the path that `auto` takes. Those of kernels/variants/*.cu stand beside the
+variants (variants/registry.py), which are imported when one of their entries is asked for.
+
 The compile test builds all of them for sm_90 and compares: an entry that is not listed, or listed and not
 there, registers above the budget, and spills are failures.
 """
 
 from __future__ import annotations
 
-from .entries_auto import ENTRIES_AUTO
-from .entries_bounds import ENTRIES_BOUNDS
-from .entries_busato import BUSATO
-from .entries_dal import ENTRIES_DAL
-from .entries_labels import ENTRIES_LABELS
-from .entries_mapping import ENTRIES_MAPPING
-from .entries_multi import ENTRIES_MULTI
-from .entries_paging import ENTRIES_PAGING
-from .entry import DISTANCES, IDS, Entry, variants
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
 
-__all__ = ["DISTANCES", "ENTRIES", "IDS", "Entry", "find_entry", "variants"]
+from .mappings import MAPPINGS
+from .source import Define, Defines
+
+IDS = ("u32", "u64")
+DISTANCES = ("u8", "u16", "u32")
+# dtype -> value of the macros VERTEX, DISTANCE and NARROW.
+KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
+# Files of the variants are in this folder of kernels/.
+VARIANTS = "variants/"
+LABEL_MAPPING = "two-phase"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One function of a kernel file.
+
+    file : in emdiam/gpu/kernels. entry : its name. block : threads of a block in launches, a multiple of 32
+    and at most what __launch_bounds__ states. registers : most a thread may use. builds : sets of macros
+    under which it is built; all entries of a file that share a set come from one compilation.
+    cooperative : whether it needs a cooperative launch.
+    """
+
+    file: str
+    entry: str
+    block: int = 256
+    registers: int = 32
+    builds: tuple[Defines, ...] = ({},)
+    cooperative: bool = False
+
+
+def combinations(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
+    """All combinations of values of macros: combinations(VERTEX=("u32", "u64")) -> two sets of defines."""
+    return tuple(dict(zip(values, chosen, strict=True)) for chosen in product(*values.values()))
+
+
+VERTICES = combinations(VERTEX=IDS)
+_COUNTING = combinations(VERTEX=IDS, COUNT_ARCS=(0, 1))
+_WORDS = combinations(VERTEX=IDS, WORDS=(1, 2, 4, 8))
+_NARROW = combinations(NARROW=("u8", "u16"))
+
+
+def mapping_builds(names: Sequence[str], others: Sequence[Defines] = VERTICES) -> tuple[Defines, ...]:
+    """The macros of each of these mappings with its usual tuning, with each of the other sets."""
+    return tuple({**other, "MAPPING": MAPPINGS[name].macro, **MAPPINGS[name].tuning}
+                 for name in names for other in others)
+
+
+def mapped(file: str, entry: str, deferred: str, others: Sequence[Defines] = VERTICES,
+           registers: int = 32) -> tuple[Entry, Entry]:
+    """An entry over the arcs of a frontier, by every mapping (papers/004, section 5), and the one for deferred rows.
+
+    registers : of the second. The first has 80, for multi-phase search of wide ids, whose arcs wait in registers;
+    others take 22 to 40.
+    """
+    defers = [name for name, mapping in MAPPINGS.items() if mapping.defers]
+    return (Entry(file, entry, registers=80, builds=mapping_builds(tuple(MAPPINGS), others)),
+            Entry(file, deferred, registers=registers, builds=mapping_builds(defers, others)))
+
+
+def plain(file: str, *entries: str, builds: tuple[Defines, ...] = ({},), registers: int = 32) -> tuple[Entry, ...]:
+    """Entries of one file that differ in their names alone."""
+    return tuple(Entry(file, entry, registers=registers, builds=builds) for entry in entries)
+
 
 ENTRIES: tuple[Entry, ...] = (
-    Entry("bfs_levels.cu", "bfs_standard", builds=variants(VERTEX=IDS, DISTANCE=DISTANCES)),
-    *BUSATO,
-    *ENTRIES_AUTO,
-    *ENTRIES_BOUNDS,
-    *ENTRIES_DAL,
-    *ENTRIES_LABELS,
-    *ENTRIES_MAPPING,
-    *ENTRIES_MULTI,
-    *ENTRIES_PAGING,
+    # Frontiers and their load balancing.
+    *plain("scan.cu", "scan_totals_of_parts", "scan_parts"),
+    *plain("frontier_sums.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", builds=VERTICES),
+    # BFS, level by level. One block a multiprocessor: 64 registers are half of what its threads may have.
+    Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=64, builds=VERTICES, cooperative=True),
+    Entry("bfs_bitmaps.cu", "bottom_up_words", registers=40, builds=_COUNTING),
+    *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", "words_of_queue", "queue_of_words",
+           builds=_COUNTING),
+    *mapped("bfs_top_down.cu", "top_down_bits", "top_down_bits_deferred"),
+    # Arcs that are paged.
+    Entry("paging.cu", "page_activity", registers=48, builds=VERTICES),
+    *plain("paging.cu", "rows_of_range", "frontier_words", "read_sectors", builds=VERTICES),
+    *mapped("bfs_paged.cu", "reach_words", "reach_words_deferred", registers=40),
+    # Many sources, spreads and labels.
+    *mapped("multi_source.cu", "push_bits", "push_deferred_bits", _WORDS, registers=40),
+    *plain("multi_source_levels.cu", "seed_bits", "column_addresses", "write_levels", builds=_WORDS),
+    Entry("multi_source_levels.cu", "pull_bits", registers=48, builds=_WORDS),
+    Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
+    *mapped("spread.cu", "spread_level", "spread_deferred"),
+    *plain("spread_seeds.cu", "admit_seeds", "queue_of_bound", builds=VERTICES),
+    Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
+    # Columns, and the bounds that the exact methods keep in them.
+    *plain("columns.cu", "column_bits", "column_best", "column_first", "column_count", "column_histogram",
+           "column_gather", "column_put", "column_fill_where", "column_recode", "column_recode_reached",
+           "column_fold", "column_range_max"),
+    *plain("column_select.cu", "select_counts", "select_vertices"),
+    *plain("column_widths.cu", "column_narrow", "column_widen", builds=_NARROW),
+    *plain("folds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"),
+    Entry("pivot_bounds.cu", "fold_pivot", registers=40),
+    Entry("pivot_bounds.cu", "choose_pivots"),
 )
 
 
+def all_entries() -> tuple[Entry, ...]:
+    """ENTRIES and those of the variants, which this imports."""
+    from .variants.registry import ENTRIES as OF_VARIANTS
+
+    return (*ENTRIES, *OF_VARIANTS)
+
+
+@cache
 def find_entry(file: str, entry: str) -> Entry:
     """The registered entry of that name. Raises KeyError if there is none."""
-    for known in ENTRIES:
+    for known in all_entries() if file.startswith(VARIANTS) else ENTRIES:
         if (known.file, known.entry) == (file, entry):
             return known
     raise KeyError(f"{entry} of {file} is not in the registry")

@@ -18,8 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from .device import Device, DeviceArray
+from .graph import DeviceGraph
 from .multi_source import UNREACHED, WORD_BITS, MultiSource
-from .variants.bfs_standard import DeviceGraph
 
 _PIECE = 1 << 20
 # Called after each batch with its levels, and when it began (time.perf_counter).

@@ -14,13 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from .device import Device, DeviceArray, blocks_for
+from .device import Device, DeviceArray
 from .frontier import MOST_THREADS
-from .registry import find_entry
-from .variants.bfs_standard import DeviceGraph
-
-UNREACHED = int(np.iinfo(np.uint32).max)
-SEEDS = "spread_seeds.cu"
+from .graph import DeviceGraph
+from .kernel_file import UNREACHED, KernelFile
 
 
 class Spreader:
@@ -36,8 +33,8 @@ class Spreader:
     ) -> None:
         self.device, self.graph = device, graph
         self._launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
-        entries = ("spread_level", "spread_deferred") if self._launcher.mapping.defers else ("spread_level",)
-        self._kernels = [self._launcher.kernel("spread.cu", find_entry("spread.cu", entry).entry) for entry in entries]
+        self._kernels = self._launcher.kernels("spread.cu", "spread_level", "spread_deferred")
+        self._seeds = KernelFile(device, "spread_seeds.cu", graph.macros, block)
         n, ids = graph.n_vertices, graph.id_dtype
         self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
         # Vertices of the next queue, and vertices lowered (spread.cu).
@@ -68,7 +65,7 @@ class Spreader:
         if not 0 <= old < new or n == 0:
             return 0
         self.device.fill(self._counts, 0)
-        self._launch("queue_of_bound", n, bound, np.uint64(n), np.uint32(old), self._following, self._counts)
+        self._seeds.launch("queue_of_bound", n, bound, np.uint64(n), np.uint32(old), self._following, self._counts)
         return self._grow(bound, {}, old + 1, new, self._end_level()[0])
 
     def _check(self, bound: DeviceArray, limit: int) -> None:
@@ -76,12 +73,6 @@ class Spreader:
             raise ValueError(f"a bound of {self.graph.n_vertices} vertices is uint32, one for each")
         if limit >= UNREACHED:
             raise OverflowError(f"the limit {limit} does not fit the bound column (uint32)")
-
-    def _launch(self, name: str, items: int, *args: Any) -> None:
-        """Run an entry of spread_seeds.cu on about a thread an item."""
-        kernel = self.device.kernel(SEEDS, find_entry(SEEDS, name).entry, self._launcher.vertex)
-        block = self._launcher.block
-        self.device.launch(kernel, blocks_for(items, block, self.device), block, args)
 
     def _end_level(self) -> tuple[int, int]:
         """Make what was found the queue; how many vertices that is, and how many of them were lowered."""
@@ -100,7 +91,7 @@ class Spreader:
             # Seeds go first: what has the bound already is not found again by the arcs.
             seeds = due.pop(value, None)
             if seeds is not None:
-                self._launch("admit_seeds", len(seeds), self.device.array(seeds), np.uint64(len(seeds)), bound,
+                self._seeds.launch("admit_seeds", len(seeds), self.device.array(seeds), np.uint64(len(seeds)), bound,
                              np.uint32(value), self._following, self._counts)
             if size:
                 self._launcher.launch(self._kernels, self._queue[:size], (

@@ -9,7 +9,7 @@ import numpy as np
 from ..stream.offsets import row_starts
 from ..traverse.core import Core
 from .device import Device, DeviceArray
-from .variants.bfs_standard import DeviceGraph
+from .graph import DeviceGraph
 
 _PIECE = 1 << 17
 _BLOCKS_AT_ONCE = 64

@@ -14,6 +14,7 @@ from bench.gpu.report import markdown, n_wrong
 from emdiam.gpu.bfs_auto import LevelRecord
 from emdiam.gpu.direction_table import PERSISTENT, read_choices
 from emdiam.gpu.mappings import MAPPINGS
+from emdiam.gpu.registry import all_entries
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
 from emdiam.gpu.variants.registry import VARIANTS
 from tests.helpers import naive
@@ -107,10 +108,10 @@ def test_a_read_that_returns_something_else_is_a_failure() -> None:
 
 
 def test_compile_reports_each_build_that_fails() -> None:
-    good = ("bfs_levels.cu", "bfs_standard", {"VERTEX": "u32", "DISTANCE": "u8"})
-    rows = list(compiling.run(toy(), [good, ("bfs_levels.cu", "nothing", good[2])]))
+    good = ("variants/bfs_standard.cu", "bfs_standard", {"VERTEX": "u32", "DISTANCE": "u8"})
+    rows = list(compiling.run(toy(), [good, ("variants/bfs_standard.cu", "nothing", good[2])]))
     assert "no entry nothing" in rows[0]["failure"] and rows[1]["builds"] == 2
-    assert {file for file, _, _ in compiling.builds()} == {entry.file for entry in compiling.ENTRIES}
+    assert {file for file, _, _ in compiling.builds()} == {entry.file for entry in all_entries()}
 
 
 def test_variants_and_drivers_are_verified(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,6 +255,10 @@ def test_what_a_sanitizer_finds_counts(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_tests_on_the_device_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sanitize, "_run", lambda command, seconds: "...\n2 failed, 30 passed, 5 deselected in 3s\n")
+    def said(command: list[str], seconds: float) -> str:
+        assert any((sanitize.ROOT / command[-1]).glob("test_*.py"))
+        return "...\n2 failed, 30 passed, 5 deselected in 3s\n"
+
+    monkeypatch.setattr(sanitize, "_run", said)
     (row,) = sanitize.run_tests(toy())
     assert row["errors"] == 2 and row["counts"] == {"failed": 2, "passed": 30, "deselected": 5}

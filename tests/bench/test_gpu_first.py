@@ -19,7 +19,7 @@ from bench.gpu.report import markdown, n_wrong
 from bench.gpu.setting import NO_TIME, Row, Setting
 from emdiam.errors import DeviceUnfitError
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.registry import ENTRIES
+from emdiam.gpu.registry import all_entries
 from emdiam.gpu.source import KERNELS
 from tests.helpers.bench_gpu_toy import kept_of, toy
 from tests.simt.devices import open_device
@@ -230,11 +230,11 @@ def test_intended_races_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_list_of_intended_races_is_that_of_the_kernels() -> None:
     """Each entry that has one of the three spaces in which threads look without waiting, and no other."""
     names = set()
-    for path in KERNELS.glob("*.cu"):
+    for path in KERNELS.rglob("*.cu"):
         for body in re.split(r'extern "C" __global__', path.read_text(encoding="utf-8"))[1:]:
             entry = re.search(r"(\w+)\((?:const|FRONTIER|VERTEX|Rows|u|D)", body)
             if re.search(r"^\s+(?:SIEVE|TIERS|SEARCH)\(", body.split("\n}\n")[0], re.MULTILINE):
                 assert entry is not None
                 names.add(entry[1])
-    assert names == set(races.INTENDED) <= {entry.entry for entry in ENTRIES}
+    assert names == set(races.INTENDED) <= {entry.entry for entry in all_entries()}
     assert MAPPINGS and all(reason.count("(") == 1 for reason in races.INTENDED.values())

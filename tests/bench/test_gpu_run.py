@@ -79,13 +79,13 @@ def test_a_watched_device_stops_and_notes_entries() -> None:
     graph = inputs.graph_of(toy(device=device), "path", inputs.path(np, 5)).graph
     watched = Watched(device)
     assert bfs_frontier(watched, graph, 0)[1] == 4
-    assert ("frontier.cu", "expand_frontier") in watched.entries and watched.n_launches >= 5
+    assert ("variants/bfs_frontier.cu", "expand_frontier") in watched.entries and watched.n_launches >= 5
     late = Watched(device, 0.01)
     time.sleep(0.02)
     with pytest.raises(TooSlow, match=r"stopped after .* and 0 launches; limit 0.01 s"):
         bfs_frontier(late, graph, 0)
     late.restart()
-    assert late.kernel("frontier.cu", "expand_frontier", {"VERTEX": "u32", "MAPPING": "MAPPING_THREADS"})
+    assert late.kernel("variants/bfs_frontier.cu", "expand_frontier", {"VERTEX": "u32", "MAPPING": "MAPPING_THREADS"})
 
 
 # -- processes ----------------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_what_was_not_run_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(every_entry.verify, "run", lambda setting, classes, ids: [{"subject": "x", "failure": "y"}])
     bad, missing = every_entry.run_every(open_device("shim-0"))
-    assert bad == [{"subject": "x", "failure": "y"}] and "expand_frontier of frontier.cu" in missing
+    assert bad == [{"subject": "x", "failure": "y"}] and "expand_frontier of variants/bfs_frontier.cu" in missing
     monkeypatch.setattr(every_entry, "find_device", lambda name: open_device("shim-0"))
     assert every_entry.main([]) == 1
 

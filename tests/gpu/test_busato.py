@@ -64,7 +64,7 @@ def check_contraction(name: str, heads: list[int], block: int) -> None:
     distances, reached = device.array(before), device.empty(n, np.uint32)
     visited, tail = zeros(device, -(-n // 8), np.uint8), zeros(device, 1, np.uint64)
     given = device.array(np.array([*heads, 0], np.uint32))
-    KernelFile(device, "bfs_merrill.cu", graph, block).launch(
+    KernelFile(device, "variants/bfs_merrill.cu", graph.macros, block).launch(
         "merrill_contract", len(heads), given, np.uint64(len(heads)), distances, visited, np.uint32(9), reached, tail)
     want = {head for head in heads if not known[head]}
     found = device.to_host(reached)[: int(device.to_host(tail)[0])].tolist()

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.gpu.registry import ENTRIES, Entry, find_entry, variants
+from emdiam.gpu.registry import Entry, all_entries, combinations, find_entry
 from emdiam.gpu.source import KERNELS, Define
 from tests.simt import runner
 from tests.simt.compile_proof import NVCC, Usage, compile_log, compile_logs, have_nvcc, read_log
 
 needs_nvcc = pytest.mark.skipif(not have_nvcc(), reason=f"the CUDA compiler {NVCC} is not on this machine")
+ENTRIES = all_entries()
 LOG = """ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'second' for 'sm_90'
 ptxas info    : Function properties for second
@@ -79,7 +80,7 @@ def test_every_build_of_every_entry_compiles_within_its_budget() -> None:
 
 
 def test_every_kernel_file_is_registered() -> None:
-    assert {path.name for path in KERNELS.glob("*.cu")} == {entry.file for entry in ENTRIES}
+    assert {str(path.relative_to(KERNELS)) for path in KERNELS.rglob("*.cu")} == {entry.file for entry in ENTRIES}
 
 
 def test_the_registry_is_sound() -> None:
@@ -90,13 +91,13 @@ def test_the_registry_is_sound() -> None:
         # A block must fit a multiprocessor, which has 65,536 registers and hands them out by eights.
         assert -(-entry.registers // 8) * 8 * entry.block <= 65536
         assert find_entry(entry.file, entry.entry) is entry
-    with pytest.raises(KeyError, match="nothing of bfs_levels.cu is not in the registry"):
-        find_entry("bfs_levels.cu", "nothing")
+    with pytest.raises(KeyError, match="nothing of variants/bfs_standard.cu is not in the registry"):
+        find_entry("variants/bfs_standard.cu", "nothing")
 
 
-def test_variants() -> None:
-    assert variants(A=("x", "y"), B=(1,)) == ({"A": "x", "B": 1}, {"A": "y", "B": 1})
-    assert variants() == ({},)
+def test_combinations() -> None:
+    assert combinations(A=("x", "y"), B=(1,)) == ({"A": "x", "B": 1}, {"A": "y", "B": 1})
+    assert combinations() == ({},)
 
 
 def test_the_log_is_read() -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
 from emdiam.gpu.device import Device
+from emdiam.gpu.graph import DeviceGraph
 from emdiam.gpu.variants.bfs_dal import (
     bfs_busy_wait,
     bfs_hybrid,
@@ -19,7 +20,6 @@ from emdiam.gpu.variants.bfs_dal import (
     bfs_warp,
     hybrid_entry,
 )
-from emdiam.gpu.variants.bfs_standard import DeviceGraph
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists, with_addresses
 from emdiam.gpu.variants.registry import VARIANTS
 from tests.helpers import naive

@@ -222,7 +222,7 @@ def test_includes_are_replaced_once_and_lines_keep_their_names(tmp_path: Path) -
 
 
 def test_only_the_tests_header_is_left_to_the_compiler() -> None:
-    for path in KERNELS.glob("*.cu"):
+    for path in KERNELS.rglob("*.cu"):
         assert set(re.findall(r"#\s*include.*", kernel_source(path))) == {'#include "shim.hpp"'}
 
 

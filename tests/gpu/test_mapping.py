@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from emdiam.errors import InputError
 from emdiam.gpu.device import Device
 from emdiam.gpu.frontier import FrontierLauncher
+from emdiam.gpu.graph import DeviceGraph
+from emdiam.gpu.kernel_file import ExclusiveSums
 from emdiam.gpu.mappings import MAPPINGS, find_mapping
-from emdiam.gpu.scan import ExclusiveSums
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
-from emdiam.gpu.variants.bfs_standard import DeviceGraph
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt import runner
@@ -156,8 +156,8 @@ def test_every_virtual_warp(lanes: int) -> None:
 
 @needs_nvcc
 @pytest.mark.parametrize(("file", "entry"), [
-    ("frontier.cu", "expand_frontier"), ("bfs_luo_level.cu", "luo_level"),
-    ("bfs_merrill_mapped.cu", "merrill_expand_contract")])
+    ("variants/bfs_frontier.cu", "expand_frontier"), ("variants/bfs_luo_level.cu", "luo_level"),
+    ("variants/bfs_merrill_mapped.cu", "merrill_expand_contract")])
 @pytest.mark.parametrize(("mapping", "tuning"), [
     ("two-phase", {}), ("block-search", {"WINDOW_ROWS": 4096}), ("multi-phase", {"UNITS_PER_THREAD": 8}),
     ("multi-phase", {"UNITS_PER_THREAD": 1, "SEARCHES": 16})])

@@ -12,7 +12,7 @@ from numpy.typing import DTypeLike
 from emdiam.errors import InputError
 from emdiam.gpu.cupy_device import find_device
 from emdiam.gpu.device import Device
-from emdiam.gpu.variants.bfs_standard import DeviceGraph
+from emdiam.gpu.graph import DeviceGraph
 from tests.helpers import naive
 from tests.simt import runner
 

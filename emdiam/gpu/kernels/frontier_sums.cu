@@ -1,5 +1,5 @@
-// What the mappings that search need of a frontier: its degrees, whose exclusive sums are the starts of its
-// rows (scan.cu), and the rows in which chunks of equally many units begin.
+// What is summed over a frontier: its arcs, and for the mappings that search its degrees, whose exclusive sums are
+// the starts of its rows (scan.cu), and the rows in which chunks of equally many units begin.
 // Source: papers/004, section 5 (prefix sums at run time) and 5.3.4 (partitioning phase).
 #include "mapping.cuh"
 
@@ -26,4 +26,18 @@ partition_rows(const u64* starts, u64 n_rows, u64 chunk_units, u64* partition) {
     for (u64 chunk = first_item(); chunk <= chunks; chunk += item_stride()) {
         partition[chunk] = find_row<u64>(starts, 0, n_rows, min(chunk * chunk_units, units - 1));
     }
+}
+
+// queue: VERTEX[*size], offsets: u64[n + 1], arcs: u64[1], zero before, gets the arcs of all vertices in the queue.
+// The size is read here, so that the host need not know it yet. One thread a vertex, any grid.
+extern "C" __global__ void __launch_bounds__(256)
+arcs_of_queue(const VERTEX* queue, const u64* size, const u64* offsets, u64* arcs) {
+    u64 sum = 0;
+    const u64 items = *size;
+    for (u64 i = first_item(); i < items; i += item_stride()) {
+        const VERTEX v = queue[i];
+        sum += __ldg(offsets + v + 1) - __ldg(offsets + v);
+    }
+    sum = warp_sum(sum);
+    if (lane_id() == 0 && sum != 0) atomicAdd(arcs, sum);
 }

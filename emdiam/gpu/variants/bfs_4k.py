@@ -10,8 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..device import Device, DeviceArray
+from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances
-from .bfs_standard import DeviceGraph
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ def bfs_4k(
     Work O(n + m). Source: papers/004, section 2.2.
     """
     tuning = tuning or Tuning()
-    search = _Search(device, KernelFile(device, "bfs_4k.cu", graph, block), graph, source, tuning)
+    search = _Search(device, KernelFile(device, "variants/bfs_4k.cu", graph.macros, block), graph, source, tuning)
     most = search.threads if tuning.in_block is None else tuning.in_block
     while search.size:
         if search.size > most or not search.levels_in_block(most):

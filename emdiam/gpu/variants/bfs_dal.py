@@ -1,4 +1,4 @@
-"""The BFS variants of papers/001, section IV-D: the host's loops around kernels/bfs_dal.cu.
+"""The BFS variants of papers/001, section IV-D: the host's loops around kernels/variants/bfs_dal.cu.
 
 All look at every vertex in every level: work O(n * levels + m). Each takes a graph in rows, which it puts into
 padded lists first, unless `lists` has them (layouts.py): give it where more than one BFS is to run.
@@ -15,12 +15,12 @@ import numpy as np
 
 from ...errors import InputError
 from ..device import Device, DeviceArray, blocks_for
-from ..registry import find_entry
-from ..source import Define
-from .bfs_standard import KERNEL_TYPES, DeviceGraph
+from ..graph import DeviceGraph
+from ..kernel_file import KernelFile
+from ..registry import KERNEL_TYPES
 from .layouts import AdjacencyLists, padded_lists, with_addresses
 
-FILE = "bfs_dal.cu"
+FILE = "variants/bfs_dal.cu"
 # The paper switches by the fall of what is left and gives no figure.
 WARP_SHARE = 0.1
 
@@ -38,7 +38,10 @@ class _Search:
             raise InputError(f"the lists have {self.lists.n_vertices} vertices, the graph has {self.n}",
                              remedy="give the lists of this graph")
         self.dtype = np.dtype(np.uint32) if dtype is None else np.dtype(dtype)
-        self.block = block or find_entry(FILE, "bfs_lists").block
+        self.kernels = KernelFile(device, FILE, {
+            "VERTEX": KERNEL_TYPES[self.lists.entries.dtype.name], "DISTANCE": KERNEL_TYPES[self.dtype.name],
+            "MATRIX": int(self.lists.starts is None)}, block)
+        self.block = self.kernels.block("bfs_lists")
         self.grid = blocks_for(self.n, self.block, device)
         self.unreached = int(np.iinfo(self.dtype).max)
         self.distances = device.empty(self.n, self.dtype)
@@ -47,11 +50,7 @@ class _Search:
 
     def launch(self, entry: str, *args: Any) -> None:
         """Run an entry on all vertices. The grid is the same in all levels, as Busy-Wait needs it."""
-        defines: dict[str, Define] = {
-            "VERTEX": KERNEL_TYPES[self.lists.entries.dtype.name],
-            "DISTANCE": KERNEL_TYPES[self.dtype.name], "MATRIX": int(self.lists.starts is None)}
-        kernel = self.device.kernel(FILE, entry, defines)
-        self.device.launch(kernel, self.grid, self.block, args)
+        self.kernels.launch_blocks(entry, self.grid, *args)
 
     def expand(self, entry: str, level: int, *flags: DeviceArray) -> None:
         """Run one level of an entry that takes lists."""

@@ -14,8 +14,8 @@ import numpy as np
 from ...errors import InputError
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS, FrontierLauncher
+from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances
-from .bfs_standard import DeviceGraph
 
 ALPHA, BETA = 14, 24
 
@@ -28,7 +28,7 @@ def bfs_bottom_up(
     block : threads of a block, None for the registry's. The graph is undirected. Work O((n + m) * levels) at
     worst, far less where most vertices find a neighbour early. Source: papers/004, section 2.1.
     """
-    kernels, n = KernelFile(device, "bfs_directions.cu", graph, block), graph.n_vertices
+    kernels, n = KernelFile(device, "variants/bfs_directions.cu", graph.macros, block), graph.n_vertices
     distances, counts = start_distances(device, n, source), device.empty(2, np.uint64)
     for level in count():
         device.fill(counts, 0)
@@ -46,7 +46,8 @@ class _Turning:
                  launcher: FrontierLauncher | None) -> None:
         self.device, self.graph, self.n = device, graph, graph.n_vertices
         self.launcher = launcher
-        self.kernels = KernelFile(device, "bfs_directions.cu", graph, block)
+        self.kernels = KernelFile(device, "variants/bfs_directions.cu", graph.macros, block)
+        self.sums = KernelFile(device, "frontier_sums.cu", graph.macros, block)
         self.distances = start_distances(device, self.n, source)
         self.counts = device.empty(2, np.uint64)
         self.frontier = device.empty(self.n, graph.id_dtype)
@@ -92,10 +93,10 @@ class _Turning:
                                 self.reached, self.counts)
             return
         size, arcs = self.counts[:1], self.counts[1:]
-        kernels = self.launcher.kernels("frontier.cu", "expand_frontier", "expand_deferred")
+        kernels = self.launcher.kernels("variants/bfs_frontier.cu", "expand_frontier", "expand_deferred")
         self.launcher.launch(kernels, self.frontier[: self.n_frontier], (
             self.distances, np.uint32(level + 1), self.reached, size))
-        self.kernels.launch("arcs_of_queue", self.n, self.reached, size, self.graph.offsets, arcs)
+        self.sums.launch("arcs_of_queue", self.n, self.reached, size, self.graph.offsets, arcs)
 
 
 def bfs_direction_optimizing(

@@ -1,4 +1,4 @@
-"""BFS from a queue of vertices, with load balancing to choose: the host's loop around frontier.cu."""
+"""BFS from a queue of vertices, with load balancing to choose: the host's loop around bfs_frontier.cu."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS
+from ..graph import DeviceGraph
 from ..kernel_file import UNREACHED, start_distances
-from .bfs_standard import DeviceGraph
 
 
 class FrontierBfs:
@@ -25,7 +25,7 @@ class FrontierBfs:
         self._device, self._graph = device, graph
         self._launcher = graph.launcher(
             device, mapping or graph.usual_mapping, MOST_THREADS if block is None else block, tuning)
-        self._kernels = self._launcher.kernels("frontier.cu", "expand_frontier", "expand_deferred")
+        self._kernels = self._launcher.kernels("variants/bfs_frontier.cu", "expand_frontier", "expand_deferred")
         n, ids = graph.n_vertices, graph.id_dtype
         self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
         self._n_next = device.empty(1, np.uint64)

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS, FrontierLauncher
+from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances, zeros
-from .bfs_standard import DeviceGraph
 
 DEFAULT_MAPPING = "threads"
 
@@ -42,7 +42,7 @@ class _Search:
         """One level, by the mapping."""
         here, there = self.queues[self.level % 2], self.queues[1 - self.level % 2]
         self.device.fill(self.tails, 0)
-        self.launcher.launch(self.launcher.kernels("bfs_luo_level.cu", "luo_level", "luo_level_deferred"),
+        self.launcher.launch(self.launcher.kernels("variants/bfs_luo_level.cu", "luo_level", "luo_level_deferred"),
                              here[: self.size], (self.distances, np.uint32(self.level + 1), there, self.tails))
         self.size, self.level = int(self.device.to_host(self.tails)[0]), self.level + 1
 
@@ -72,7 +72,7 @@ def bfs_luo(
     changed; smaller ones have a thread a vertex. Work O(n + m). Raises InputError for a mapping, a tuning or a
     block that there cannot be. Source: papers/004, section 2.1.
     """
-    kernels = KernelFile(device, "bfs_luo.cu", graph, block)
+    kernels = KernelFile(device, "variants/bfs_luo.cu", graph.macros, block)
     launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
     in_block, in_grid = limits or _limits(device, kernels)
     search = _Search(device, graph, kernels, launcher, source)

@@ -17,10 +17,10 @@ import numpy as np
 
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS, FrontierLauncher
+from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances, zeros
-from .bfs_standard import DeviceGraph
 
-MAPPED = "bfs_merrill_mapped.cu"
+MAPPED = "variants/bfs_merrill_mapped.cu"
 DEFAULT_MAPPING = "cta-warp-scan"
 Tuning = Mapping[str, int] | None
 
@@ -32,7 +32,7 @@ class _Frontiers:
                  tuning: Tuning) -> None:
         self.device, self.graph = device, graph
         self.launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
-        self.kernels = KernelFile(device, "bfs_merrill.cu", graph, block)
+        self.kernels = KernelFile(device, "variants/bfs_merrill.cu", graph.macros, block)
         self.distances = start_distances(device, graph.n_vertices, source)
         self.visited = zeros(device, -(-graph.n_vertices // 8), np.uint8)
         self.counts = device.empty(2, np.uint64)

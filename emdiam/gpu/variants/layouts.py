@@ -15,9 +15,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ...errors import BudgetError
-from ..device import Device, DeviceArray, blocks_for
-from ..registry import find_entry
-from .bfs_standard import KERNEL_TYPES, DeviceGraph
+from ..device import Device, DeviceArray
+from ..graph import DeviceGraph
+from ..kernel_file import KernelFile
+from ..registry import KERNEL_TYPES
 
 SEGMENT = 32
 
@@ -74,7 +75,7 @@ def with_addresses(device: Device, lists: AdjacencyLists) -> AdjacencyLists:
     n = lists.n_vertices
     starts = device.array(_matrix_starts(n, lists.width)) if lists.starts is None else lists.starts
     addresses = device.empty(n, np.uint64)
-    _launch(device, "row_addresses", lists.entries, n, (starts, lists.entries, np.uint64(n), addresses))
+    _kernels(device, lists.entries).launch("row_addresses", n, starts, lists.entries, np.uint64(n), addresses)
     return replace(lists, addresses=addresses)
 
 
@@ -100,13 +101,11 @@ def _copy(device: Device, graph: DeviceGraph, starts: DeviceArray, total: int) -
     """Rows of a graph copied to lists that begin at `starts` and hold `total` entries."""
     n = graph.n_vertices
     sizes, entries = device.empty(n, np.uint64), device.empty(total, graph.neighbours.dtype)
-    _launch(device, "copy_rows", entries, n * device.warp,
-            (graph.offsets, graph.neighbours, np.uint64(n), starts, sizes, entries))
+    rows = (graph.offsets, graph.neighbours, np.uint64(n))
+    _kernels(device, entries).launch("copy_rows", n * device.warp, *rows, starts, sizes, entries)
     return AdjacencyLists(sizes, entries, starts)
 
 
-def _launch(device: Device, name: str, entries: DeviceArray, items: int, args: tuple[object, ...]) -> None:
-    """Run an entry of layouts.cu, compiled for the type of `entries`, on about a thread for every item."""
-    entry = find_entry("layouts.cu", name)
-    kernel = device.kernel(entry.file, name, {"VERTEX": KERNEL_TYPES[entries.dtype.name]})
-    device.launch(kernel, blocks_for(items, entry.block, device), entry.block, args)
+def _kernels(device: Device, entries: DeviceArray) -> KernelFile:
+    """The kernels of layouts.cu for the type of `entries`."""
+    return KernelFile(device, "variants/layouts.cu", {"VERTEX": KERNEL_TYPES[entries.dtype.name]})

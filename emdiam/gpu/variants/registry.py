@@ -1,4 +1,7 @@
-"""Every BFS variant by name: who runs it, what the literature calls it, where it stands, and its work."""
+"""Every BFS variant by name: who runs it, what the literature calls it, where it stands, and its work; its kernels.
+
+ENTRIES are the entries of kernels/variants/*.cu, as those of registry.py; it says what they are checked for.
+"""
 
 from __future__ import annotations
 
@@ -10,23 +13,53 @@ from typing import Any
 from ...errors import InputError
 from ..bfs_auto import bfs_auto, prepare_auto
 from ..bfs_persistent import bfs_persistent
+from ..column_ops import cut
 from ..device import Device, DeviceArray
+from ..graph import DeviceGraph, Search
+from ..mappings import find_mapping
+from ..registry import DISTANCES, IDS, VERTICES, Entry, combinations, mapped, plain
+from ..setting import AUTO, OnDevice
 from .bfs_4k import bfs_4k
 from .bfs_dal import bfs_busy_wait, bfs_lists, bfs_pointers, bfs_textures, bfs_warp
 from .bfs_dal import bfs_hybrid as bfs_dal_hybrid
 from .bfs_directions import bfs_bottom_up, bfs_direction_optimizing
-from .bfs_frontier import bfs_frontier
-from .bfs_hong import bfs_virtual_warps
+from .bfs_frontier import FrontierBfs, bfs_frontier
 from .bfs_luo import bfs_luo
 from .bfs_merrill import bfs_contract_expand, bfs_expand_contract, bfs_hybrid, bfs_two_phase
-from .bfs_standard import DeviceGraph, bfs_standard
-from .bfs_topology import arc_tails, bfs_edges, bfs_harish, bfs_spmv
+from .bfs_topology import arc_tails, bfs_edges, bfs_harish, bfs_spmv, bfs_standard, bfs_virtual_warps
 from .layouts import padded_lists, with_addresses
 
 _TOPOLOGY = "O(V D + E)"
 _LINEAR = "O(V + E)"
 _DAL = "papers/001, section IV-D"
 _RELATED = "papers/004, section 2.1"
+FRONTIER = "frontier"
+_ROWS = combinations(VERTEX=IDS, DISTANCE=DISTANCES)
+_DAL_BUILDS = combinations(VERTEX=IDS, DISTANCE=DISTANCES, MATRIX=(0, 1))
+
+ENTRIES: tuple[Entry, ...] = (
+    # papers/004: the algorithms of section 2, and frontiers with the mappings of section 5.
+    *mapped("variants/bfs_frontier.cu", "expand_frontier", "expand_deferred"),
+    *plain("variants/bfs_topology.cu", "harish_expand", "harish_update", "spmv_level", "arc_tails", "edges_level",
+           "hong_level", builds=VERTICES),
+    *plain("variants/bfs_directions.cu", "top_down_level", "bottom_up_level", "queue_of_level", builds=VERTICES),
+    *mapped("variants/bfs_luo_level.cu", "luo_level", "luo_level_deferred"),
+    Entry("variants/bfs_luo.cu", "luo_levels_block", registers=40, builds=VERTICES),
+    Entry("variants/bfs_luo.cu", "luo_levels_grid", registers=40, builds=VERTICES, cooperative=True),
+    *mapped("variants/bfs_merrill_mapped.cu", "merrill_expand", "merrill_expand_deferred"),
+    *mapped("variants/bfs_merrill_mapped.cu", "merrill_expand_contract", "merrill_expand_contract_deferred"),
+    *plain("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", builds=VERTICES),
+    *plain("variants/bfs_4k.cu", "bfs4k_virtual_warps", "bfs4k_edge_discover", builds=VERTICES, registers=40),
+    Entry("variants/bfs_4k.cu", "bfs4k_hubs", builds=VERTICES),
+    Entry("variants/bfs_4k.cu", "bfs4k_block", registers=48, builds=VERTICES),
+    # papers/001: variants, layouts, and bounds.
+    Entry("variants/bfs_standard.cu", "bfs_standard", builds=_ROWS),
+    *plain("variants/bfs_dal.cu", "bfs_lists", "bfs_pointers", "bfs_busy_wait", "bfs_textures", "bfs_warp",
+           "count_left", builds=_DAL_BUILDS),
+    *plain("variants/bounds_dal.cu", "open_bounds", "update_bounds", "largest_bounds", "update_candidates",
+           "select_rank", "select_vertex", builds=combinations(DISTANCE=DISTANCES)),
+    *plain("variants/layouts.cu", "copy_rows", "row_addresses", builds=VERTICES),
+)
 
 
 @dataclass(frozen=True)
@@ -86,10 +119,10 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType({
     "merrill-two-phase": Variant(bfs_two_phase, "Merrill, two-phase", _RELATED, _LINEAR, mapped=True),
     "merrill-hybrid": Variant(bfs_hybrid, "Merrill, hybrid", _RELATED, _LINEAR, mapped=True),
     "bfs-4k": Variant(bfs_4k, "BFS-4K", "papers/004, section 2.2", _LINEAR),
-    "frontier": Variant(bfs_frontier, "Frontier with load balancing", "papers/004, sections 2 and 5", _LINEAR,
+    FRONTIER: Variant(bfs_frontier, "Frontier with load balancing", "papers/004, sections 2 and 5", _LINEAR,
                         mapped=True),
     "persistent": Variant(bfs_persistent, "All levels in one launch", _RELATED, _LINEAR),
-    "auto": Variant(bfs_auto, "Each level its own way", "papers/004, sections 2.1 and 5", "O((V + E) D)", mapped=True,
+    AUTO: Variant(bfs_auto, "Each level its own way", "papers/004, sections 2.1 and 5", "O((V + E) D)", mapped=True,
                     prepare=prepare_auto),
 })
 
@@ -99,3 +132,48 @@ def find_variant(name: str) -> Variant:
     if name not in VARIANTS:
         raise InputError("there is no such variant of BFS", text=name, remedy=f"choose from {', '.join(VARIANTS)}")
     return VARIANTS[name]
+
+
+class _VariantBfs:
+    """A variant on one graph that is on the device, for any number of sources; see Search."""
+
+    def __init__(self, variant: Variant, device: Device, graph: DeviceGraph, options: dict[str, Any]) -> None:
+        self._run, self._device, self._graph = variant.run, device, graph
+        self._options = options | (variant.prepare(device, graph) if variant.prepare else {})
+
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """See Search.run; all levels are done, whatever the radius."""
+        distances, levels = self._run(self._device, self._graph, source, **self._options)
+        if radius is None or levels < radius:
+            return distances, levels, True
+        if levels > radius:
+            cut(self._device, distances, radius)
+        return distances, radius, False
+
+
+def named_bfs(graph: DeviceGraph, setting: OnDevice) -> Search:
+    """BFS on `graph` by the variant and the load balancing of `setting`.
+
+    Raises InputError for a variant or a mapping that there is not, a mapping that the variant does not take, and a
+    variant that needs all edges on the device where they are paged.
+    """
+    device, mapping, tuning = setting.device, setting.mapping, setting.tuning
+    variant, options = find_variant(setting.bfs), dict[str, Any]()
+    if mapping is not None:
+        find_mapping(mapping, tuning)
+        if not variant.mapped:
+            raise InputError(f"the BFS variant {setting.bfs} has a load balancing of its own", text=mapping,
+                             remedy="leave the mapping out, or choose another variant")
+        options = {"mapping": mapping, "tuning": tuning}
+    if setting.bfs == FRONTIER:
+        if graph.resident:
+            return FrontierBfs(device, graph, **options)
+        # Not above: it brings kernels of the host, which the benchmark of variants does without.
+        from ..paged import PagedBfs, PagedGraph
+
+        assert isinstance(graph, PagedGraph)
+        return PagedBfs(device, graph, mapping or graph.usual_mapping, tuning)
+    if not graph.resident:
+        raise InputError("the edges do not fit the device, and this variant of BFS needs them there",
+                         text=setting.bfs, remedy=f"use {AUTO} or {FRONTIER}, or raise --vram")
+    return _VariantBfs(variant, device, graph, options)

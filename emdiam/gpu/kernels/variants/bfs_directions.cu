@@ -67,17 +67,3 @@ queue_of_level(u64 n, const u32* distances, u32 level, VERTEX* frontier, u64* ta
         if (mine) frontier[place] = static_cast<VERTEX>(v);
     }
 }
-
-// queue: VERTEX[*size], offsets: u64[n + 1], arcs: u64[1], zero before, gets the arcs of all vertices in the queue.
-// The size is read here, so that the host need not know it yet. One thread a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-arcs_of_queue(const VERTEX* queue, const u64* size, const u64* offsets, u64* arcs) {
-    u64 sum = 0;
-    const u64 items = *size;
-    for (u64 i = first_item(); i < items; i += item_stride()) {
-        const VERTEX v = queue[i];
-        sum += __ldg(offsets + v + 1) - __ldg(offsets + v);
-    }
-    sum = warp_sum(sum);
-    if (lane_id() == 0 && sum != 0) atomicAdd(arcs, sum);
-}

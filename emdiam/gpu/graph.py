@@ -1,21 +1,20 @@
-"""BFS by levels over all vertices ("Standard" of papers/001): the host's loop around bfs_levels.cu."""
+"""A graph on a device, as traversals see it, and what a BFS on it offers."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..device import Device, DeviceArray, blocks_for
-from ..registry import find_entry
+from .device import Device, DeviceArray
+from .registry import KERNEL_TYPES
+from .source import Define
 
 if TYPE_CHECKING:
-    from ..frontier import FrontierLauncher
-
-KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
+    from .frontier import FrontierLauncher
 
 
 @dataclass(frozen=True)
@@ -51,6 +50,11 @@ class DeviceGraph:
         return self.neighbours.dtype
 
     @property
+    def macros(self) -> dict[str, Define]:
+        """The macros of kernels for its type of vertex, a dict of one's own."""
+        return {"VERTEX": KERNEL_TYPES[self.id_dtype.name]}
+
+    @property
     def resident(self) -> bool:
         """Whether `neighbours` holds all arcs; where not, only a launcher sees them."""
         return True
@@ -68,33 +72,15 @@ class DeviceGraph:
     def launcher(self, device: Device, mapping: str, block: int = 256,
                  tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
         """What runs kernels on frontiers of this graph, by that load balancing; see FrontierLauncher."""
-        from ..frontier import FrontierLauncher  # which knows this class
+        from .frontier import FrontierLauncher  # which knows this class
 
         return FrontierLauncher(device, self, mapping, block, tuning)
 
 
-def bfs_standard(
-    device: Device, graph: DeviceGraph, source: int, dtype: np.dtype[Any] | None = None, block: int | None = None
-) -> tuple[DeviceArray, int]:
-    """Distances from `source` (dtype[n] on the device, all bits set where unreached) and its eccentricity.
+class Search(Protocol):
+    """BFS on one graph, ready for any number of sources."""
 
-    dtype : uint8, uint16 or uint32 (default). Raises OverflowError if an eccentricity does not fit it, with
-    one value kept for unreached vertices. Source: papers/001, Algorithm 3.
-    """
-    dtype = np.dtype(np.uint32) if dtype is None else np.dtype(dtype)
-    entry = find_entry("bfs_levels.cu", "bfs_standard")
-    defines = {"VERTEX": KERNEL_TYPES[graph.neighbours.dtype.name], "DISTANCE": KERNEL_TYPES[dtype.name]}
-    kernel = device.kernel(entry.file, entry.entry, defines)
-    n, unreached = graph.n_vertices, int(np.iinfo(dtype).max)
-    threads = block or entry.block
-    distances, changed = device.empty(n, dtype), device.empty(1, np.uint32)
-    device.fill(distances, unreached)
-    device.fill(distances[source : source + 1], 0)
-    for level in range(unreached):
-        device.fill(changed, 0)
-        # In the last round the next distance is `unreached` itself: reaching anything then is too far.
-        device.launch(kernel, blocks_for(n, threads, device), threads, (
-            graph.offsets, graph.neighbours, np.uint64(n), distances, dtype.type(level), changed))
-        if not device.to_host(changed)[0]:
-            return distances, level
-    raise OverflowError(f"a distance above {unreached - 1} does not fit {dtype.name}")
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """(distances, largest of them, whether that is the eccentricity) of a BFS that goes `radius` levels at
+        most. distances : uint32[n], all bits set where unreached, the caller's from then on."""
+        ...

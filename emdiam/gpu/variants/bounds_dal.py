@@ -1,7 +1,7 @@
 """Bounds on all eccentricities and the candidates among the vertices, on a device.
 
-The host's side of kernels/bounds.cu. Source: papers/001, Algorithms 1 and 2; docs/algorithms/bounding.md says
-why they are right. Ties among candidates go to the smallest vertex. Passes over vectors of n items: five a
+The host's side of bounds_dal.cu. Source: papers/001, Algorithms 1 and 2; docs/algorithms/bounding.md says why
+they are right. Ties among candidates go to the smallest vertex. Passes over vectors of n items: five a
 source. Bytes a vertex: two bounds of the distances' type and 1.
 """
 
@@ -12,11 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from .device import Device, DeviceArray, blocks_for
-from .registry import find_entry
-from .variants.bfs_standard import KERNEL_TYPES, DeviceGraph, bfs_standard
+from ..device import Device, DeviceArray
+from ..graph import DeviceGraph
+from ..kernel_file import KernelFile
+from ..registry import KERNEL_TYPES
+from .bfs_topology import bfs_standard
 
-FILE = "bounds.cu"
+FILE = "variants/bounds_dal.cu"
 Bfs = Callable[[Device, DeviceGraph, int], tuple[DeviceArray, int]]
 
 
@@ -32,7 +34,7 @@ class DeviceBounds:
     def __init__(self, device: Device, distances: DeviceArray, block: int | None = None) -> None:
         n = distances.size
         self.device, self.n, self.dtype = device, n, distances.dtype
-        self.block = block
+        self._kernels = KernelFile(device, FILE, {"DISTANCE": KERNEL_TYPES[self.dtype.name]}, block)
         self.lower, self.upper = device.empty(n, self.dtype), device.empty(n, self.dtype)
         self.candidates = device.empty(n, np.uint8)
         self.n_candidates = self.n_closed = 0
@@ -40,10 +42,7 @@ class DeviceBounds:
         self._launch("open_bounds", distances, np.uint64(n), self.lower, self.upper, self.candidates)
 
     def _launch(self, name: str, *args: Any) -> None:
-        entry = find_entry(FILE, name)
-        kernel = self.device.kernel(FILE, name, {"DISTANCE": KERNEL_TYPES[self.dtype.name]})
-        threads = self.block or entry.block
-        self.device.launch(kernel, blocks_for(self.n, threads, self.device), threads, args)
+        self._kernels.launch(name, self.n, *args)
 
     def update(self, distances: DeviceArray, eccentricity: int) -> None:
         """Sharpen the bounds by a BFS, then drop candidates (Algorithm 2).
