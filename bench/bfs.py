@@ -43,7 +43,6 @@ def _measure(setting: Setting, graph: Graph) -> dict[str, Any]:
                     sources = [0]
                 row |= {"n_vertices": store.n_vertices, "n_arcs": store.n_arcs, "n_reached": reached,
                         "in_ram": engine.plan.in_ram, "sources": sources}
-            row["compile_seconds"] = max(row.get("compile_seconds", 0.0), engine.compile_seconds)
             row["rules"][rule] = _timed(setting, engine, sources, distances=True)
             if rule == _DEFAULT:
                 row["without_distances"] = _timed(setting, engine, sources, distances=False)

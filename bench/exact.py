@@ -41,7 +41,7 @@ def _measure(setting: Setting, graph: Graph) -> dict[str, Any]:
                            "limit_seconds": setting.solve_seconds}
     with open_store(path) as store, open_engine(store, threads=setting.threads) as engine:
         row |= {"n_vertices": store.n_vertices, "n_edges": store.n_arcs // 2,
-                "load_seconds": engine.load_seconds, "compile_seconds": engine.compile_seconds}
+                "load_seconds": engine.load_seconds}
         row |= own_runs(setting, engine)
     if setting.peers:
         work = row["n_vertices"] * 2 * row["n_edges"]

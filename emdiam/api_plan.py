@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,14 +13,13 @@ from .errors import BudgetError
 from .forecast import forecast_of
 from .progress import Listener
 from .store.store import open_store
-from .store_run import StoreRun, compile_kernels
+from .store_run import StoreRun
 
 if TYPE_CHECKING:
     from .stream.forecast import Forecast
     from .stream.plan import MemoryPlan
     from .stream.probe import Probe
 
-# Exact ones first: kernels of approximations, loaded for their plans, would count as the program of others.
 ALL_METHODS = EXACT + APPROXIMATIONS
 
 
@@ -55,9 +54,6 @@ def plan_all(
 
     options: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads}
     with open_store(store) as opened:
-        # The kernels of approximations come with those of exact methods.
-        needing_most = max(methods, key=lambda method: method in APPROXIMATIONS, default=run.method)
-        compile_kernels(opened, replace(run, method=needing_most), progress)
         plans: dict[str, MemoryPlan] = {}
         refused: dict[str, str] = {}
         for method in methods:

@@ -1,4 +1,4 @@
-"""`@kernel`: compiled by numba, without the GIL, and kept in numba's cache safely.
+"""`@kernel`: compiled by numba at its first call, without the GIL, and kept in numba's cache safely.
 
 Numba's own cache is not made for several processes at once: two that save different signatures of one
 function may give both the same file name, and then one signature loads the code of the other; and a process
@@ -10,12 +10,17 @@ from __future__ import annotations
 
 import fcntl
 import itertools
+import logging
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from numba import njit
+from numba.core import event
+
+_LOG = logging.getLogger("emdiam")
 
 
 def kernel(function: Any = None, **options: Any) -> Any:
@@ -66,3 +71,37 @@ class _LockedFile:
         with open(Path(self._file._cache_path) / "emdiam-cache.lock", "a") as lock:
             fcntl.flock(lock, how)
             yield
+
+
+class _Compilations(event.Listener):
+    """Hears of all that numba compiles in this process, under numba's lock; what comes from the cache is not told.
+
+    seconds : spent on it. A kernel that another calls is compiled within it.
+    """
+
+    def __init__(self) -> None:
+        self.seconds = self._begin = 0.0
+        self._depth = 0
+
+    def on_start(self, _event: event.Event) -> None:
+        """A function begins to be compiled."""
+        if self._depth == 0:
+            if self.seconds == 0:
+                _LOG.info("compiling kernels, which later runs on this machine will load")
+            self._begin = time.perf_counter()
+        self._depth += 1
+
+    def on_end(self, _event: event.Event) -> None:
+        """A function is compiled, or cannot be."""
+        self._depth -= 1
+        if self._depth == 0:
+            self.seconds += time.perf_counter() - self._begin
+
+
+_COMPILATIONS = _Compilations()
+event.register("numba:compile", _COMPILATIONS)
+
+
+def compile_seconds() -> float:
+    """Wall seconds that this process has spent compiling kernels so far."""
+    return _COMPILATIONS.seconds

@@ -1,4 +1,4 @@
-"""Opening an engine: kernels compiled, memory planned, table built, arena allocated, blocks loaded."""
+"""Opening an engine: memory planned, table built, arena allocated, blocks loaded."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .gpu.vram import VramPlan
 
 # Options of plan_run, beside threads.
-_PLANNED = ("memory_bytes", "arena_bytes", "method", "switches")
+_PLANNED = ("memory_bytes", "arena_bytes", "method", "switches", "program")
 
 
 def method_phases(
@@ -57,24 +57,21 @@ def pool_wanted(store: Store, method: str) -> int:
 
 def plan_run(
     store: Store, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
-    method: str = "pivots", switches: Mapping[str, Any] | None = None,
+    method: str = "pivots", switches: Mapping[str, Any] | None = None, program: int | None = None,
 ) -> MemoryPlan:
     """The memory plan of `method`, with the options `switches`, on `store` in this process (see stream/plan.py).
 
-    memory_bytes : peak RSS allowed (default: of the machine or its cgroup). Compiles and loads the
-    kernels first, because they are part of the base. Raises BudgetError, InputError.
+    memory_bytes : peak RSS allowed (default: of the machine or its cgroup). program : see make_plan.
+    Raises BudgetError, InputError.
     """
-    from .traverse.compiled import ensure_compiled
-    from .traverse.warm import load_kernels
+    from .engine import cpu  # noqa: F401 - so that the measured base has it
 
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
     phases = method_phases(method, switches)(store)
-    ensure_compiled(store.id_dtype, family=family(method))
-    load_kernels(store.id_dtype, family(method))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
-                     pool_wanted=pool_wanted(store, method))
+                     pool_wanted=pool_wanted(store, method), program=program)
 
 
 def _plan_vram(store: Store, device: OnDevice, method: str) -> VramPlan:
@@ -100,7 +97,7 @@ def open_engine(
 
     device : None for the CPU. options : those of plan_run, and fields of traverse.core.Core (direction,
     dense_arcs).
-    The engine has `plan`, `compile_seconds` and `load_seconds`. If the whole graph fits in the
+    The engine has `plan` and `load_seconds`. If the whole graph fits in the
     arena it is loaded now, and on a device it is put there. Raises BudgetError, StoreError, InputError.
     """
     from .engine.cpu import CpuEngine
@@ -110,12 +107,10 @@ def open_engine(
     from .stream.pager import Pager
     from .stream.rows import RowCheck
     from .stream.threads import Crew
-    from .traverse.compiled import ensure_compiled
     from .traverse.core import Core
     from .traverse.workspace import Workspace
 
     planned = {name: options.pop(name) for name in _PLANNED if name in options}
-    compile_seconds = ensure_compiled(store.id_dtype, family=family(planned.get("method", "pivots")))
     begin = time.perf_counter()
     vram = None if device is None else _plan_vram(store, device, planned.get("method", "pivots"))
     plan = plan_run(store, threads=threads, **planned)
@@ -139,7 +134,6 @@ def open_engine(
             from .gpu.engine import engine_on_device
 
             engine = stack.enter_context(engine_on_device(engine, device, vram))
-        engine.compile_seconds = compile_seconds
         engine.load_seconds = time.perf_counter() - begin
         stack.enter_context(_blamed(store))
         yield engine

@@ -1,4 +1,4 @@
-"""What exact and approximate runs on a store share: compiling, opening, time limit, memory figures."""
+"""What exact and approximate runs on a store share: opening, time limit, memory figures."""
 
 from __future__ import annotations
 
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from .dask.engine import DaskEngine
     from .engine.cpu import CpuEngine
     from .stream.plan import MemoryPlan
-
-# Kernels that are compiled already are there sooner, and then there is nothing to tell.
-SOONEST_COMPILE_EVENT_SECONDS = 0.5
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,6 @@ def plan_on(store: str | Path, run: StoreRun, progress: Listener | None) -> Memo
 
     selected = selection(run)
     with open_store(store) as mine:
-        compile_kernels(mine, run, progress)
         on_device = _on_device(run, selected)
         if on_device is not None:
             from .gpu.vram import plan_vram
@@ -164,13 +160,14 @@ class _Solving:
 def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | None, deadline: float | None) -> Any:
     """The same on the selected device, and on no other; the engine is open no longer than that."""
     # Imported here because these bring numba: a program that only converts never pays for it.
+    from .jit import compile_seconds
     from .methods.exact.method import Limits, TimeOver
     from .session import open_engine, open_engine_on_workers
     from .stream.plan import with_budget
 
     selected, listener = solving.selected, until(deadline, progress)
     try:
-        compile_seconds = compile_kernels(store, run, listener)
+        compiled = compile_seconds()
         options: dict[str, Any] = {
             "memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
             "method": run.method, "switches": run.switches, "progress": listener}
@@ -184,10 +181,10 @@ def _solve(store: Store, run: StoreRun, solving: _Solving, progress: Listener | 
                 run.method, {**run.switches, "limits": Limits(seconds=seconds, **solving.limits)})
             try:
                 result = solving.methods.METHODS[run.method].run(engine, own)
-                completed(result, engine, compile_seconds, selected)
+                completed(result, engine, compile_seconds() - compiled, selected)
             except StoppedEarly as stop:
                 if stop.result is not None:
-                    completed(stop.result, engine, compile_seconds, selected)
+                    completed(stop.result, engine, compile_seconds() - compiled, selected)
                 raise
             except MoreMemoryError as error:
                 here = selected.device is None and run.cluster is None
@@ -234,32 +231,13 @@ def until(deadline: float | None, progress: Listener | None) -> Listener | None:
     return listen
 
 
-def compile_kernels(store: Store, run: StoreRun, progress: Listener | None) -> float:
-    """Compile the kernels of a run unless that was done before, which may take a minute and should not
-    look like a standstill; returns the seconds."""
-    from .session import family
-    from .traverse.compiled import ensure_compiled
+def completed(result: Any, engine: CpuEngine | DaskEngine, compiling: float, selected: Selection) -> Any:
+    """`result` with what the method cannot know: memory, store, device, the time before it began.
 
-    of: dict[str, Any] = {"family": family(run.method), "workers": run.cluster is not None}
-    if progress is None:
-        return ensure_compiled(store.id_dtype, **of)
-    begin = time.monotonic()
-
-    def tick() -> None:
-        if time.monotonic() - begin >= SOONEST_COMPILE_EVENT_SECONDS:
-            progress(Event("compile"))
-
-    seconds = ensure_compiled(store.id_dtype, tick, **of)
-    if seconds > SOONEST_COMPILE_EVENT_SECONDS:
-        progress(Event("compile", finished=True))
-    return seconds
-
-
-def completed(result: Any, engine: CpuEngine | DaskEngine, compile_seconds: float, selected: Selection) -> Any:
-    """`result` with what the method cannot know: memory, store, device, the time before it began."""
+    compiling : seconds of the run that kernels took to be compiled, in loading, solving and verifying."""
     result.device = selected.name
-    before = {"compile": compile_seconds, "load": engine.load_seconds}
-    result.seconds = {**result.seconds, **before, "total": result.seconds["total"] + sum(before.values())}
+    result.seconds = {**result.seconds, "compile": compiling, "load": engine.load_seconds,
+                      "total": result.seconds["total"] + engine.load_seconds}
     result.bytes_read = engine.stats().bytes_read  # of the whole run: loading belongs to it
     result.memory_limit_bytes = engine.plan.memory_limit_bytes
     result.planned_rss_bytes = engine.plan.planned_rss_bytes

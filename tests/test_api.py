@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import threading
 import typing
-from collections.abc import Callable
 from typing import Any
 
 import networkx as nx
@@ -19,7 +17,6 @@ import emdiam
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource, as_source
 from emdiam.formats.source import EdgeSource
-from emdiam.generators import generate
 
 
 def pairs(source: EdgeSource, batch_bytes: int = 48) -> list[tuple[Any, Any]]:
@@ -243,33 +240,6 @@ def test_events_reach_the_listener():
     emdiam.diameter(nx.path_graph(50), progress=events.append)
     assert events
     assert all(isinstance(event, emdiam.Event) for event in events)
-
-
-@pytest.mark.parametrize("slow", [True, False])
-def test_compiling_is_announced_when_it_takes_long(slow: bool, tmp_path, monkeypatch: pytest.MonkeyPatch):
-    from emdiam import api_exact, store_run
-    from emdiam.traverse import compiled
-
-    def compile_slowly(dtype: Any, tick: Callable[[], None] | None = None, **_: Any) -> float:
-        while slow and tick is not None and not told.is_set():
-            tick()
-        return 0.02 if slow else 0.0
-
-    told = threading.Event()
-    events: list[emdiam.Event] = []
-
-    def listen(event: emdiam.Event) -> None:
-        events.append(event)
-        told.set()
-
-    monkeypatch.setattr(store_run, "SOONEST_COMPILE_EVENT_SECONDS", 0.01 if slow else 60)
-    monkeypatch.setattr(compiled, "ensure_compiled", compile_slowly)
-    generate("path", tmp_path / "g.zarr", vertices=5)
-    result = api_exact.exact(tmp_path / "g.zarr", api_exact.ExactRun(), listen)
-    assert result.diameter == 4
-    compiling = [event.finished for event in events if event.phase == "compile"]
-    assert compiling == ([False, True] if slow else [])
-    assert result.seconds["compile"] == (0.02 if slow else 0.0)
 
 
 def test_temporary_stores_are_removed(tmp_path):

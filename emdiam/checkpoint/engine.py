@@ -30,7 +30,7 @@ class JournalEngine(JournalVerbs, CpuEngine):
         self, engine: CpuEngine, journal: Journal, halves: Halves, every: float, facts: dict[str, Any]
     ) -> None:
         super().__init__(engine.store, engine._core, engine.plan, engine._progress)
-        self.compile_seconds, self.load_seconds = engine.compile_seconds, engine.load_seconds
+        self.load_seconds = engine.load_seconds
         self.begin_journal(journal, halves, every, facts)
 
     def _keep_core(self) -> list[Any]:

@@ -246,22 +246,3 @@ def _memory(core: Core) -> np.ndarray:
         return virtual_zeros(_LEAST_REMEMBERED, np.uint64)
     words[:size] = 0
     return words[:size]
-
-
-def exercise_thin(core: Core) -> None:
-    """Run every kernel of thin searches once, for the dtypes of columns; see warm.py."""
-    n = core.table.n_vertices
-    state, seeds = np.zeros(STATE, np.int64), _room(n)
-    for dtype in (np.uint8, np.uint16, np.uint32):
-        top = int(np.iinfo(dtype).max)
-        dist = np.full(n, top, dtype)
-        letters = np.zeros(1, np.int64), np.zeros(1, np.int64)
-        take_letters(letters, dist, core.work.visited, core.offsets, top, seeds, state)
-        state[:], state[LOOK_TO] = 0, -1
-        thin_levels(core.paging, core.offsets, dist, core.work.visited, core.work.queues,
-                    (core.work.missed_v, core.work.missed_p), letters, np.zeros(64, np.uint64), _room(n), state,
-                    np.array([0, n, 2, n, top], np.int64))
-        cut_off(dist, core.work.visited, core.offsets, np.array([0, n], np.int64), top, top)
-    out = np.empty(20, np.uint8)
-    size = write_letters(letters[0], letters[1], 0, out)
-    read_letters(out[:size], 0, *_room(20))

@@ -54,7 +54,7 @@ class BaseEngine(Telling):
         super().__init__(progress)
         self.store, self.group, self.plan = store, group, plan
         self.columns = Columns(group, store.n_vertices)
-        self.compile_seconds = self.load_seconds = 0.0
+        self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         check_degrees(store, store.record.max_degree, group.n_isolated)
         self.n_isolated, self.n_blocks = group.n_isolated, max(1, store.indices.n_chunks)

@@ -21,7 +21,7 @@ from ..engine.cpu import CpuEngine
 from ..errors import InputError
 from ..methods.exact.limits import TimeOver
 from ..progress import Listener
-from ..session import family, method_phases, pool_wanted
+from ..session import method_phases, pool_wanted
 from ..store.check import blamed_on
 from ..store.store import Store
 from ..stream.plan import MemoryPlan
@@ -60,7 +60,7 @@ def open_dask_engine(
             addresses=addresses, phases=method_phases(method, options.get("switches"))(store),
             pool_wanted=pool_wanted(store, method),
             memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses), plan),
-            threads=cluster.worker_threads or min(given[address] for address in addresses), family=family(method),
+            threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1))
         group = Group(client, spec)
         stack.callback(group.close)

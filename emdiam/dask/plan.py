@@ -17,8 +17,8 @@ import numpy as np
 from ..errors import BudgetError
 from ..store.store import Store
 from ..stream.pager import buffer_bytes
-from ..stream.plan import BASE_JITTER, MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase
-from ..units import current_rss_bytes, format_size
+from ..stream.plan import BASE_JITTER, MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase, program_bytes
+from ..units import format_size
 from .ranges import range_state_bytes
 
 _MARGIN = 16 << 20
@@ -28,7 +28,7 @@ _BLOCK_ENTRY = 24
 def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: int, memory_bytes: int) -> MemoryPlan:
     """Plan a rank that owns `n_blocks` blocks with `n_arcs` arcs within `memory_bytes` of peak RSS of its process.
 
-    The base is measured now, kernels loaded. Raises BudgetError with the numbers if it cannot work."""
+    The base is measured now. Raises BudgetError with the numbers if it cannot work."""
     first, stop = spec.own(rank)
     n, own = store.n_vertices, stop - first
     share = own / max(1, n)
@@ -38,7 +38,7 @@ def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: in
     state = table + (2 if copies else 1) * int(share * widest) + n // 4  # bitmaps that come from others
     block = store.indices.chunk_items * store.id_dtype.itemsize
     least = min(MIN_BLOCKS, max(1, n_blocks)) * block
-    base = current_rss_bytes() + _MARGIN
+    base = program_bytes() + _MARGIN
     tables = _BLOCK_ENTRY * store.indices.n_chunks
     fetchers = spec.threads + READERS
     need = base + state + tables + buffer_bytes(fetchers, 1, block) + least
@@ -70,11 +70,10 @@ _CLIENT_MARGIN = 32 << 20
 def plan_client(store: Store, method: str, switches: Mapping[str, Any] | None, memory: int) -> MemoryPlan:
     """Plan the client within `memory` bytes of peak RSS of this process.
 
-    The base is measured now, after the kernels that the client uses were loaded. Raises BudgetError with the numbers,
+    The base is measured now. Raises BudgetError with the numbers,
     InputError for options that the method has not."""
     tables, wanted = _tables_of(store, method, switches or {})
-    _load_kernels(store, method)
-    base = current_rss_bytes() + _CLIENT_MARGIN
+    base = program_bytes() + _CLIENT_MARGIN
     need = base + tables
     if memory < need:
         least = need + BASE_JITTER
@@ -107,25 +106,13 @@ def _tables_of(store: Store, method: str, switches: Mapping[str, Any]) -> tuple[
     return 0, 0
 
 
-def _load_kernels(store: Store, method: str) -> None:
-    """Load what the client itself uses; workers load their own."""
-    if method == "pivots":
-        from ..traverse.warm import load_part
-
-        load_part(store.id_dtype, "boxes")
-    elif method == "clusters":  # whose shortest paths have boxes too
-        from ..weighted.warm import exercise_weighted
-
-        exercise_weighted()
-
-
 @dataclass(frozen=True)
 class PartSpec:
     """store : path or URL, as the worker sees it. digest : of the graph, which must be the client's. room : name of
     the run and epoch. ranges : int64[ranks + 1]. phases : vertex state of the method on the whole graph.
     pool_wanted : bytes that the method could make use of, on the whole graph. memory_bytes : peak RSS of a worker
     process; None: nine tenths of what its machine leaves, shared by the ranks there. threads : that compute on a rank.
-    family : "exact" or "approx", whose kernels are loaded. dense_arcs : see traverse.core.Core.
+    dense_arcs : see traverse.core.Core.
     """
 
     store: str
@@ -137,7 +124,6 @@ class PartSpec:
     pool_wanted: int
     memory_bytes: int | None
     threads: int
-    family: str = "exact"
     dense_arcs: int = -1
 
     def own(self, rank: int) -> tuple[int, int]:

@@ -24,10 +24,8 @@ from ..stream.plan import READERS
 from ..stream.rows import RowCheck
 from ..stream.threads import Crew
 from ..traverse.columns import Column
-from ..traverse.compiled import ensure_compiled
 from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
-from ..traverse.warm import load_kernels
 from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import Mail, PeerLost
 from .frontier import Frontier
@@ -35,7 +33,6 @@ from .plan import PartSpec, plan_part
 from .ranges import RangeWorkspace, build_range_table
 from .replicas import Copies
 from .search import Search, Work
-from .warm import load_exchange
 
 _PARTS: dict[tuple[str, int], Part] = {}
 Verb = Callable[..., Any]
@@ -59,9 +56,6 @@ class Part:
             if self.store.digest != spec.digest:
                 raise StoreError("the store that the worker sees is another one", path=spec.store,
                                  remedy="give a path that is the same graph on every machine")
-            ensure_compiled(self.store.id_dtype, family=spec.family, workers=True)
-            load_kernels(self.store.id_dtype, spec.family)
-            load_exchange(self.store.id_dtype)
             self.first, self.stop = spec.own(rank)
             self.core, self.blocks = self._open_core(len(spec.addresses))
         except BaseException:

@@ -47,7 +47,7 @@ class CpuEngine(Telling):
     ) -> None:
         super().__init__(progress)
         self.store, self._core, self.plan = store, core, plan
-        self.compile_seconds = self.load_seconds = 0.0
+        self.load_seconds = 0.0
         self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         self.n_isolated, self.n_blocks = core.n_isolated, max(1, core.table.n_blocks)
         self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..jit import kernel
@@ -66,9 +64,3 @@ def copy_rows(turn, grain, ids, slot_of, shift, first, last, low, high, places, 
                 for k in range(stop - arc):
                     out[place + k] = ids[position + k]
                 arc = stop
-
-
-def exercise_gather(dtype: np.dtype[Any]) -> None:
-    """Run the kernel for ids of this dtype, so that it is compiled and loaded."""
-    copy_rows(np.zeros(1, np.int64), _GRAIN, np.zeros(8, dtype), np.zeros(1, np.int32), 3, np.zeros(1, np.int64),
-              np.ones(1, np.int64), 0, 8, np.zeros(2, np.int64), np.zeros(1, dtype))

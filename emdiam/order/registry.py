@@ -33,12 +33,10 @@ class StoreOrder:
 @dataclass(frozen=True)
 class EngineOrder:
     """place : (engine, seed) -> new numbers. state_bytes : what it takes at most, the result and what
-    traversals hold for it included, beside the table and the workspace of the engine. kernels : the
-    family that it runs (traverse/warm.py)."""
+    traversals hold for it included, beside the table and the workspace of the engine."""
 
     place: Callable[[CpuEngine, int], np.ndarray]
     state_bytes: Callable[[Store], int]
-    kernels: str = "exact"
 
 
 def by_rank(store: Store) -> np.ndarray:
@@ -80,7 +78,7 @@ ORDERS: dict[str, StoreOrder | EngineOrder] = {
     "natural": StoreOrder(by_rank, rank_bytes),
     "degree": StoreOrder(by_degree, degree_bytes),
     "bfs": EngineOrder(_by_bfs, _bfs_bytes),
-    "cluster": EngineOrder(_by_clusters, _cluster_bytes, "approx"),
+    "cluster": EngineOrder(_by_clusters, _cluster_bytes),
 }
 
 

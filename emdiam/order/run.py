@@ -22,7 +22,7 @@ from ..store.check import check_ranks
 from ..store.info import offset_pieces
 from ..store.store import Store, open_store
 from ..store.writer import check_target
-from ..stream.plan import BASE_JITTER, with_budget
+from ..stream.plan import BASE_JITTER, program_bytes, with_budget
 from ..units import current_rss_bytes, format_size
 from .registry import EngineOrder, StoreOrder, order_named
 from .rewrite import (
@@ -164,11 +164,6 @@ def _check_memory(store: Store, order: StoreOrder | EngineOrder, options: Conver
     given = memory
     load_libraries()
     if isinstance(order, EngineOrder):
-        from ..traverse.compiled import ensure_compiled
-        from ..traverse.warm import load_kernels
-
-        ensure_compiled(store.id_dtype, family=order.kernels)
-        load_kernels(store.id_dtype, order.kernels)
         given = memory - _reserve(store, order)
         try:
             plan_run(store, memory_bytes=given, threads=options.threads, method=_METHOD)
@@ -181,7 +176,8 @@ def _check_memory(store: Store, order: StoreOrder | EngineOrder, options: Conver
             raise _too_small(memory, need + BASE_JITTER)
     next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
     if options.plan is None:
-        base = current_rss_bytes() + renumbering_bytes(store) + _KEPT
+        program = program_bytes() if isinstance(order, EngineOrder) else current_rss_bytes()
+        base = program + renumbering_bytes(store) + _KEPT
         try:
             reorder_plan(store, options, base)
         except BudgetError:

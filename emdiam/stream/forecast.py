@@ -15,7 +15,7 @@ from typing import Any
 
 from ..store.array_reader import LocalArray
 from ..store.store import Store
-from .plan import MemoryPlan
+from .plan import COMPILED_BYTES, MemoryPlan
 from .probe import Probe
 
 # Without a probe: a graph of fewer arcs a vertex is expected to reach beyond 255 levels, one of no more than a tree
@@ -95,7 +95,8 @@ class Habit:
 
 @dataclass(frozen=True)
 class Forecast:
-    """Sizes in bytes. predicted_rss_bytes : probable peak of resident memory, never above the plan. reads : how often
+    """Sizes in bytes. predicted_rss_bytes : probable peak of resident memory, where kernels need not be compiled,
+    never above the plan. reads : how often
     all blocks are expected to be read; least_reads : at least. predicted_bytes_read, least_bytes_read : the same as
     encoded bytes of the store; None where its size is not known (a store behind a URL). scratch_bytes : of temporary
     files, at worst. vram_bytes : of a GPU that holds the whole graph. certain : whether the bytes read are known,
@@ -120,7 +121,7 @@ def make_forecast(outlook: Outlook, habit: Habit, vram_bytes: int) -> Forecast:
     """The forecast for a run. vram_bytes : of a GPU, as its own plan has it."""
     plan, stored = outlook.plan, outlook.stored_bytes
     reads, least = _reads(outlook, habit)
-    predicted = plan.base_bytes + habit.held(outlook) + plan.arena_bytes
+    predicted = plan.base_bytes - COMPILED_BYTES + habit.held(outlook) + plan.arena_bytes
     predicted += predicted // _CUSHION
     return Forecast(
         predicted_rss_bytes=min(plan.planned_rss_bytes, predicted), reads=reads, least_reads=least,

@@ -14,12 +14,11 @@ import numpy as np
 
 from ..engine.interface import Engine
 from ..phases import Meter
-from ..progress import Listener
 from ..store.store import Store
 from ..traverse.columns import Column
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
 from .parts import Part
-from .plan import GroupPlan, plan_groups, room_left, too_small
+from .plan import Budget, GroupPlan, plan_groups, too_small
 from .report import Refused, VerifyReport
 
 _PIECE = 1 << 16
@@ -38,15 +37,6 @@ class Gathered:
         for j, column in enumerate(group.columns):
             if column.pairs and column.component == self.part.number:
                 self.points[:, self.part.pivots.index(column.vertex)] = group.labels[self.vertices, j]
-
-
-@dataclass
-class Budget:
-    """memory_bytes : peak RSS of the process. threads, progress : as in verify."""
-
-    memory_bytes: int
-    threads: int
-    progress: Listener | None
 
 
 def make_groups(columns: list[LabelColumn], most: int) -> list[list[LabelColumn]]:
@@ -87,8 +77,7 @@ class LabelStage:
         columns = [column for part in self._parts for column in part.columns()]
         if not columns:
             return self._unsettled()
-        plan = plan_groups(self._store, len(columns), self._dtype.itemsize, threads=self._budget.threads,
-                           memory_bytes=self._budget.memory_bytes)
+        plan = plan_groups(self._store, len(columns), self._dtype.itemsize, self._budget)
         groups = make_groups(columns, plan.columns)
         paired = [group for group in groups if any(column.pairs for column in group)]
         last = self._with_engine(plan, groups, paired)
@@ -107,7 +96,8 @@ class LabelStage:
         from ..session import open_engine
 
         with open_engine(self._store, memory_bytes=self._budget.memory_bytes, arena_bytes=plan.arena_bytes,
-                         threads=self._budget.threads, progress=self._budget.progress) as engine:
+                         threads=self._budget.threads, progress=self._budget.progress,
+                         program=self._budget.program) as engine:
             for columns in groups:
                 group = self._checked(engine, plan, columns)
                 group.settle(self._limits, self._settled)
@@ -209,7 +199,7 @@ class LabelStage:
 
     def _check_room(self, sizes: np.ndarray, wanted: list[Part]) -> None:
         need = sum(int(sizes[part.number]) * (8 + (len(part.pivots) + 1) * self._dtype.itemsize) for part in wanted)
-        room = room_left(self._budget.memory_bytes)
+        room = self._budget.room(0)
         if need > room:
             raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)
 

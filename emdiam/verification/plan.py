@@ -1,22 +1,23 @@
 """How many label columns are checked at a time, and what memory the engine gets beside them.
 
-peak = base + engine state + buffers + arena + labels of a group + what proposing them takes. One
-column at least must fit. Columns are proposed by a BFS each (one column at a time) or, when there
-are more than a few and distances are below 255, by one multi-source BFS for the group (all of
-them at once, and its state). Where memory is short, edges that stay in the arena save more passes
-than columns that are checked together.
+peak = program (measured before the first kernel is called) + engine state + buffers + arena +
+labels of a group + what proposing them takes. One column at least must fit. Columns are proposed by
+a BFS each (one column at a time) or, when there are more than a few and distances are below 255, by
+one multi-source BFS for the group (all of them at once, and its state). Where memory is short,
+edges that stay in the arena save more passes than columns that are checked together.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import BudgetError
+from ..progress import Listener
 from ..session import plan_run
 from ..store.arc_runs import scan_bytes
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import MIN_BLOCKS
+from ..stream.plan import MIN_BLOCKS, program_bytes
 from ..traverse.multi import batch_bytes
 from ..traverse.workspace import workspace_bytes
 from ..units import current_rss_bytes, format_size
@@ -39,25 +40,40 @@ class GroupPlan:
     arena_bytes: int
 
 
-def check_graph_room(store: Store, item_bytes: int, memory_bytes: int, threads: int) -> None:
+@dataclass
+class Budget:
+    """memory_bytes : peak RSS of the process. threads, progress : as in verify. program : program_bytes() before
+    anything was read."""
+
+    memory_bytes: int
+    threads: int
+    progress: Listener | None
+    program: int = field(default_factory=program_bytes)
+
+    def room(self, held_bytes: int) -> int:
+        """Bytes that arrays may still take, beside kernels and those of `held_bytes`."""
+        return self.memory_bytes - max(current_rss_bytes(), self.program + held_bytes) - _MARGIN
+
+
+def check_graph_room(store: Store, item_bytes: int, budget: Budget) -> None:
     """Raises BudgetError if the pass for digest and components does not fit."""
     # The hashes of ids: while they are put in the order of a reordered store there are two copies, and
     # no labels yet, which take no less.
     mapped = 8 if store.record.id_kind in ("int", "string") or not store.is_natural else 0
     state = store.n_vertices * (mapped + 2 * store.id_dtype.itemsize)
-    need = current_rss_bytes() + _MARGIN + state + scan_bytes(store, threads)
-    if need > memory_bytes:
-        raise too_small(memory_bytes, max(need, _least(store, item_bytes, threads)))
+    need = budget.program + _MARGIN + state + scan_bytes(store, budget.threads)
+    if need > budget.memory_bytes:
+        raise too_small(budget.memory_bytes, max(need, _least(store, item_bytes, budget)))
 
 
-def plan_groups(
-    store: Store, n_columns: int, item_bytes: int, *, memory_bytes: int, threads: int
-) -> GroupPlan:
-    """The way with the fewest passes over the edges a column that fits. Raises BudgetError."""
+def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget) -> GroupPlan:
+    """The way with the fewest passes over the edges a column that fits, beside the number of every vertex's part.
+    Raises BudgetError."""
+    memory_bytes, threads = budget.memory_bytes, budget.threads
     try:
-        plan = plan_run(store, memory_bytes=memory_bytes, threads=threads)
+        plan = plan_run(store, memory_bytes=memory_bytes, threads=threads, program=budget.program)
     except BudgetError:
-        raise too_small(memory_bytes, _least(store, item_bytes, threads)) from None
+        raise too_small(memory_bytes, _least(store, item_bytes, budget)) from None
     n, least = store.n_vertices, _least_arena(store)
     whole = max(least, store.indices.n_chunks * store.indices.chunk_items * store.id_dtype.itemsize)
     room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
@@ -72,7 +88,7 @@ def plan_groups(
             if columns > (FEW_COLUMNS if batched else 0):
                 ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched))
     if not ways:
-        raise too_small(memory_bytes, _least(store, item_bytes, threads))
+        raise too_small(memory_bytes, _least(store, item_bytes, budget))
     _, _, columns, batched = min(ways)
     left = room - _label_bytes(columns, n, item_bytes, batched)
     return GroupPlan(columns, batched, min(left, whole))
@@ -102,18 +118,13 @@ def _least_arena(store: Store) -> int:
     return min(MIN_BLOCKS, max(1, store.indices.n_chunks)) * store.indices.chunk_items * store.id_dtype.itemsize
 
 
-def _least(store: Store, item_bytes: int, threads: int) -> int:
+def _least(store: Store, item_bytes: int, budget: Budget) -> int:
     """A budget in which one column fits for certain: with whole buffers, and for the plan of the
     engine's method."""
-    plan = plan_run(store, memory_bytes=_PLENTY, threads=threads)
-    own = (plan.base_bytes + plan.buffer_bytes + _state(store, threads) + _least_arena(store)
+    plan = plan_run(store, memory_bytes=_PLENTY, threads=budget.threads, program=budget.program)
+    own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)
            + _label_bytes(1, store.n_vertices, item_bytes, batched=False))
     return max(own + _MARGIN, plan.minimum_bytes)
-
-
-def room_left(memory_bytes: int) -> int:
-    """Bytes that this process may still take."""
-    return memory_bytes - current_rss_bytes() - _MARGIN
 
 
 def too_small(memory_bytes: int, need: int) -> BudgetError:

@@ -17,13 +17,12 @@ from ..phases import Meter, timed
 from ..progress import Event, Listener, silent
 from ..store.store import Store, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
-from .groups import Budget, Gathered, LabelStage
+from .groups import Gathered, LabelStage
 from .labels import label_dtype, largest_label
 from .pairs import prove_pairs
 from .parts import find_parts
-from .plan import check_graph_room, room_left
+from .plan import Budget, check_graph_room
 from .report import Refused, VerifyReport
-from .warm import load_kernels
 
 
 def verify(
@@ -54,9 +53,9 @@ def _verify(certificate: Certificate, store: Store, budget: Budget) -> VerifyRep
     try:
         with timed(report.seconds, "graph"):
             dtype = label_dtype(largest_label(report.upper, store.n_vertices))
-            load_kernels(store.id_dtype, dtype)
-            check_graph_room(store, dtype.itemsize, budget.memory_bytes, budget.threads)
+            check_graph_room(store, dtype.itemsize, budget)
             parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+            budget.program += member.nbytes
             report.scans += 1
         with timed(report.seconds, "labels"):
             gathered = LabelStage(store, parts, member, budget, report).run()
@@ -83,8 +82,9 @@ def _claimed(certificate: Certificate) -> VerifyReport:
 
 def _prove(gathered: list[Gathered], store: Store, budget: Budget, report: VerifyReport) -> None:
     """All pairs of unsettled vertices. Raises Refused with one that is not proved."""
+    held = sum(left.vertices.nbytes + left.points.nbytes for left in gathered)
     for left in gathered:
-        proof = prove_pairs(left.points, left.part.upper, room_left(budget.memory_bytes))
+        proof = prove_pairs(left.points, left.part.upper, budget.room(held))
         report.pairs += proof.looked_at
         if proof.unproved is not None:
             one, two = store.user_ids(left.vertices[list(proof.unproved)])

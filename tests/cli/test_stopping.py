@@ -27,9 +27,7 @@ pytestmark = pytest.mark.thin(6, sampled=("case", "options"))
 def hard_store(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A random graph of 2^18 vertices and degree 8, which takes each method minutes, streamed below."""
     from emdiam.generators import generate
-    from emdiam.traverse.compiled import ensure_compiled
 
-    ensure_compiled()
     store = tmp_path_factory.mktemp("hard") / "hard.zarr"
     generate("erdos-renyi", store, vertices=1 << 18, parameters={"average_degree": 8})
     return str(store)

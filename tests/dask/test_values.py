@@ -16,9 +16,9 @@ from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.methods.exact.methods import METHODS
 from emdiam.stream.threads import Crew
 from emdiam.traverse.pivot_bounds import PivotBounds
-from emdiam.traverse.warm_graph import small_core
 from tests.engine.test_protocol import check_eccentricities, check_spread
 from tests.helpers import naive
+from tests.helpers.small_core import small_core
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")

@@ -10,7 +10,6 @@ import argparse
 import sys
 import time
 
-from emdiam.traverse.compiled import ensure_compiled
 from tests.fuzz import signals
 from tests.fuzz.campaign import Tally, campaign
 from tests.fuzz.kinds import KINDS
@@ -30,7 +29,6 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
-    ensure_compiled()  # once, and not in the first child, which would say nothing for minutes
     bad = 0
     if options.kind in (SIGNALS, "all"):
         bad += signals.campaign(options.count or N_SIGNALS, options.seed, options.first, options.jobs)

@@ -11,7 +11,6 @@ import sys
 from typing import Any
 
 from emdiam.cli.main import main
-from emdiam.traverse import warm
 from emdiam.traverse.bfs import BfsRun
 from emdiam.traverse.labels import LabelRun
 from emdiam.traverse.level_window_batch import StripBatch
@@ -22,20 +21,10 @@ TRAVERSALS = (BfsRun, MultiRun, StripBatch, SpreadRun, LabelRun)
 
 
 def count_into(handle: int) -> None:
-    """From now on every traversal of this process appends a byte to the open file, but for those of a tiny
-    graph by which kernels are loaded."""
-    loading, load = [False], warm.load_kernels
-
-    def uncounted(*args: Any) -> None:
-        loading[0] = True
-        load(*args)
-        loading[0] = False
-
-    warm.load_kernels = uncounted
+    """From now on every traversal of this process appends a byte to the open file."""
     for kind in TRAVERSALS:
         def begin(self: Any, *args: Any, _init: Any = kind.__init__, **more: Any) -> None:
-            if not loading[0]:
-                os.write(handle, b"+")
+            os.write(handle, b"+")
             _init(self, *args, **more)
 
         kind.__init__ = begin  # type: ignore[method-assign]

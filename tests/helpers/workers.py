@@ -60,7 +60,7 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
 
     with open_store(path) as store:
         mine = client(workers, processes)
-        options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, "family": "approx", **more}
+        options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
         spec = PartSpec(str(path), store.digest, "", balanced_ranges(store, workers), chosen_workers(mine, workers),
                         method_phases("pivots")(store), 1 << 20, **options)
         group = Group(mine, spec)

@@ -46,7 +46,6 @@ def check_faults(
         fault.plant(tree)
         if fault.file.endswith(".py"):
             forget_compiled(tree, fault.file)
-            pass_over_warm_up(tree)
         outcomes.append(try_fault(tree, fault, named_only))
         report(outcomes[-1])
     return outcomes
@@ -66,15 +65,6 @@ def restore(clean: Path, package: Path) -> None:
     """Make the package what it was, compiled kernels too."""
     shutil.rmtree(package)
     shutil.copytree(clean, package, symlinks=True)
-
-
-def pass_over_warm_up(tree: Path) -> None:
-    """Let all kernels count as compiled: those that are not will be at their first call. The warm-up on its own small
-    graphs takes longer than most tests, and it is not what has to notice the fault."""
-    program = ("import numpy; from emdiam.traverse import compiled\n"
-               "for part in compiled._PARTS: compiled._stamp(numpy.dtype('uint32'), part).touch()")
-    subprocess.run([sys.executable, "-c", program], cwd=tree, check=True, timeout=LIMIT_SECONDS,
-                   env={**os.environ, "PYTHONPATH": str(tree)})
 
 
 def try_fault(tree: Path, fault: Fault, named_only: bool) -> Outcome:

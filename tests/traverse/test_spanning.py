@@ -19,9 +19,9 @@ from emdiam.traverse.euler import euler_bytes, euler_masters
 from emdiam.traverse.light_edges import LightEdges, _settle_ties, edge_hash, stream_of
 from emdiam.traverse.rooted import climb_heights
 from emdiam.traverse.spanning import SpanningForest, spanning_bytes, spanning_forest
-from emdiam.traverse.warm_graph import small_core
 from tests.helpers import naive, spanning_twins
 from tests.helpers.order_twins import write_in_order
+from tests.helpers.small_core import small_core
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 

@@ -14,7 +14,6 @@ from emdiam.store import arc_runs
 from emdiam.store.store import open_store
 from emdiam.verification.components import Labelling
 from emdiam.verification.labels import LabelColumn, LabelGroup, label_dtype
-from emdiam.verification.warm import load_kernels
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
 
@@ -158,7 +157,6 @@ def test_columns_out_of_order_are_refused() -> None:
 @pytest.mark.parametrize("items", ["uint8", "uint16", "uint32"])
 def test_kernels_for_all_dtypes(ids: str, items: str) -> None:
     """Stores with 64-bit ids are too large for a test; their kernels are not."""
-    load_kernels(np.dtype(ids), np.dtype(items))
     graph = odd_graphs()["path-and-star"]
     indptr, indices = naive.csr(graph)
     run = arc_runs.ArcRun(0, 1, np.arange(len(graph)), indptr, False, False)
