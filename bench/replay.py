@@ -54,10 +54,6 @@ class _NoCodec:
     def decode(self, data: object, row: np.ndarray) -> None:
         """Nothing."""
 
-    def decode_run(self, pieces: object, rows: object) -> bool:
-        """Nothing, and done."""
-        return True
-
 
 def cold_seconds(store: Store, reads: list[tuple[int, int]], threads: int) -> tuple[float, int]:
     """(wall seconds, bytes) of the same reads in the same order, from a page cache that has none of

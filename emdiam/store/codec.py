@@ -7,9 +7,8 @@ its arena. Each chunk ends in the 4-byte crc32c of what precedes it.
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -107,18 +106,6 @@ class ChunkCodec:
             if len(body) < _BLOSC_HEADER or decoded_bytes != out.nbytes or body_bytes != len(body):
                 raise StoreError("chunk of a wrong length")
             blosc.decompress(body, out)
-
-    def decode_run(self, pieces: Sequence[memoryview], rows: Sequence[np.ndarray]) -> bool:
-        """Decode several chunks at once, as `decode` would one by one, if this codec can.
-
-        False if it cannot or if any of them is damaged: `decode` then tells which. Only where
-        numba is loaded already, so that a command without kernels does not pay for it.
-        """
-        if self._plain or self._pc is not None or len(rows) < 2 or "numba" not in sys.modules:
-            return False
-        from .native_blosc import decode_run
-
-        return decode_run(pieces, rows)
 
     def zarr_pipeline(self) -> dict[str, Any]:
         """Keyword arguments `serializer`/`compressors` for zarr.create_array."""
