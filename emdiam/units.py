@@ -83,21 +83,21 @@ def format_size(size: int | float) -> str:
     return f"{value:.1f} TiB"
 
 
-def _status_bytes(key: str) -> int:
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith(key + ":"):
-            return int(line.split()[1]) * 1024
-    raise OSError(f"{key} is not in /proc/self/status")
-
-
 def current_rss_bytes() -> int:
-    """Resident set of this process now, bytes (VmRSS)."""
-    return _status_bytes("VmRSS")
+    """Resident set of this process now, bytes."""
+    import psutil
+
+    return int(psutil.Process().memory_info().rss)
 
 
-def peak_rss_bytes() -> int:
-    """Peak resident set of this process so far, bytes (VmHWM)."""
-    return _status_bytes("VmHWM")
+def peak_rss_bytes(process: int | None = None) -> int:
+    """Peak resident set of a process so far, bytes; None: this one. VmHWM of Linux, which psutil has not, and which
+    getrusage has mixed with that of the parent. Raises OSError, also for a process that has ended."""
+    text = Path(f"/proc/{process or 'self'}/status").read_text()
+    found = re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE)
+    if found is None:
+        raise ProcessLookupError("the process has ended")
+    return int(found[1]) << 10
 
 
 class MemoryFigures:
@@ -115,7 +115,7 @@ class MemoryFigures:
 
 
 def _cgroup_limit_bytes() -> int | None:
-    """Smallest memory limit on the way from this process's cgroup (v2 or v1) to the root."""
+    """Smallest memory limit on the way from this process's cgroup (v2 or v1) to the root; psutil knows of none."""
     limits: list[int] = []
     for line in Path("/proc/self/cgroup").read_text().splitlines():
         _, controllers, group = line.split(":", 2)
@@ -140,14 +140,10 @@ def _cgroup_limit_bytes() -> int | None:
 def default_memory_bytes() -> int:
     """Default for --memory: nine tenths of what the machine has available (and this process holds
     already), or of what the cgroup of this process allows, whichever is smaller."""
-    available = 0
-    for line in Path("/proc/meminfo").read_text().splitlines():
-        if line.startswith("MemAvailable:"):
-            available = int(line.split()[1]) * 1024 + current_rss_bytes()
-    limit = _cgroup_limit_bytes()
-    if limit is not None:
-        available = min(available, limit)
-    return available * 9 // 10
+    import psutil
+
+    available, limit = psutil.virtual_memory().available + current_rss_bytes(), _cgroup_limit_bytes()
+    return min(available, available if limit is None else limit) * 9 // 10
 
 
 def scratch_folder(scratch: str | Path | None) -> str:

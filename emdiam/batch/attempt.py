@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -286,13 +287,8 @@ class Child:
     def _measure(self) -> None:
         """Note the peak by now: the kernel's own figure at the end may be that of the batch, from which the
         process was forked."""
-        try:
-            text = Path(f"/proc/{self.pid}/status").read_text()
-        except (FileNotFoundError, ProcessLookupError):
-            return  # it has ended
-        for line in text.splitlines():
-            if line.startswith("VmHWM:"):
-                self._peak = max(self._peak or 0, int(line.split()[1]) * 1024)
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            self._peak = max(self._peak or 0, peak_rss_bytes(self.pid))
 
     def _ended(self, code: int, largest: int) -> Exit:
         self._process.returncode = code  # it was waited for here, which Popen should know
@@ -333,17 +329,11 @@ def job_environment(folder: Path) -> dict[str, str]:
 
 def processes_of(folder: Path) -> list[int]:
     """Ids of the processes of this user that carry the mark of the batch in `folder`, this one not among them."""
-    mark = f"{_FOLDER}={folder.resolve()}".encode()
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                words = (entry / "environ").read_bytes().split(b"\0")
-            except (FileNotFoundError, ProcessLookupError, PermissionError):
-                continue  # it has ended, or is another user's
-            if mark in words:
-                found.append(int(entry.name))
-    return found
+    import psutil
+
+    mark = str(folder.resolve())
+    return [process.pid for process in psutil.process_iter(["environ"])  # None for those of other users
+            if process.pid != os.getpid() and (process.info["environ"] or {}).get(_FOLDER) == mark]
 
 
 def end_leftovers(folder: Path) -> int:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..addresses import redacted
 from ..errors import InputError, StoppedEarly
+from ..tables import table_text
 from .attempt import answer_text, size_text
 from .folder import DONE, FAILED, SKIPPED, STATUSES, STOPPED, Record
 from .prepare import Prepared, given_memory
@@ -60,22 +61,11 @@ def summary_text(batch: Batch) -> str:
         (record.job, record.status, answer_text(record.result),
          f"{record.seconds:,.1f}" if record.attempts else "", size_text(record.peak_rss_bytes))
         for record in batch.records]
-    lines = table_text(header, rows, right=(3, 4))
+    table = table_text(header, rows, left=(0, 1, 2))
     told = [f"{record.job}: {record.sentence}" for record in batch.records
             if record.status != DONE and record.sentence]
     counts = ", ".join(f"{count:,} {status}" for status, count in batch.counts().items() if count)
-    return "\n".join([*lines, *([""] if told else []), *told, "", f"{batch.n_jobs:,} jobs: {counts}"])
-
-
-def table_text(header: tuple[str, ...], rows: list[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:
-    """Lines of a table; columns in `right` are aligned there."""
-    widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
-    lines = []
-    for row in (header, *rows):
-        cells = [cell.rjust(width) if number in right else cell.ljust(width)
-                 for number, (cell, width) in enumerate(zip(row, widths, strict=True))]
-        lines.append("  ".join(cells).rstrip())
-    return lines
+    return "\n".join([table, *([""] if told else []), *told, "", f"{batch.n_jobs:,} jobs: {counts}"])
 
 
 def jobs_data(prepared: Prepared) -> dict[str, Any]:
@@ -108,6 +98,6 @@ def jobs_text(prepared: Prepared) -> str:
         (job["job"], job["state"], size_text(job["memory"]),
          "" if job["time_limit"] is None else f"{job['time_limit']:g} s", ", ".join(job["needs"]))
         for job in data["jobs"]]
-    lines = table_text(("job", "state", "memory", "time limit", "needs"), rows, right=(2, 3))
+    table = table_text(("job", "state", "memory", "time limit", "needs"), rows, left=(0, 1, 4))
     commands = [f"{job['job']}: {job['sentence'] or ' '.join(job['command'])}" for job in data["jobs"]]
-    return "\n".join([*lines, "", *commands])
+    return "\n".join([table, "", *commands])

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..errors import InputError, StoppedEarly
+from ..tables import table_text
 from ..units import format_size
 from . import options
 from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, traversals_line
@@ -126,7 +127,7 @@ def _answer(results: list[dict[str, Any]], given: dict[str, Any], several: bool)
     elif given["as_json"]:
         emit_json({"runs": results} if several else results[0])
     else:
-        emit(table_text(results) if several else approximation_text(results[0]))
+        emit(runs_text(results) if several else approximation_text(results[0]))
 
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
@@ -147,12 +148,10 @@ def approximation_text(result: dict[str, Any]) -> str:
         *memory_lines(result), *forecast_lines(result)])
 
 
-def table_text(results: list[dict[str, Any]]) -> str:
+def runs_text(results: list[dict[str, Any]]) -> str:
     """A table for several runs, one row each."""
-    values = [_row(result) for result in results]
-    rows = [list(_HEADS.values()), *([_shown(name, row[name]) for name in _HEADS] for row in values)]
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join("  ".join(cell.rjust(width) for cell, width in zip(row, widths, strict=True)) for row in rows)
+    rows = [[_shown(name, row[name]) for name in _HEADS] for row in map(_row, results)]
+    return table_text(list(_HEADS.values()), rows, left=())
 
 
 def csv_text(results: list[dict[str, Any]]) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..stream.probe import PROBE_SECONDS
+from ..tables import table_text
 from ..units import format_size
 from . import options
 from .listener import listening
@@ -45,7 +46,7 @@ def command(**given: Any) -> int:
     if given["as_json"]:
         emit_json(answer)
     else:
-        emit(table_text(answer) if given["method"] == ALL else plan_text(answer))
+        emit(methods_text(answer) if given["method"] == ALL else plan_text(answer))
     return 0
 
 
@@ -125,27 +126,23 @@ def plan_text(plan: dict[str, Any]) -> str:
         f"edges: {_edges(plan)}",
         *_forecast_lines(plan.get("forecast")),
         *_probe_lines(plan),
-        f"{'phase':<20} {'bytes a vertex':>14} {'vertex state':>14}",
+        table_text(("phase", "bytes a vertex", "vertex state"), [
+            [phase["name"], _per_vertex(phase), format_size(phase["bytes"])] for phase in plan["phases"]], left=(0,)),
     ]
-    lines += [f"{phase['name']:<20} {_per_vertex(phase):>14} {format_size(phase['bytes']):>14}"
-              for phase in plan["phases"]]
     return "\n".join(lines)
 
 
-def table_text(answer: dict[str, Any]) -> str:
+def methods_text(answer: dict[str, Any]) -> str:
     """A row a method, and below it why some are refused; `answer` as `emdiam plan --json` prints it."""
     planned = [method for method in answer["methods"] if method["plan"] is not None]
-    rows = [_HEAD, *(_row(method) for method in planned)]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(_HEAD))]
-    table = ["  ".join(cell.ljust(width) if i == 0 else cell.rjust(width)
-                       for i, (cell, width) in enumerate(zip(row, widths, strict=True))).rstrip() for row in rows]
+    table = table_text(_HEAD, [_row(method) for method in planned], left=(0,))
     plan = planned[0]["plan"]
     refused = [f"{method['method']}: {method['refused']}" for method in answer["methods"] if method["plan"] is None]
     notes = [] if all(method["forecast"]["certain"] for method in planned) else [
         "Reads of a streamed run depend on the graph: at least the first figure, "
         + ("about the second." if answer.get("probe") else "about the second on graphs of small diameter.")]
     return "\n".join([f"memory limit: {format_size(plan['memory_limit_bytes'])}", f"edges of {planned[0]['method']}:"
-                      f" {_edges(plan)}", *_probe_lines(answer), *table, *notes, *refused])
+                      f" {_edges(plan)}", *_probe_lines(answer), table, *notes, *refused])
 
 
 def _row(method: dict[str, Any]) -> tuple[str, ...]:

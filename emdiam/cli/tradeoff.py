@@ -99,6 +99,6 @@ def _answer(found: Any, as_json: bool) -> None:
     if as_json:
         emit_json(found.to_dict())
     else:
-        from ..tradeoff.tables import markdown_text
+        from ..tradeoff.summary import markdown_text
 
         emit(markdown_text(found).rstrip("\n"))

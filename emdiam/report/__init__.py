@@ -1,7 +1,7 @@
 """Reports on finished runs: pages, tables and figures from what commands and batches have left."""
 
+from .page import FORMATS, draw_figures, make_report, report_text
 from .read import read_report
 from .records import Report, Run
-from .write import FORMATS, draw_figures, make_report, report_text
 
 __all__ = ["FORMATS", "Report", "Run", "draw_figures", "make_report", "read_report", "report_text"]

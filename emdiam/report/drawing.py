@@ -1,12 +1,18 @@
-"""The plots of a report, drawn by matplotlib without pyplot: nothing that the caller has set up is touched.
+"""The plots of reports and trade-offs, drawn by matplotlib without pyplot: nothing that the caller has set up is
+touched, and the same figures give the same files.
 
-Imports matplotlib, so import this module where it is known to be there. Colours are the ones that svg.py
-turns into those of the page, which knows light and dark.
+Imports matplotlib, so import this module where it is known to be there. Colours are distinct for colour-blind people
+too. On paper, in PNG and in a file of SVG they are as written; inside a page, variables of the style sheet take their
+place, so that they suit light and dark. There, text stays text, and no name comes twice.
 """
 
 from __future__ import annotations
 
+import io
+import re
 from collections.abc import Callable, Sequence
+from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import matplotlib
@@ -15,16 +21,21 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .palette import BLUE, COLOURS, GRID, INK, ORANGE
 from .records import ANSWERED, Track
 
 if TYPE_CHECKING:
-    from .tradeoffs import Point
+    from .sections import Point
 
-SETTINGS: Any = {
-    "svg.fonttype": "none", "svg.hashsalt": "emdiam", "text.parse_math": False, "font.size": 9,
-    "axes.axisbelow": True, "text.color": INK, "axes.labelcolor": INK, "axes.edgecolor": INK, "xtick.color": INK,
-    "ytick.color": INK, "axes.spines.top": False, "axes.spines.right": False, "hatch.color": INK,
+_INK, _GRID = "#1a1b1c", "#dcdcdd"
+_BLUE, _ORANGE, _GREEN, _PURPLE, _GREY = "#0a72b2", "#d55e01", "#019e73", "#b54c96", "#76777a"
+_COLOURS = (_BLUE, _ORANGE, _GREEN, _PURPLE, _GREY)
+_VARIABLES = {_INK: "currentColor", _GRID: "var(--grid)", _BLUE: "var(--blue)", _ORANGE: "var(--orange)",
+              _GREEN: "var(--green)", _PURPLE: "var(--purple)", _GREY: "var(--grey)"}
+_SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "emdiam"}
+_SETTINGS: Any = {
+    "text.parse_math": False, "font.size": 9,
+    "axes.axisbelow": True, "text.color": _INK, "axes.labelcolor": _INK, "axes.edgecolor": _INK, "xtick.color": _INK,
+    "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "hatch.color": _INK,
 }
 _WIDTH, _HEIGHT = 7.0, 2.9
 _BAR, _FRAME = 0.28, 0.75  # inches a bar, and inches of the rest
@@ -32,34 +43,39 @@ _LONGEST_LABEL, _MOST_SHOWN_PHASES = 28, 12
 _DECADES = 30.0  # figures further apart than this factor are on a logarithmic axis
 _MARKS = "os^Dv*PX"
 _MB = 1e-6
+# A logarithmic axis over less than a factor has numbers at the finer marks with these leading digits.
+_FINER = ((2.0, "123456789"), (30.0, "2357"), (300.0, "25"))
 
 
-def _new(height: float = _HEIGHT, panels: int = 1, **options: Any) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
+def _new(height: float = _HEIGHT, panels: int = 1, width: float = _WIDTH, **options: Any) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(width, height), layout="constrained")
     figure.patch.set_alpha(0)
-    found = figure.subplots(1, panels, squeeze=False, **options)
-    for axes in found[0]:
-        axes.patch.set_alpha(0)
-        axes.grid(color=GRID)
-    return figure, list(found[0])
+    axes = list(figure.subplots(1, panels, squeeze=False, **options)[0])
+    for one in axes:
+        one.patch.set_alpha(0)
+        one.grid(color=_GRID)
+    return figure, axes
 
 
-def _styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """`draw`, with the settings of the report around it."""
-    def styled(*arguments: Any) -> Figure:
-        with matplotlib.rc_context(SETTINGS):
+def _styled(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """`draw`, with the settings of these plots around it."""
+    def styled(*arguments: Any) -> Any:
+        with matplotlib.rc_context(_SETTINGS):
             return draw(*arguments)
 
     return styled
 
 
 def _number(value: float, _: object = None) -> str:
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"
 
 
 def _plain(axis: Axis) -> None:
+    """Plain numbers; on a short logarithmic axis at some or all of its finer marks too."""
+    low, high = axis.get_view_interval()
+    digits = next((digits for factor, digits in _FINER if high < factor * low), "")
     axis.set_major_formatter(FuncFormatter(_number))
-    axis.set_minor_formatter(FuncFormatter(lambda value, _: ""))
+    axis.set_minor_formatter(FuncFormatter(lambda value, _: _number(value) if f"{value:.0e}"[0] in digits else ""))
 
 
 def _whole(axis: Axis) -> None:
@@ -74,6 +90,26 @@ def _spread(values: Sequence[float]) -> bool:
 
 def _label(text: str) -> str:
     return text if len(text) <= _LONGEST_LABEL else text[: _LONGEST_LABEL - 1] + "…"
+
+
+def _legend(figure: Figure, columns: int) -> None:
+    figure.legend(loc="outside upper center", ncols=columns, frameon=False)
+
+
+def _bars(axes: Axes, values: Sequence[float], label: str, **options: Any) -> None:
+    """Horizontal bars from the top down, each with its figure at its end."""
+    axes.barh(range(len(values)), values, height=0.62, **options)
+    for place, value in enumerate(values):
+        axes.annotate(f"{value:.3g}" if value < 1000 else f"{value:,.0f}", (value, place), (3, 0),
+                      textcoords="offset points", va="center", fontsize=8)
+    axes.set_xlabel(label)
+    axes.grid(False, axis="y")
+
+
+def _name_bars(axes: Axes, names: Sequence[str]) -> None:
+    """Names beside the bars, the first one at the top."""
+    axes.set_yticks(range(len(names)), [_label(name) for name in names])
+    axes.invert_yaxis()
 
 
 @_styled
@@ -92,11 +128,11 @@ def draw_bounds(track: Track) -> Figure:
     for axes, moments, stop in sides:
         at, low, high = [*moments, stop], [*lower, *lower[-1:]], [*upper, *upper[-1:]]
         if known:
-            axes.fill_between(at, low, high, step="post", color=BLUE, alpha=0.12, linewidth=0)
-            axes.step(at, high, where="post", color=ORANGE, linewidth=1.6)
-            axes.step(at, low, where="post", color=BLUE, linewidth=1.6)
-            axes.plot(at[:-1], high[:-1], linestyle="", marker="v", markersize=4, color=ORANGE)
-            axes.plot(at[:-1], low[:-1], linestyle="", marker="^", markersize=4, color=BLUE)
+            axes.fill_between(at, low, high, step="post", color=_BLUE, alpha=0.12, linewidth=0)
+            axes.step(at, high, where="post", color=_ORANGE, linewidth=1.6)
+            axes.step(at, low, where="post", color=_BLUE, linewidth=1.6)
+            axes.plot(at[:-1], high[:-1], linestyle="", marker="v", markersize=4, color=_ORANGE)
+            axes.plot(at[:-1], low[:-1], linestyle="", marker="^", markersize=4, color=_BLUE)
     log = _spread([value for value in (*lower, *upper) if value])
     by_time.set_yscale("log" if log and min(lower, default=0) else "linear")
     _plain(by_time.yaxis)
@@ -113,69 +149,56 @@ def draw_frontiers(track: Track) -> Figure:
     """Vertices a level, on a logarithmic axis; a line a traversal."""
     figure, (axes,) = _new()
     for i, (name, points) in enumerate(track.profiles):
-        axes.plot([level for level, _ in points], [max(vertices, 0.5) for _, vertices in points], color=COLOURS[i % 5],
-                  linewidth=1.3, marker=_MARKS[i] if len(points) < 40 else "", markersize=4, label=name)
+        axes.plot([level for level, _ in points], [max(vertices, 0.5) for _, vertices in points],
+                  color=_COLOURS[i % 5], linewidth=1.3, marker=_MARKS[i] if len(points) < 40 else "", markersize=4,
+                  label=name)
     axes.set_yscale("log")
     _plain(axes.yaxis)
     _whole(axes.xaxis)
     axes.set_xlabel("level: distance from the source (edges)")
     axes.set_ylabel("vertices (count, log scale)")
-    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    _legend(figure, 4)
     return figure
 
 
 @_styled
 def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
-    """Horizontal bars of seconds, and of megabytes where they are told; the longest phases where there are many."""
+    """spells : (phase, seconds, bytes read or None). Bars of seconds, and of megabytes where any are given; the
+    longest phases where there are many."""
     longest = sorted(spells, key=lambda spell: -spell[1])[:_MOST_SHOWN_PHASES]
     shown = [spell for spell in spells if spell in longest]
-    with_bytes = any(read is not None for _, _, read in shown)
-    figure, panels = _new(_FRAME + _BAR * max(2, len(shown)), 2 if with_bytes else 1, sharey=True)
-    names = [_label(name) for name, _, _ in shown]
-    places = list(range(len(shown)))
-    _bars(panels[0], places, [seconds for _, seconds, _ in shown], BLUE, "time (seconds)")
-    if with_bytes:
-        _bars(panels[1], places, [(read or 0) * _MB for _, _, read in shown], ORANGE, "read from disk (MB)")
-    panels[0].set_yticks(places, names)
-    panels[0].invert_yaxis()
+    columns: list[tuple[list[float], str, str]] = [([seconds for _, seconds, _ in shown], "time (seconds)", _BLUE)]
+    if any(read is not None for _, _, read in shown):
+        columns.append(([(read or 0) * _MB for _, _, read in shown], "read from disk (MB)", _ORANGE))
+    figure, panels = _new(_FRAME + _BAR * max(2, len(shown)), len(columns), sharey=True)
+    for axes, (values, label, colour) in zip(panels, columns, strict=True):
+        _bars(axes, values, label, color=colour)
+        axes.margins(x=0.16)
+        _plain(axes.xaxis)
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
+    _name_bars(panels[0], [name for name, _, _ in shown])
     return figure
-
-
-def _bars(axes: Axes, places: Sequence[int], values: Sequence[float], colour: str, label: str) -> None:
-    axes.barh(places, values, color=colour, height=0.62)
-    axes.set_xlabel(label)
-    axes.grid(False, axis="y")
-    axes.margins(x=0.16)
-    _plain(axes.xaxis)
-    axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
-    for place, value in zip(places, values, strict=True):
-        axes.annotate(f"{value:.3g}" if value < 1000 else f"{value:,.0f}", (value, place), (3, 0),
-                      textcoords="offset points", va="center", fontsize=8)
 
 
 @_styled
 def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, float | None]]) -> Figure:
     """rows : (name, measured, planned, expected, limit), bytes."""
     figure, (axes,) = _new(_FRAME + 0.25 + _BAR * max(2, len(rows)))
-    places = list(range(len(rows)))
     scale = 1 / (1 << 20)
-    axes.barh(places, [row[1] * scale for row in rows], color=BLUE, height=0.62, label="measured peak")
-    marks = (("planned", 2, "|", INK, 15), ("expected", 3, "D", ORANGE, 5), ("limit", 4, "x", INK, 5))
-    most = max(max(row[1], row[2] or 0) for row in rows)
-    figures: list[tuple[float | None, ...]] = [row[1:] for row in rows]
-    for label, column, mark, colour, big in marks:
-        told = [(value * scale, i) for i, row in enumerate(figures)
-                if (value := row[column - 1]) is not None and value <= 1.5 * most]
-        if told:
-            axes.plot([value for value, _ in told], [i for _, i in told], linestyle="", marker=mark, color=colour,
-                      markersize=big, markeredgewidth=2 if mark == "|" else 1, label=label)
-    axes.set_yticks(places, [_label(row[0]) for row in rows])
-    axes.invert_yaxis()
+    axes.barh(range(len(rows)), [row[1] * scale for row in rows], color=_BLUE, height=0.62, label="measured peak")
+    marks = (("planned", "|", _INK, 15), ("expected", "D", _ORANGE, 5), ("limit", "x", _INK, 5))
+    largest = max(max(row[1], row[2] or 0) for row in rows)
+    for (label, mark, colour, big), values in zip(marks, list(zip(*rows, strict=True))[2:], strict=True):
+        shown = [(value * scale, i) for i, value in enumerate(values) if value is not None and value <= 1.5 * largest]
+        if shown:
+            axes.plot(*zip(*shown, strict=True), linestyle="", marker=mark, color=colour, markersize=big,
+                      markeredgewidth=2 if mark == "|" else 1, label=label)
     axes.set_xlim(left=0)
     axes.set_xlabel("resident memory (MiB)")
     axes.grid(False, axis="y")
+    _name_bars(axes, [row[0] for row in rows])
     _plain(axes.xaxis)
-    figure.legend(loc="outside upper center", ncols=4, frameon=False)
+    _legend(figure, 4)
     return figure
 
 
@@ -183,22 +206,23 @@ def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, flo
 def draw_times(rows: Sequence[tuple[str, float, str]]) -> Figure:
     """rows : (name, seconds, how it ended)."""
     figure, (axes,) = _new(_FRAME + _BAR * max(2, len(rows)))
-    for place, (_, seconds, status) in enumerate(rows):
-        answered = status == ANSWERED
-        axes.barh(place, max(seconds, 1e-3), color=BLUE if answered else ORANGE, height=0.62,
-                  hatch="" if answered else "//", linewidth=0)
-        axes.annotate(f"{seconds:.3g}" if seconds < 1000 else f"{seconds:,.0f}", (max(seconds, 1e-3), place), (3, 0),
-                      textcoords="offset points", va="center", fontsize=8)
     shown = [max(seconds, 1e-3) for _, seconds, _ in rows]
-    log = _spread(shown)
-    axes.set_xscale("log" if log else "linear")
+    log = _time_axis(axes, shown)
+    answered = [status == ANSWERED for _, _, status in rows]
+    _bars(axes, shown, axes.get_xlabel(), color=[_BLUE if one else _ORANGE for one in answered],
+          hatch=["" if one else "//" for one in answered], linewidth=0)
     axes.set_xlim(min(shown) / 2 if log else 0, max(shown) * (2 if log else 1.12))
     _plain(axes.xaxis)
-    axes.set_yticks(range(len(rows)), [_label(name) for name, _, _ in rows])
-    axes.invert_yaxis()
-    axes.set_xlabel("time (seconds, log scale)" if log else "time (seconds)")
-    axes.grid(False, axis="y")
+    _name_bars(axes, [name for name, _, _ in rows])
     return figure
+
+
+def _time_axis(axes: Axes, seconds: Sequence[float]) -> bool:
+    """Make the x axis one of seconds; whether it is logarithmic."""
+    log = _spread(seconds)
+    axes.set_xscale("log" if log else "linear")
+    axes.set_xlabel("time (seconds, log scale)" if log else "time (seconds)")
+    return log
 
 
 @_styled
@@ -209,9 +233,9 @@ def draw_quality(points: Sequence[Point]) -> Figure:
     for point in shown:
         if point.estimate and point.quality and point.lower is not None and point.upper is not None:
             unit = point.estimate / point.quality
-            axes.vlines(max(point.seconds, 1e-3), point.lower / unit, point.upper / unit, color=INK, alpha=0.3,
+            axes.vlines(max(point.seconds, 1e-3), point.lower / unit, point.upper / unit, color=_INK, alpha=0.3,
                         linewidth=1)
-    axes.axhline(1, color=INK, linewidth=1, linestyle=":")
+    axes.axhline(1, color=_INK, linewidth=1, linestyle=":")
     axes.set_ylabel("estimate / D (ratio)")
     return figure
 
@@ -231,13 +255,124 @@ def _scatter(points: Sequence[Point], values: Sequence[float]) -> tuple[Figure, 
     figure, (axes,) = _new(3.4)
     seconds = [max(point.seconds, 1e-3) for point in points]
     for i, method in enumerate(dict.fromkeys(point.method for point in points)):
-        own = [at for at, point in enumerate(points) if point.method == method]
-        axes.scatter([seconds[at] for at in own], [values[at] for at in own], color=COLOURS[i % 5], s=36, zorder=3,
-                     marker=_MARKS[i % len(_MARKS)], label=_label(method))
-    log = _spread(seconds)
-    axes.set_xscale("log" if log else "linear")
+        places = [at for at, point in enumerate(points) if point.method == method]
+        axes.scatter([seconds[at] for at in places], [values[at] for at in places], color=_COLOURS[i % 5], s=36,
+                     zorder=3, marker=_MARKS[i % len(_MARKS)], label=_label(method))
+    _time_axis(axes, seconds)
     _plain(axes.xaxis)
     _plain(axes.yaxis)
-    axes.set_xlabel("time (seconds, log scale)" if log else "time (seconds)")
-    figure.legend(loc="outside upper center", ncols=5, frameon=False)
+    _legend(figure, 5)
     return figure, axes
+
+
+def inline_svg(figure: Figure, name: str, title: str) -> str:
+    """The figure as an <svg> element of a page. name : put before all ids in it, unique on the page. title : for
+    those who do not see it."""
+    text = io.StringIO()
+    with matplotlib.rc_context(_SVG):
+        figure.savefig(text, format="svg", metadata={"Date": None, "Creator": None})
+    body = re.sub(r"\s*<metadata>.*?</metadata>", "", text.getvalue(), flags=re.DOTALL)
+    box = re.search(r'viewBox="[^"]+"', body)
+    assert box is not None, "matplotlib writes a viewBox"
+    body = re.sub(r'\bid="([^"]+)"', rf'id="{name}-\1"', body[body.index(">", body.index("<svg")) + 1 :])
+    body = re.sub(r'(url\(#|xlink:href="#)', rf"\g<1>{name}-", body)
+    # Colours only in tags: a label may read like a colour.
+    body = re.sub(r"<[^>]*>", lambda tag: re.sub("#[0-9a-f]{6}", lambda colour: _VARIABLES.get(colour[0], colour[0]),
+                                                 tag[0]), body)
+    return (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" {box[0]}'
+            f' aria-label="{escape(title)}">{body}')
+
+
+# -- trade-offs -----------------------------------------------------------------------------------
+Row = dict[str, Any]
+_TALL, _DOTS = 4.6, 150
+# Room beside the points, as a share of their range on a logarithmic axis, and as a factor at least.
+_ROOM, _LEAST_ROOM = 0.08, 1.2
+_LINEAR_BELOW = 4.0  # qualities that differ by less are on a linear axis
+_STYLES = {"clusters": ("o", _ORANGE), "sweep": ("s", _BLUE), "spanning": ("^", _GREEN), "fringe": ("D", _PURPLE),
+           "exact": ("*", _INK)}
+_PRICES = {"seconds": ("time (seconds, log scale)", 1.0), "bytes_read": ("read from disk (MB, log scale)", _MB)}
+
+
+def write_figure(figure: Figure, path: Path) -> list[Path]:
+    """Write the figure as `path` with .svg and with .png at its end; both files. Raises OSError."""
+    files = [path.with_name(f"{path.name}.{suffix}") for suffix in ("svg", "png")]
+    with matplotlib.rc_context(_SVG):
+        figure.savefig(files[0], facecolor="white", metadata={"Date": None, "Creator": None})
+        figure.savefig(files[1], facecolor="white", dpi=_DOTS, metadata={"Software": None})
+    return files
+
+
+@_styled
+def draw_prices(rows: Sequence[Row], price: str, front: str, diameter: int | None) -> Figure:
+    """Ratio (or the estimate, while D is not known) against a price; bars: what a cell has proved.
+
+    rows : of cells, with a price and an estimate above 0. price, front : columns, a cost and who is on its front.
+    """
+    figure, (axes,) = _new(_TALL)
+    unit, (label, scale) = diameter or 1, _PRICES[price]
+    axes.set_xscale("log")
+    axes.set_xlim(*_limits([row[price] * scale for row in rows]))
+    low, high = _limits([max(row[name], 0.5) / unit for row in rows for name in ("estimate", "lower", "upper")])
+    axes.set_yscale("log" if high > _LINEAR_BELOW * low else "linear")
+    axes.set_ylim(low, high)
+    for method, (marker, colour) in _STYLES.items():
+        shown = [row for row in rows if row["method"] == method]
+        if shown:
+            costs = [row[price] * scale for row in shown]
+            axes.scatter(costs, [row["estimate"] / unit for row in shown], marker=marker, s=34, color=colour,
+                         label=method, zorder=3)
+            axes.vlines(costs, [max(row["lower"], 0.5) / unit for row in shown], [row["upper"] / unit for row in shown],
+                        color=colour, linewidth=1, alpha=0.35, zorder=1)
+    for row in rows:
+        if row["masters_label"] is not None:
+            axes.annotate(row["masters_label"], (row[price] * scale, row["estimate"] / unit), (5, 4),
+                          textcoords="offset points", fontsize=7, color=_GREY)
+    best = sorted((row for row in rows if row[front]), key=lambda row: float(row[price]))
+    if best:  # ringed, with a line from the cheapest to the best
+        axes.plot([row[price] * scale for row in best], [row["estimate"] / unit for row in best], color=_INK,
+                  linewidth=1, linestyle="--", marker="o", markersize=11, markerfacecolor="none", markeredgewidth=0.8,
+                  zorder=2, label="Pareto front")
+    for axis in (axes.xaxis, axes.yaxis):
+        if axis.get_scale() == "log":
+            _plain(axis)
+    axes.set_xlabel(label)
+    if diameter:
+        axes.set_ylabel(f"ratio to D = {diameter:,} (bars: proved bounds / D)")
+        axes.axhline(1, color=_GREY, linewidth=1, linestyle=":", zorder=0)
+    else:
+        axes.set_ylabel("estimate (edges; bars: proved bounds)")
+    _legend(figure, 6)
+    return figure
+
+
+@_styled
+def draw_masters(rows: Sequence[Row]) -> Figure:
+    """The size of the condensed graph, and distances, against the number of masters. rows : of cells of clusters, by
+    masters; figures of 0, which a logarithm cannot show, are left out."""
+    panels = (
+        ("size of the condensed graph (log scale)", {"condensed_vertices": "vertices", "condensed_edges": "edges"}),
+        ("largest distance (edges, log scale)", {"max_master_gap": "d: masters whose clusters touch",
+                                                 "max_master_distance": "a vertex and its master"}))
+    figure, both = _new(_TALL, 2, 1.35 * _WIDTH)
+    for axes, (label, columns) in zip(both, panels, strict=True):
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xlim(*_limits([row["masters"] for row in rows]))
+        axes.set_ylim(*_limits([row[column] for row in rows for column in columns if row[column]]))
+        for (column, name), marker, colour in zip(columns.items(), "os", (_ORANGE, _BLUE), strict=True):
+            shown = [row for row in rows if row[column]]
+            axes.plot([row["masters"] for row in shown], [row[column] for row in shown], label=name, marker=marker,
+                      markersize=5, color=colour, linewidth=1)
+        axes.set_xlabel("masters (log scale)")
+        axes.set_ylabel(label)
+        _plain(axes.yaxis)
+        axes.legend(frameon=False)
+    return figure
+
+
+def _limits(values: Sequence[float]) -> tuple[float, float]:
+    """The ends of a logarithmic axis for positive values, with some room; of 1 where there is no value."""
+    low, high = min(values, default=1), max(values, default=1)
+    room = max(_LEAST_ROOM, (high / low) ** _ROOM)
+    return low / room, high * room

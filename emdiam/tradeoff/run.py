@@ -20,14 +20,13 @@ from ..durable import check_folder, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from ..store.store import open_store
-from .cells import FOLDER, CellOptions, CellRecord, read_records, write_record
-from .child import run_cell
-from .grid import Cell, make_grid, parse_grid
-from .summary import Tradeoff, bounds, fill
-from .tables import csv_text, markdown_text
+from .cells import ENDED, FOLDER, CellOptions, CellRecord, read_records, run_cell, write_record
+from .grid import CLUSTERS, Cell, make_grid, parse_grid
+from .summary import FRONTS, Tradeoff, bounds, csv_text, fill, markdown_text
 
 METHODS = ("clusters", "sweep", "spanning", "fringe")
 MASTERS = "2^8..2^24:4"
+_PLOTS = {"seconds": "quality-seconds", "bytes_read": "quality-bytes"}
 
 
 @dataclass(frozen=True)
@@ -181,7 +180,25 @@ class _Run:
             self.summary.messages.append("there are no plots, because matplotlib is not installed (pip install"
                                          " matplotlib, then the same command again)")
             return
-        from .plots import draw
-
         for path in draw(self.summary, self.folder):
             self.summary.files[path.name] = str(path)
+
+
+def draw(summary: Tradeoff, folder: Path) -> list[Path]:
+    """Write the plots into `folder` as SVG and PNG: quality against its price, and what masters buy; their files.
+    Those that would be empty are left out. Needs matplotlib. Raises OSError."""
+    from ..report import drawing
+
+    ended = [row for row in summary.rows if row["status"] == ENDED and row["estimate"]]
+    files: list[Path] = []
+    for column, price in FRONTS.items():
+        shown = [row for row in ended if row[price]]
+        if shown:
+            figure = drawing.draw_prices(shown, price, column, summary.diameter)
+            files += drawing.write_figure(figure, folder / _PLOTS[price])
+    clusters = [row for row in summary.rows if row["status"] == ENDED and row["method"] == CLUSTERS and row["masters"]
+                and row["estimate"] is not None]
+    if clusters:
+        clusters.sort(key=lambda row: (row["masters"], row["seed"]))
+        files += drawing.write_figure(drawing.draw_masters(clusters), folder / "masters")
+    return files

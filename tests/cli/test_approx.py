@@ -15,7 +15,7 @@ import pytest
 import emdiam as package
 from emdiam.api_approx import METHODS, ApproxRun, approx, plan_approx
 from emdiam.cli import options
-from emdiam.cli.approx import COLUMNS, approximation_text, csv_text, table_text
+from emdiam.cli.approx import COLUMNS, approximation_text, csv_text, runs_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.approx import methods
 from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters
@@ -366,6 +366,6 @@ def test_a_run_that_was_stopped_before_it_knew_anything():
 def test_tables():
     runs = [approximation(), approximation(ratio=None, masters=None)]
     assert csv_text(runs).splitlines()[1:] == ["1024,51,40,60,1.02,6,31,1048576,1.25", ",51,40,60,,6,31,1048576,1.25"]
-    lines = table_text(runs).splitlines()
+    lines = runs_text(runs).splitlines()
     assert lines[1].split() == ["1,024", "40", "60", "51", "1.0200", "6", "31", "1.0", "MiB", "1.2", "s"]
     assert lines[2].split()[0] == "-" and len(set(map(len, lines))) == 1

@@ -118,9 +118,9 @@ def test_a_plan_is_a_sum():
         " + 100.0 MiB arena",
         "smallest limit that works: 230.0 MiB",
         "edges: streamed, 400 of 1,000 blocks (40 %) in the arena at a time",
-        "phase                bytes a vertex   vertex state",
-        "bfs                            4.25       17.0 MiB",
-        "components                     4.00       16.0 MiB",
+        "phase       bytes a vertex  vertex state",
+        "bfs                   4.25      17.0 MiB",
+        "components            4.00      16.0 MiB",
     ]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from emdiam.store.store import open_store
-from emdiam.tradeoff import Tradeoff, child
+from emdiam.tradeoff import Tradeoff, cells
 from emdiam.tradeoff.cells import ENDED, FAILED, CellRecord
 from emdiam.tradeoff.grid import Cell
 from emdiam.tradeoff.summary import fill
@@ -40,7 +40,7 @@ def summary_of(*records: CellRecord, known: int | None = None) -> Tradeoff:
 
 def scripted(monkeypatch: pytest.MonkeyPatch, script: str) -> None:
     """Let every cell be a Python script."""
-    monkeypatch.setattr(child, "command_of", lambda store, cell, options: [sys.executable, "-c", script])
+    monkeypatch.setattr(cells, "command_of", lambda store, cell, options: [sys.executable, "-c", script])
 
 
 def digest_of(store: Path) -> str:

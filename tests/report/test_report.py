@@ -11,8 +11,8 @@ import pytest
 
 from emdiam.errors import InputError
 from emdiam.report import draw_figures, make_report, read_report, report_text
-from emdiam.report.events import track_of
-from emdiam.report.tradeoffs import points
+from emdiam.report.read import track_of
+from emdiam.report.sections import points
 from tests.helpers.report_runs import (
     NASTY,
     approximation,
@@ -172,7 +172,7 @@ def test_figures_are_files(tmp_path: Path):
 
 
 def test_without_matplotlib_a_sentence_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("emdiam.report.write.find_spec", lambda name: None)
+    monkeypatch.setattr("emdiam.report.page.find_spec", lambda name: None)
     night = write_batch(tmp_path / "night")
     with pytest.raises(InputError, match=r"emdiam\[plots\]"):
         make_report([night], "html")

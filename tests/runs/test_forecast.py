@@ -12,7 +12,7 @@ import pytest
 
 from emdiam.api_plan import ALL_METHODS, Planned, plan_all
 from emdiam.cli.answer_lines import forecast_lines
-from emdiam.cli.plan import table_text
+from emdiam.cli.plan import methods_text
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import InputError
 from emdiam.forecast import forecast_of
@@ -44,7 +44,7 @@ def test_every_method_is_in_the_table(grid: Path):
         assert one.plan.base_bytes - COMPILED_BYTES < one.forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
         assert one.forecast.certain and one.forecast.reads == 1
         assert one.forecast.vram_bytes > 4 * 2 * 119_500
-    text = table_text({"methods": [one.to_dict() for one in planned]})
+    text = methods_text({"methods": [one.to_dict() for one in planned]})
     assert [line.split()[0] for line in text.splitlines()[3:]] == list(ALL_METHODS)
     assert "depend on the graph" not in text
 
@@ -57,7 +57,7 @@ def test_a_streamed_table_has_ranges(grid: Path):
         assert 1 < forecast.least_reads <= forecast.reads
         assert forecast.least_bytes_read is not None and forecast.predicted_bytes_read is not None
         assert forecast.least_bytes_read <= forecast.predicted_bytes_read
-    text = table_text({"methods": [one.to_dict() for one in planned], "probe": None})
+    text = methods_text({"methods": [one.to_dict() for one in planned], "probe": None})
     assert "depend on the graph" in text and "on graphs of small diameter" in text and "\nprobe: none" in text
 
 
@@ -67,7 +67,7 @@ def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
     planned = {one.method: one for one in plan_all(grid, StoreRun("all", memory_bytes=least - (30 << 20)))}
     assert planned["clusters"].plan is None and "the least is" in str(planned["clusters"].refused)
     assert planned["pivots"].plan is not None
-    text = table_text({"methods": [one.to_dict() for one in planned.values()]})
+    text = methods_text({"methods": [one.to_dict() for one in planned.values()]})
     assert "\nclusters: --memory" in text and "give at least --memory" in text
 
 
@@ -128,7 +128,7 @@ def test_a_probed_table_has_one_probe_for_all(probed: dict[str, Planned]):
         forecast = one.forecast
         assert forecast.probed and not forecast.certain and forecast.least_reads <= forecast.reads
         assert one.plan.base_bytes - COMPILED_BYTES < forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
-    text = table_text({"methods": [one.to_dict() for one in probed.values()], "probe": probe.to_dict()})
+    text = methods_text({"methods": [one.to_dict() for one in probed.values()], "probe": probe.to_dict()})
     assert "\nprobe: four BFS" in text and "at least 498, a BFS reads" in text and "small diameter" not in text
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError
-from emdiam.tradeoff import child
+from emdiam.tradeoff import cells
 from emdiam.tradeoff.cells import ENDED, FAILED, STOPPED, CellOptions
 from emdiam.tradeoff.grid import Cell, make_grid, parse_grid
 from tests.helpers.tradeoff_cells import record, result, scripted
@@ -79,13 +79,13 @@ def test_the_command_of_a_cell():
     shared = ["--memory", str(1 << 30), "--arena", "4096", "--threads", "3", "--time-limit", "90.000000s",
               "--evict-page-cache", "--json", "--quiet"]
     start = [sys.executable, "-m", "emdiam"]
-    assert child.command_of("g", Cell("clusters", 64, 5), options) == [
+    assert cells.command_of("g", Cell("clusters", 64, 5), options) == [
         *start, "approx", "g", "--method", "clusters", "--seed", "5", "--masters", "64", "--euler", "--levels", "2",
         "--scratch", "there", *shared]
-    assert child.command_of("g", Cell("fringe", None, 5), options) == [
+    assert cells.command_of("g", Cell("fringe", None, 5), options) == [
         *start, "approx", "g", "--method", "fringe", "--seed", "5", "--iterations", "7", *shared]
-    assert child.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch", "there", *shared]
-    assert child.command_of("g", Cell("sweep", None, 0), CellOptions()) == [
+    assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch", "there", *shared]
+    assert cells.command_of("g", Cell("sweep", None, 0), CellOptions()) == [
         *start, "approx", "g", "--method", "sweep", "--seed", "0", "--threads", "2", "--json", "--quiet"]
 
 
@@ -100,25 +100,25 @@ def test_the_command_of_a_cell():
     ((-9, "", ""), (FAILED, "ended by SIGKILL, perhaps for want of memory", None)),
 ])
 def test_what_became_of_a_process(process: tuple[int, str, str], expected: tuple[Any, ...]):
-    assert child.outcome(*process) == expected
+    assert cells.outcome(*process) == expected
 
 
 def test_a_process_that_does_not_stop_is_ended(monkeypatch: pytest.MonkeyPatch):
     for name in ("_GRACE_SECONDS", "_OWN_SECONDS", "_END_SECONDS"):
-        monkeypatch.setattr(child, name, 0.2)
+        monkeypatch.setattr(cells, name, 0.2)
     deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(3600)"
     for script, code in (("import time\ntime.sleep(3600)", -signal.SIGTERM), (deaf, -signal.SIGKILL)):
         scripted(monkeypatch, script)
-        found = child.run_cell("g", "d", Cell("sweep", None, 0), CellOptions(time_limit=0.2))
+        found = cells.run_cell("g", "d", Cell("sweep", None, 0), CellOptions(time_limit=0.2))
         assert (found.status, found.result, found.time_limit) == (FAILED, None, 0.2)
         assert found.reason == "it did not stop by itself within 0 s" and found.exit_code in (code, -signal.SIGTERM)
 
 
 def test_a_cell_of_another_store_is_no_cell(monkeypatch: pytest.MonkeyPatch):
     scripted(monkeypatch, f"print('''{json.dumps(result())}''')")
-    assert child.run_cell("g", "d", Cell("sweep", None, 0), CellOptions()).status == ENDED
+    assert cells.run_cell("g", "d", Cell("sweep", None, 0), CellOptions()).status == ENDED
     with pytest.raises(InputError, match="the store has changed"):
-        child.run_cell("g", "e", Cell("sweep", None, 0), CellOptions())
+        cells.run_cell("g", "e", Cell("sweep", None, 0), CellOptions())
 
 
 @pytest.mark.parametrize(("status", "old", "new", "retry", "again"), [

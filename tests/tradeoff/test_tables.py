@@ -11,9 +11,7 @@ from hypothesis import strategies as st
 from emdiam.errors import EmdiamError
 from emdiam.tradeoff.cells import FAILED, STOPPED
 from emdiam.tradeoff.grid import Cell
-from emdiam.tradeoff.pareto import front
-from emdiam.tradeoff.summary import bounds, loss
-from emdiam.tradeoff.tables import csv_text, markdown_text, ratio_text, seconds_text
+from emdiam.tradeoff.summary import bounds, csv_text, front, loss, markdown_text, ratio_text, seconds_text
 from tests.helpers.tradeoff_cells import record, summary_of
 
 
@@ -106,7 +104,7 @@ def test_seconds_have_three_digits(value: float, text: str):
 
 def test_plots_without_the_diameter(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from emdiam.tradeoff.plots import draw
+    from emdiam.tradeoff.run import draw
 
     files = draw(summary_of(record(Cell("sweep", None, 0))), tmp_path)
     assert [path.stem for path in files[::2]] == ["quality-seconds", "quality-bytes"]
@@ -115,7 +113,7 @@ def test_plots_without_the_diameter(tmp_path: Path):
 
 def test_plots_of_little(tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from emdiam.tradeoff.plots import draw
+    from emdiam.tradeoff.run import draw
 
     assert draw(summary_of(record(Cell("sweep", None, 0), FAILED)), tmp_path) == []
     point = record(Cell("clusters", 1, 0), lower=0, upper=0, estimate=0, bytes_read=0, masters=None)

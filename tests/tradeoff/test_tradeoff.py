@@ -17,11 +17,10 @@ import pytest
 
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.generators import generate
-from emdiam.tradeoff import Tradeoff, TradeoffOptions, child, run, tradeoff
+from emdiam.tradeoff import Tradeoff, TradeoffOptions, cells, run, tradeoff
 from emdiam.tradeoff.cells import ENDED, FAILED, CellOptions, CellRecord, read_records
 from emdiam.tradeoff.grid import Cell
-from emdiam.tradeoff.summary import COLUMNS
-from emdiam.tradeoff.tables import markdown_text
+from emdiam.tradeoff.summary import COLUMNS, markdown_text
 from tests.cli.test_commands import call  # noqa: F401 - a fixture
 from tests.helpers.stores import write_store
 from tests.helpers.tradeoff_cells import digest_of, result, scripted
@@ -193,7 +192,7 @@ def test_one_cell_that_fails_does_not_stop_the_others(torus: Path, tmp_path: Pat
     def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
         return [sys.executable, "-c", "import os\nos.kill(os.getpid(), 9)" if cell.masters == 8 else answer]
 
-    monkeypatch.setattr(child, "command_of", command_of)
+    monkeypatch.setattr(cells, "command_of", command_of)
     events = []
     found = tradeoff(torus, tmp_path / "out", REAL, events.append)
     assert [row["status"] for row in found.rows] == [ENDED, FAILED, ENDED] and not found.complete
@@ -221,7 +220,7 @@ PLOTS = [f"{name}.{kind}" for name in ("quality-seconds", "quality-bytes", "mast
 
 def test_plots_are_the_same_for_the_same_cells(real, torus: Path, tmp_path: Path):
     pytest.importorskip("matplotlib")
-    from emdiam.tradeoff.plots import draw
+    from emdiam.tradeoff.run import draw
 
     options = TradeoffOptions(REAL.methods, REAL.masters, known_diameter=DIAMETER)
     found = tradeoff(torus, copied(real, tmp_path), options)
@@ -314,9 +313,9 @@ def running() -> Iterator[str]:
 @pytest.mark.slow
 def test_cells_keep_checkpoints_if_asked_to(torus: Path, tmp_path: Path):
     cell = Cell("sweep", seed=0)
-    assert "--checkpoint" not in child.command_of("s", cell, TradeoffOptions().for_cells(tmp_path))
+    assert "--checkpoint" not in cells.command_of("s", cell, TradeoffOptions().for_cells(tmp_path))
     asked = TradeoffOptions(checkpoint_every=30.0)
-    line = child.command_of("s", cell, asked.for_cells(tmp_path))
+    line = cells.command_of("s", cell, asked.for_cells(tmp_path))
     assert line[line.index("--checkpoint") + 1] == str(tmp_path / "checkpoints" / cell.name)
     assert "--resume" in line and line[line.index("--checkpoint-every") + 1] == "30.0"
     assert asked.for_cells(tmp_path).identity() == TradeoffOptions().cells.identity()

@@ -1,24 +1,25 @@
-"""From sources to a written report, in one of the formats."""
+"""From sources to a written report, in one of the formats; the templates of jinja2 are in templates/."""
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from .document import Document
-from .html import html_text
-from .markdown import markdown_text
+from ..tables import table_text
 from .read import read_report
 from .records import Report
-from .sections import document
+from .sections import Plot, Table, document
 
 FORMATS = ("html", "md", "json", "png")
 _DOTS = 150
 _EXTRA = "pip install 'emdiam[plots]', or choose --format md or json"
+# Characters with a meaning in Markdown or HTML, and line ends, which would break a table.
+_SPECIAL = re.compile(r"([\\`*_\[\]<>|#~&])")
 
 
 def make_report(sources: Sequence[str | Path], format: str) -> tuple[Report, str]:
@@ -38,8 +39,12 @@ def report_text(report: Report, format: str) -> str:
     """The report as one text that ends with a line end; format as in make_report."""
     if format == "json":
         return json.dumps(_finite(report.to_dict()), indent=1, allow_nan=False) + "\n"
-    made = document(report)
-    return markdown_text(made) if format == "md" else html_text(made, with_plots=True)
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    templates = Environment(loader=PackageLoader("emdiam.report"), autoescape=format == "html", trim_blocks=True,
+                            undefined=StrictUndefined, keep_trailing_newline=True)
+    templates.filters |= {"anchor": _anchor, "drawn": _drawn, "escaped": _escaped, "tabulated": _tabulated}
+    return templates.get_template(f"report.{format}").render(page=document(report))
 
 
 def _finite(data: Any) -> Any:
@@ -51,6 +56,28 @@ def _finite(data: Any) -> Any:
     return None if isinstance(data, float) and (data != data or data in (float("inf"), -float("inf"))) else data
 
 
+def _anchor(title: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _drawn(plot: Plot) -> str:
+    """A plot as an element of a page."""
+    from .drawing import inline_svg
+
+    return inline_svg(plot.draw(), plot.name, plot.title)
+
+
+def _escaped(text: str) -> str:
+    """Text that shows as it is in Markdown: one line, no markup."""
+    return _SPECIAL.sub(r"\\\1", " ".join(text.split()))
+
+
+def _tabulated(table: Table) -> str:
+    """A table as Markdown."""
+    head, *rows = [[_escaped(cell) for cell in row] for row in (table.head, *table.rows)]
+    return table_text(head, rows, range(table.words), "pipe")
+
+
 def check_plots() -> None:
     """Raises InputError where plots cannot be drawn."""
     if find_spec("matplotlib") is None:
@@ -60,13 +87,13 @@ def check_plots() -> None:
 def draw_figures(report: Report, folder: Path) -> list[Path]:
     """Write every plot of the report as PNG into `folder`, made if absent; their files. Raises InputError."""
     check_plots()
-    made: Document = document(report)
     files = []
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for plot in made.plots():
-            files.append(folder / f"{plot.name}.png")
-            plot.draw().savefig(files[-1], dpi=_DOTS, facecolor="white", metadata={"Software": None})
+        for section in document(report).sections:
+            for plot in section.plots:
+                files.append(folder / f"{plot.name}.png")
+                plot.draw().savefig(files[-1], dpi=_DOTS, facecolor="white", metadata={"Software": None})
     except OSError as error:
         raise InputError(f"the figures cannot be written ({error.strerror})", path=folder) from None
     return files

@@ -1,0 +1,17 @@
+"""Tables of texts, for people and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+
+
+def table_text(head: Sequence[str], rows: Sequence[Sequence[str]], left: Container[int], style: str = "plain") -> str:
+    """Lines of a table. left : numbers of the columns that hold words; those of figures are aligned to the right.
+    style : of tabulate, "plain" or "pipe" (Markdown, readable as it is)."""
+    from tabulate import tabulate
+
+    aligned = ["left" if i in left else "right" for i in range(len(head))]
+    lines = tabulate([head, *rows], tablefmt=style, disable_numparse=True, colalign=aligned).split("\n")
+    if style == "pipe":  # the head is given as a row, since tabulate widens columns for heads; the rule is above it
+        lines[:2] = lines[1], lines[0]
+    return "\n".join(lines)
