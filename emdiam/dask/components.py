@@ -13,25 +13,26 @@ The client sees the same as traverse.components.Components, labels and sizes in 
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from ..traverse.components import Component, Components
+from ..traverse.components import (
+    Component,
+    Components,
+    describe,
+    find_roots,
+    flatten,
+    label_names,
+    scan_unseen,
+    smallest_ranks,
+    tally,
+)
 from .column_verbs import drop_columns
 from .columns import Columns, WorkerColumn
-from .component_kernels import (
-    describe_range,
-    find_roots,
-    flatten_range,
-    smallest_ranks,
-    tally_range,
-    unite_range,
-)
-from .exchange import Post, block_by_block, distinct_pairs, least_of_each, own_ranks
+from .exchange import Post, distinct_pairs, least_of_each, own_ranks
 from .ranges import virtual_zeros
 from .rank import Part
 
@@ -63,30 +64,15 @@ def united(part: Part, seen: np.ndarray, reached: int) -> np.ndarray:
     tails, heads = _unite_own(part, seen, parent)
     post = Post(part.mail, part.spec.ranges)
     roots, labels = _join(post, parent, tails, heads)
-    flatten_range(parent, seen, np.array([part.first, part.stop]), reached, roots, labels)
+    flatten(parent, seen, np.array([part.first, part.stop]), reached, roots, labels)
     return parent
 
 
 def _unite_own(part: Part, seen: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unite within the range; the distinct arcs (root, head) that leave it, int64[k] each."""
-    core, table = part.core, part.core.table
+    core, listed = part.core, _Listed(parent)
     core.work.frontier[part.own_words] = seen
-    listed = _Listed(parent)
-    lock = threading.Lock()
-    ends = np.empty((2, 1 << table.shift), np.int64)
-
-    def run_one(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, ids: np.ndarray) -> bool:
-        with lock:  # union-find is serial; fetching and decoding go on beside it
-            span = np.array([part.first, part.stop, 0, 0], np.int64)
-            unite_range(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, seen, parent,
-                        span, ends[0], ends[1])
-            listed.add(ends[:, : span[2]].copy())
-            return bool(span[3])
-
-    chosen = core.blocks_with(core.work.frontier, True)
-    if len(chosen):
-        core.pager.sweep(chosen, block_by_block(run_one))
-    core.counters.add(passes=int(part.rank == 0), edges_scanned=len(chosen) << table.shift)
+    scan_unseen(core, core.work.frontier, parent, lambda arcs: listed.add(arcs.T))
     return listed.distinct()
 
 
@@ -147,30 +133,19 @@ def _table(names: np.ndarray, values: np.ndarray):  # type: ignore[no-untyped-de
 
 def _count_sizes(part: Part, labels: np.ndarray, seen: np.ndarray, sizes: np.ndarray) -> None:
     """sizes[label - first] = vertices of the component, for labels of this range; id[stop - first], zeros before."""
-    names = label_names(part, labels, seen)
+    names = label_names(labels, seen, part.first, part.stop)
     away = names[(names < part.first) | (names >= part.stop)]
     counts = np.zeros(len(away), np.int64)
-    tally_range(labels, seen, np.array([part.first, part.stop]), sizes, away, counts)
+    tally(labels, seen, np.array([part.first, part.stop]), sizes, away, counts)
     told, _ = Post(part.mail, part.spec.ranges).tell(away, counts)
     for ids, amounts in told:
         sizes[ids - part.first] += amounts.astype(sizes.dtype)
 
 
-def label_names(part: Part, labels: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """The distinct labels of unseen vertices of the range, int64[k] ascending."""
-    found = np.empty(0, np.int64)
-    for start in range(part.first, part.stop, _PIECE):
-        stop = min(start + _PIECE, part.stop)
-        bits = seen[(start - part.first) >> 6 : -(-(stop - part.first) // 64)].view(np.uint8)
-        hidden = np.unpackbits(bits, bitorder="little", count=stop - start) == 0
-        found = np.union1d(found, labels[start:stop][hidden].astype(np.int64))
-    return found
-
-
 def first_of_parts(part: Part, labels: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of each component of unseen vertices the one of smallest natural rank, where that is of this range: (vertices,
     ranks), int64[k] each, ascending by vertex."""
-    names = label_names(part, labels, seen)
+    names = label_names(labels, seen, part.first, part.stop)
     best = np.full((len(names), 2), -1, np.int64)
     smallest_ranks(labels, seen, np.array([part.first, part.stop]), own_ranks(part), names, best)
     post = Post(part.mail, part.spec.ranges)
@@ -209,7 +184,7 @@ def describe_parts(part: Part, labels: int, sizes: int, roots: np.ndarray) -> np
     -1 where it has none; their sizes are forgotten."""
     part.values[sizes][roots[(roots >= part.first) & (roots < part.stop)]] = 0
     found = np.full((3, len(roots)), -1, np.int64)
-    describe_range(part.values[labels], roots.copy(), *part.core.offsets, np.array([part.first, part.stop]), *found)
+    describe(part.values[labels], roots.copy(), *part.core.offsets, np.array([part.first, part.stop]), *found)
     return found
 
 

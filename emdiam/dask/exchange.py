@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from ..stream.offsets import row_starts
-from ..stream.pager import BlockKernel
 from .alltoall import Mail
 from .frontier_codec import decode_ids, encode_ids
 from .rank import Part
@@ -61,22 +60,6 @@ def ghost_groups(part: Part, values: np.ndarray, size: int) -> Iterator[tuple[in
         return
     for low in range(0, n, size):
         yield low, bring(part, values, low, min(low + size, n))
-
-
-def sweep_own(part: Part, kernel: BlockKernel) -> int:
-    """Run a kernel over all blocks of this range; the sum of what it gives."""
-    return part.core.pager.sweep(part.blocks, kernel) if len(part.blocks) else 0
-
-
-def block_by_block(run_one: Callable[..., bool]) -> BlockKernel:
-    """A kernel out of a function that takes one block a call: run_one(chunks, position, turn, ids) is called until
-    it returns False."""
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-        while run_one(chunks, position, turn, ids):
-            pass
-        return 0
-
-    return run
 
 
 def own_arcs(part: Part) -> int:

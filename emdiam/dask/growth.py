@@ -14,15 +14,23 @@ those of one block.
 
 from __future__ import annotations
 
-import threading
 import time
 
 import numpy as np
 
-from ..traverse.labels import FOREVER, LONGEST, OWNER_BITS, WIDEST, lowest_waiting, take_waiting
-from .exchange import Post, block_by_block, least_of_each
+from ..traverse.labels import (
+    FOREVER,
+    LONGEST,
+    OWNER_BITS,
+    SLOTS,
+    WIDEST,
+    grow_labels,
+    lowest_waiting,
+    take_offers,
+    take_waiting,
+)
+from .exchange import Post, least_of_each
 from .frontier_codec import mark
-from .label_kernels import SLOTS, grow_range, take_offers
 from .rank import Part
 from .search import SLICE_SECONDS
 
@@ -52,10 +60,9 @@ class Growth:
         self._most_blocks = FOREVER if most_blocks is None else most_blocks
         self._most_offers = max(1, room // _OFFER_BYTES)
         self._post = Post(part.mail, part.spec.ranges)
-        self._found: list[tuple[np.ndarray, np.ndarray]] = []
+        self._found: list[np.ndarray] = []
         for outside in self._outside:
             part.core.work.visited[outside] = part.core.work.frontier[outside] = 0
-        self._lock = threading.Lock()
         self._scanned = self._looked = 0
         self.rounds = self.blocks = 0
         self.level: int | None = None
@@ -118,36 +125,22 @@ class Growth:
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
         """Offer labels along the rows of what is taken, in these blocks; offers listed for others."""
-        part, core, table = self._part, self._part.core, self._part.core.table
+        core = self._part.core
         words = (core.work.frontier, core.work.before, core.work.visited)
-        listed: list[tuple[np.ndarray, np.ndarray]] = []
-        local = threading.local()
-
-        def run_one(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, ids: np.ndarray) -> bool:
-            if not hasattr(local, "slots"):
-                local.slots = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.uint64)
-                local.found = (np.empty((1 << table.shift) + SLOTS, np.int64),
-                               np.empty((1 << table.shift) + SLOTS, np.uint64))
-            span = np.array([part.first, part.stop, limit, 0, 0, 0], np.int64)
-            grow_range(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, self._values,
-                       words, span, local.slots, local.found)
-            with self._lock:
-                self._scanned += int(span[5])
-                if span[3]:
-                    listed.append((local.found[0][: span[3]].copy(), local.found[1][: span[3]].copy()))
-            return bool(span[4])
-
-        core.pager.sweep(blocks, block_by_block(run_one))
+        bounds, room = np.array([*core.span, limit]), (1 << core.table.shift) + SLOTS
+        listed: list[np.ndarray] = []
+        self._scanned += core.gather(blocks, grow_labels, self._values, words, bounds,
+                                     new_buffer=lambda: np.empty((room, 2), np.uint64),
+                                     take=lambda offers: listed.append(offers.copy()))
         self._looked += len(blocks)
         self._found += listed
-        return sum(len(ids) for ids, _ in listed)
+        return sum(len(offers) for offers in listed)
 
     def _tell(self, lowest: int, narrow: bool, left: int) -> bool:
         """Tell the others the smallest offer for each vertex, and take theirs; whether a rank has more to say."""
-        ids = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in self._found)])
-        offers = np.concatenate([np.empty(0, np.uint64), *(pair[1] for pair in self._found)])
+        listed = np.concatenate([np.empty((0, 2), np.uint64), *self._found])
         self._found = []
-        ids, offers = least_of_each(ids, offers)
+        ids, offers = least_of_each(listed[:, 0].astype(np.int64), listed[:, 1].copy())
         if narrow:
             mark(ids, 0, self._part.core.work.frontier)
         sent = (offers & _OWNER).astype(np.uint32) if narrow else offers

@@ -9,10 +9,13 @@ import numpy as np
 
 from ..traverse.clusters import (
     Labels,
+    count_distances,
     farthest_in_groups,
     first_in_groups,
     halve,
     longest_label,
+    mark_reached,
+    place_by_distance,
     replace_labels,
     restart_labels,
     tally_labels,
@@ -25,7 +28,6 @@ from .columns import Columns, WorkerColumn
 from .components import first_of_parts, united
 from .exchange import own_ranks, ranks_of
 from .growth import GROWING, Growth
-from .label_kernels import count_distances, mark_unreached, place_range
 from .ranges import virtual_column, virtual_zeros
 from .rank import Part
 from .rank_group import Group
@@ -87,8 +89,8 @@ def any_lonely(part: Part, key: int) -> bool:
 
 def _reached(part: Part, key: int) -> np.ndarray:
     """Bitmap of this range: reached, or without an edge."""
-    bits = np.full(part.own_words.stop - part.own_words.start, _ALL, np.uint64)
-    mark_unreached(_own(part, key), bits)
+    bits = np.zeros(part.own_words.stop - part.own_words.start, np.uint64)
+    mark_reached(_own(part, key), bits)
     bits |= part.core.table.isolated[part.own_words]
     return bits
 
@@ -143,7 +145,7 @@ def count_range(part: Part, key: int, longest: int) -> np.ndarray:
 def places_range(part: Part, key: int, starts: np.ndarray) -> np.ndarray:
     """Labels.places of this range, id[stop - first]; starts : where each distance begins in it."""
     places = np.empty(part.stop - part.first, part.store.id_dtype)
-    place_range(_own(part, key), starts.copy(), places)
+    place_by_distance(_own(part, key), starts.copy(), places)
     return places
 
 

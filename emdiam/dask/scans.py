@@ -12,32 +12,26 @@ flight, and sent beside the ghosts: 16 bytes for every vertex whose parent anoth
 
 from __future__ import annotations
 
-import threading
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..traverse.chains import one_way
-from .exchange import Post, block_by_block, bring, count_pass, ghost_groups, own_ranks, ranks_of, read_ranks, sweep_own
+from ..traverse.clusters import sample_span
+from ..traverse.condense import crossing_arcs
+from ..traverse.paths import steep_arcs
+from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
+from .exchange import Post, bring, count_pass, ghost_groups, own_ranks, ranks_of, read_ranks
 from .rank import Part
-from .scan_kernels import crossing_arcs, nearer_neighbours, sampled, steep_arcs
-from .tree_kernels import count_children, fold_upwards, take_branches
 
 CONDENSING = "condensing"
 
 
 def count_steep(part: Part, key: int, size: int) -> int:
     """Arcs of this range whose ends differ by more than 1 in a column. size : vertices of a group of ghosts."""
-    core, values, steep = part.core, part.values[key], 0
-    table, groups = core.table, 0
+    core, values, steep, groups = part.core, part.values[key], 0, 0
     for low, ghost in ghost_groups(part, values, size):
-        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray,
-                low: int = low, ghost: np.ndarray = ghost) -> int:
-            found: int = steep_arcs(chunks, position, turn, grain, ids, table.shift, table.first_vertex, *core.offsets,
-                                    values, ghost, low)
-            return found
-
-        steep += sweep_own(part, run)
+        steep += core.sweep(core.blocks, steep_arcs, values, ghost, low)
         groups += 1
     count_pass(part, groups)
     return steep
@@ -73,21 +67,12 @@ def condense_some(part: Part, key: int, bits: tuple[int, int], most: int) -> tup
     state.done += len(blocks)
     shifts = np.array([bits[0] + bits[1], bits[1]], np.uint64)
     pieces: list[np.ndarray] = []
-    lock = threading.Lock()
-
-    def run_one(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, ids: np.ndarray) -> bool:
-        found, taken = np.empty(1 << table.shift, np.uint64), np.array([0, 0, state.low], np.int64)
-        crossing_arcs(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, labels, state.ghost,
-                      shifts, found, taken)
-        if taken[0] < 0:
-            raise one_way(-1 - int(taken[0]))
-        if taken[0]:
-            with lock:
-                pieces.append(found[: taken[0]].copy())
-        return bool(taken[1])
-
-    if len(blocks):
-        core.pager.sweep(blocks, block_by_block(run_one))
+    wrong = np.full(1, -1, np.int64)
+    core.gather(blocks, crossing_arcs, labels, state.ghost, state.low, shifts, wrong,
+                new_buffer=lambda: np.empty(1 << table.shift, np.uint64),
+                take=lambda arcs: pieces.append(arcs.copy()))
+    if wrong[0] >= 0:
+        raise one_way(int(wrong[0]))
     packed = np.unique(np.concatenate(pieces)) if pieces else np.empty(0, np.uint64)
     return packed, state.done < len(part.blocks)
 
@@ -95,10 +80,7 @@ def condense_some(part: Part, key: int, bits: tuple[int, int], most: int) -> tup
 def sample_range(part: Part, key: int, threshold: int, everyone: bool) -> tuple[np.ndarray, np.ndarray]:
     """The vertices of this range whose hash of (key, rank) lies below `threshold` (all with an edge, if everyone),
     and their natural ranks, int64[k] each."""
-    choice = (np.array([part.first, part.stop]), np.uint64(key), np.uint64(threshold), everyone,
-              part.core.table.isolated, own_ranks(part))
-    taken = np.empty(sampled(*choice, np.empty(0, np.int64)), np.int64)
-    sampled(*choice, taken)
+    taken = sample_span(part.core, key, threshold, everyone, own_ranks(part))
     return taken, ranks_of(part, taken)
 
 
@@ -108,8 +90,8 @@ _NO_BRANCHES = np.empty((0, 2), np.int64)
 
 @dataclass
 class Branches:
-    """A fold on one rank. parents, children, heights : see tree_kernels.py. out : branches (parent, reach) that
-    leave the range, int64[k, 2]. longest : path met so far, in edges."""
+    """A fold on one rank. parents, children, heights : see traverse/tree_diameter.py. out : branches (parent,
+    reach) that leave the range, int64[k, 2]. longest : path met so far, in edges."""
 
     parents: np.ndarray
     children: np.ndarray
@@ -117,84 +99,60 @@ class Branches:
     longest: int = 0
     out: list[np.ndarray] = field(default_factory=list)
 
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Parents, children, heights."""
+        return self.parents, self.children, self.heights
+
+    def take(self, folded: tuple[int, int], out: np.ndarray) -> None:
+        """What a fold gave: (branches in `out`, longest path)."""
+        count, longest = folded
+        self.longest = max(self.longest, int(longest))
+        self.out.append(out[:count].copy())
+
 
 def tree_diameter(part: Part, key: int, size: int) -> tuple[int, int]:
     """(longest path of this range, -1), or (-1, vertex) for a vertex of this range that is reached and neither the
     source nor has a nearer neighbour. size : vertices of a group of ghosts. All ranks together."""
     parents = _parents(part, key, size)
-    orphan = _first_orphan(part, key, parents)
+    values, children = part.values[key][part.own], np.zeros_like(parents)
+    orphan = int(count_children(parents, values, children, part.first, part.first, part.stop))
     if part.mail.total(np.array([int(orphan >= 0)], np.int64))[0]:
         return -1, orphan
-    branches = Branches(parents, _children(part, parents), np.zeros(len(parents), part.values[key].dtype))
-    _fold_own(part, branches)
+    _add_children(part, parents, children)
+    branches = Branches(parents, children, np.zeros(len(parents), values.dtype))
+    for start in range(part.first, part.stop, _PIECE):
+        stop = min(start + _PIECE, part.stop)
+        branches.take(fold_leaves(*branches.arrays, part.first, start, stop, out := _room(stop - start)), out)
     while True:
         incoming, moved = _hand_over(part, branches)
         if not moved:
             return branches.longest, -1
-        _fold_incoming(part, branches, incoming)
+        branches.take(fold_branches(incoming, *branches.arrays, part.first, out := _room(len(incoming))), out)
+
+
+def _room(branches: int) -> np.ndarray:
+    return np.empty((branches, 2), np.int64)
 
 
 def _parents(part: Part, key: int, size: int) -> np.ndarray:
     """Parent of every vertex of the range, id[own]; itself for those without."""
-    core, values = part.core, part.values[key]
-    table = core.table
+    values, groups = part.values[key], 0
     parents = np.arange(part.first, part.stop, dtype=part.store.id_dtype)
     best = parents, np.empty(0 if part.store.is_natural else len(parents), parents.dtype)
-    lock, groups = threading.Lock(), 0
     for low, ghost in ghost_groups(part, values, size):
-        ranks = read_ranks(part, low, low + len(ghost))
-        span = np.array([part.first, low], np.int64)
-
-        def run_one(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, ids: np.ndarray,
-                    ghost: np.ndarray = ghost, ranks: np.ndarray = ranks, span: np.ndarray = span) -> bool:
-            with lock:  # a row that is cut lies in two blocks
-                return bool(nearer_neighbours(chunks, position, turn, ids, table.shift, table.first_vertex,
-                                              *core.offsets, values, ghost, ranks, best, span))
-
-        sweep_own(part, block_by_block(run_one))
+        choose_parents(part.core, values, (low, ghost, read_ranks(part, low, low + len(ghost))), best)
         groups += 1
     count_pass(part, groups)
     return parents
 
 
-def _first_orphan(part: Part, key: int, parents: np.ndarray) -> int:
-    values = part.values[key][part.own]
-    bare = parents == np.arange(part.first, part.stop, dtype=parents.dtype)
-    found = np.flatnonzero(bare & (values != 0) & (values != np.iinfo(values.dtype).max))
-    return int(found[0]) + part.first if len(found) else -1
-
-
-def _children(part: Part, parents: np.ndarray) -> np.ndarray:
-    """How many children each vertex of the range has, id[own]."""
-    children = np.zeros(len(parents), parents.dtype)
-    count_children(parents, part.first, children)
+def _add_children(part: Part, parents: np.ndarray, children: np.ndarray) -> None:
+    """Count the children that other ranks own."""
     ids, counts = np.unique(parents[(parents < part.first) | (parents >= part.stop)], return_counts=True)
     told, _ = Post(part.mail, part.spec.ranges).tell(ids.astype(np.int64), counts.astype(np.int64))
     for names, amounts in told:
         children[names - part.first] += amounts.astype(children.dtype)
-    return children
-
-
-def _fold_own(part: Part, branches: Branches) -> None:
-    """Fold from every leaf of the range."""
-    for start in range(0, len(branches.parents), _PIECE):
-        leaves = np.flatnonzero(branches.children[start : start + _PIECE] == 0) + start + part.first
-        _fold(part, branches, leaves)
-
-
-def _fold(part: Part, branches: Branches, ready: np.ndarray) -> None:
-    out = np.empty((len(ready), 2), np.int64)
-    count, longest = fold_upwards(ready, branches.parents, branches.children, branches.heights, part.first, out)
-    branches.longest = max(branches.longest, int(longest))
-    branches.out.append(out[:count].copy())
-
-
-def _fold_incoming(part: Part, branches: Branches, incoming: np.ndarray) -> None:
-    """Take branches of others, and fold on from what has all its children now."""
-    ready = np.empty(len(incoming), np.int64)
-    count, longest = take_branches(incoming, branches.parents, branches.children, branches.heights, part.first, ready)
-    branches.longest = max(branches.longest, int(longest))
-    _fold(part, branches, ready[:count].copy())
 
 
 def _hand_over(part: Part, branches: Branches) -> tuple[np.ndarray, bool]:

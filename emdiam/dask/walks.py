@@ -13,12 +13,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..traverse.chains import one_way
-from ..traverse.paths import read_rows
+from ..traverse.chains import follow_within, start_walks
+from ..traverse.paths import read_rows, walk_down
 from .exchange import Post, own_ranks, ranks_of
 from .rank import Part
 from .search import SLICE_SECONDS
-from .walk_kernels import follow_within, walk_within
 
 CHAINS, PATH = "chains", "path"
 _PIECE = 1 << 14
@@ -31,8 +30,8 @@ _ASKS, _HANDS, _ENDS, _LATE, _LOST = 1, 2, 3, 4, 5
 def begin_chains(part: Part, tips: np.ndarray) -> None:
     """Put chains at those of `tips`, vertices of degree 1, that are of this range."""
     own = np.flatnonzero((tips >= part.first) & (tips < part.stop))
-    walks = np.zeros((len(own), 4), np.int64)
-    walks[:, 0], walks[:, 1], walks[:, 2] = own, tips[own], -1
+    walks = start_walks(tips[own])
+    walks[:, 0] = own
     part.objects[CHAINS] = walks
 
 
@@ -42,8 +41,7 @@ def follow_some(part: Part) -> tuple[np.ndarray, bool]:
     until = time.perf_counter() + SLICE_SECONDS
     walks, ended = part.objects[CHAINS], list[np.ndarray]()
     while True:
-        pending = np.ones(len(walks), np.uint8)
-        _follow(part, walks, pending)
+        pending = follow_within(part.core, walks)
         ended.append(walks[pending == 0])
         walks, left, late = _hand_over(part, walks[pending == 1], time.perf_counter() >= until)
         if not left or late:
@@ -52,19 +50,6 @@ def follow_some(part: Part) -> tuple[np.ndarray, bool]:
     if not left:
         part.objects.pop(CHAINS)
     return np.concatenate(ended), not left
-
-
-def _follow(part: Part, walks: np.ndarray, pending: np.ndarray) -> None:
-    core = part.core
-    ids, slot_of, shift = core.paging
-    blocks = np.empty(2 * len(walks), np.int64)
-    while True:
-        asked = follow_within(walks, pending, ids, slot_of, shift, *core.offsets, blocks, part.first, part.stop)
-        if asked < 0:
-            raise one_way(-1 - asked)
-        if asked == 0:
-            return
-        core.pager.load(np.unique(blocks[:asked]))
 
 
 def _hand_over(part: Part, walks: np.ndarray, late: bool) -> tuple[np.ndarray, int, bool]:
@@ -140,10 +125,9 @@ def _walk_on(
         return _LATE
     if not part.first <= walk.at < part.stop:
         return _HANDS
-    ids, slot_of, shift = core.paging
     path, state = np.empty(_PIECE, np.int64), np.array([walk.at, -1, 0, -1], np.int64)
     while values[state[0]] > 0:
-        told = walk_within(values, ids, slot_of, shift, *core.offsets, ranks, path, state, part.first, part.stop)
+        told = walk_down(values, core.paging, core.offsets, ranks, np.array(core.span), path, state)
         if state[2]:
             pieces.append((walk.length, path[: state[2]].copy()))
             walk.length += int(state[2])

@@ -15,41 +15,66 @@ from .core import Core
 
 
 @kernel
-def follow(here, previous, length, pending, ids, slot_of, shift, group, row, hub, blocks):  # type: ignore[no-untyped-def]
-    """Walk every chain i with pending[i] on, as far as resident blocks allow.
+def follow(walks, pending, paging, offsets, span, blocks):  # type: ignore[no-untyped-def]
+    """Walk every chain i with pending[i] on, as long as it stands in the span and as far as resident blocks allow.
 
-    here, previous, length : int64[k], state of the walks (previous -1 at the start); pending :
-    uint8[k]. blocks : int64[2k] receives the blocks that are missing. Returns how many; -1 - v for a vertex v whose
-    neighbour is not a neighbour of v: without that a walk may go round for ever.
+    walks : int64[k, 4], number, vertex, vertex before (-1 at the start), length. pending : uint8[k], 0 at its end.
+    span : int64[2], first vertex and end. blocks : int64[2k] receives the blocks that are missing. Returns how many;
+    -1 - v for a vertex v whose neighbour is not a neighbour of v: without that a walk may go round for ever.
     """
+    ids, slot_of, shift = paging
+    group, row, hub = offsets
     asked = 0
     mask = (1 << shift) - 1
-    for i in range(len(here)):
+    for i in range(len(walks)):
         while pending[i]:
-            v = here[i]
+            v = walks[i, 1]
+            if v < span[0] or v >= span[1]:
+                break
             start = row_start(group, row, hub, v)
             degree = row_start(group, row, hub, v + 1) - start
-            if previous[i] >= 0 and degree != 2:
+            if walks[i, 2] >= 0 and degree != 2:
                 pending[i] = 0
                 break
-            first = start >> shift
-            last = (start + degree - 1) >> shift
-            if slot_of[first] < 0 or slot_of[last] < 0:
-                blocks[asked] = first
-                blocks[asked + 1] = last
+            low = start >> shift
+            high = (start + degree - 1) >> shift
+            if slot_of[low] < 0 or slot_of[high] < 0:
+                blocks[asked] = low
+                blocks[asked + 1] = high
                 asked += 2
                 break
-            w = np.int64(ids[(np.int64(slot_of[first]) << shift) + (start & mask)])
-            if previous[i] >= 0:
-                other = np.int64(ids[(np.int64(slot_of[last]) << shift) + ((start + 1) & mask)])
-                if w == previous[i]:
+            w = np.int64(ids[(np.int64(slot_of[low]) << shift) + (start & mask)])
+            if walks[i, 2] >= 0:
+                other = np.int64(ids[(np.int64(slot_of[high]) << shift) + ((start + 1) & mask)])
+                if w == walks[i, 2]:
                     w = other
-                elif other != previous[i]:
-                    return -1 - previous[i]
-            previous[i] = v
-            here[i] = w
-            length[i] += 1
+                elif other != walks[i, 2]:
+                    return -1 - walks[i, 2]
+            walks[i, 2] = v
+            walks[i, 1] = w
+            walks[i, 3] += 1
     return asked
+
+
+def start_walks(tips: np.ndarray) -> np.ndarray:
+    """Chains that stand at `tips`, vertices of degree 1, int64[k, 4] as `follow` takes them."""
+    walks = np.zeros((len(tips), 4), np.int64)
+    walks[:, 0], walks[:, 1], walks[:, 2] = np.arange(len(tips)), tips, -1
+    return walks
+
+
+def follow_within(core: Core, walks: np.ndarray) -> np.ndarray:
+    """Walk the chains on, in place, as long as they stand in the core's span; 1 for those that have not come to their
+    end, uint8[k]. Raises StoreError for rows that are not symmetric."""
+    pending, span = np.ones(len(walks), np.uint8), np.array(core.span)
+    blocks = np.empty(2 * len(walks), np.int64)
+    while True:
+        asked = follow(walks, pending, core.paging, core.offsets, span, blocks)
+        if asked < 0:
+            raise one_way(-1 - asked)
+        if asked == 0:
+            return pending
+        core.pager.load(np.unique(blocks[:asked]))
 
 
 def follow_chains(core: Core, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -57,19 +82,9 @@ def follow_chains(core: Core, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]
 
     Returns (end int64[k], length int64[k] in edges, at least 1). Raises StoreError for rows that are not symmetric.
     """
-    here = tips.astype(np.int64)
-    previous = np.full(len(here), -1, np.int64)
-    length = np.zeros(len(here), np.int64)
-    pending = np.ones(len(here), np.uint8)
-    blocks = np.empty(2 * len(here), np.int64)
-    ids, slot_of, shift = core.paging
-    while True:
-        asked = follow(here, previous, length, pending, ids, slot_of, shift, *core.offsets, blocks)
-        if asked < 0:
-            raise one_way(-1 - asked)
-        if asked == 0:
-            return here, length
-        core.pager.load(np.unique(blocks[:asked]))
+    walks = start_walks(tips)
+    follow_within(core, walks)
+    return walks[:, 1].copy(), walks[:, 3].copy()
 
 
 def one_way(vertex: int) -> StoreError:

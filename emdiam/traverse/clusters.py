@@ -11,7 +11,6 @@ Meyer, Veith (2012), section 3 (PAR_APPROX).
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 
 import numpy as np
@@ -22,10 +21,11 @@ from ..jit import kernel
 from ..stream.pager import Tick
 from .chains import one_way
 from .columns import Column
-from .components import _find, unite
+from .components import flatten, label_names, smallest_ranks, unite_unseen
 from .core import Core
 from .labels import FOREVER, OWNER_BITS, UNREACHED, LabelRun
 from .ram_column import RamColumn
+from .rows import has_bit
 from .workspace import set_bits
 
 # Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
@@ -133,9 +133,10 @@ class Labels:
 
     def places(self) -> np.ndarray:
         """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]."""
-        longest = int(self.tally_longest())
+        counts = np.zeros(self.tally_longest() + 2, np.int64)
+        count_distances(self._values, counts)
         places = np.empty(len(self._values), self._core.work.queues.dtype)
-        place_by_distance(self._values, np.zeros(longest + 2, np.int64), places)
+        place_by_distance(self._values, np.cumsum(counts) - counts, places)
         return places
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
@@ -213,24 +214,12 @@ def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick 
     visited |= table.isolated
     if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
         return np.empty(0, np.int64)
-    parent = np.arange(table.n_vertices, dtype=core.work.queues.dtype)
-    lock = threading.Lock()
-
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-        with lock:  # union-find is serial; fetching and decoding go on beside it
-            arcs: int = unite(chunks, position, turn, ids, table.shift, table.first_vertex, table.n_arcs,
-                              *core.offsets, visited, parent)
-            return arcs
-
-    arcs = core.pager.sweep(core.blocks_with(visited, True), run, tick)
-    core.counters.add(passes=1, edges_scanned=arcs)
-    return smallest_of_each(parent, visited, ranks)
-
-
-def smallest_of_each(parent: np.ndarray, visited: np.ndarray, ranks: np.ndarray) -> np.ndarray:
-    """The vertex of smallest rank of each tree of `parent` over unvisited vertices, by rank."""
-    best = find_smallest(parent, visited, ranks)
-    return best if len(ranks) == 0 else best[np.argsort(ranks[best])]
+    labels, none = unite_unseen(core, visited, tick), np.empty(0, np.int64)
+    flatten(labels, visited, np.array(core.span), 0, none, none)
+    names = label_names(labels, visited, *core.span)
+    best = np.full((len(names), 2), -1, np.int64)
+    smallest_ranks(labels, visited, np.array(core.span), ranks, names, best)
+    return best[np.argsort(best[:, 0]), 1].copy()
 
 
 def sample_vertices(core: Core, key: int, expected: int, ranks: np.ndarray) -> np.ndarray:
@@ -239,21 +228,27 @@ def sample_vertices(core: Core, key: int, expected: int, ranks: np.ndarray) -> n
     n = core.table.n_vertices
     candidates = max(1, n - core.n_isolated)
     threshold = min((expected << 64) // candidates, (1 << 64) - 1)
-    choice = (n, np.uint64(key), np.uint64(threshold), expected >= candidates, core.table.isolated, ranks)
-    taken = np.empty(sampled(*choice, np.empty(0, np.int64)), np.int64)
-    sampled(*choice, taken)
+    taken = sample_span(core, key, threshold, expected >= candidates, ranks)
     return taken if len(ranks) == 0 else taken[np.argsort(ranks[taken])]
 
 
+def sample_span(core: Core, key: int, threshold: int, everyone: bool, ranks: np.ndarray) -> np.ndarray:
+    """The vertices of the core's span with an edge whose hash of (key, natural rank) lies below the threshold (all, if
+    everyone), int64[k] ascending. ranks : of the span, or length 0 where they are the vertices."""
+    choice = np.array(core.span), np.uint64(key), np.uint64(threshold), everyone, core.table.isolated, ranks
+    taken = np.empty(sampled(*choice, np.empty(0, np.int64)), np.int64)
+    sampled(*choice, taken)
+    return taken
+
+
 @kernel
-def sampled(n, key, threshold, everyone, isolated, ranks, out):  # type: ignore[no-untyped-def]
-    """Write the vertices whose hash lies below the threshold (all, if everyone) to `out`, as many as
-    it has room for; returns how many there are."""
+def sampled(span, key, threshold, everyone, isolated, ranks, out):  # type: ignore[no-untyped-def]
+    """Write the vertices of sample_span to `out`, as many as it has room for; returns how many there are."""
     count = 0
-    for v in range(n):
-        if (isolated[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
+    for v in range(span[0], span[1]):
+        if has_bit(isolated, v):
             continue
-        rank = np.uint64(ranks[v]) if len(ranks) else np.uint64(v)
+        rank = np.uint64(ranks[v - span[0]]) if len(ranks) else np.uint64(v)
         if everyone or draw(key, rank) < threshold:
             if count < len(out):
                 out[count] = v
@@ -314,14 +309,19 @@ def longest_label(labels):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def place_by_distance(labels, starts, places):  # type: ignore[no-untyped-def]
-    """places[v] = rank of v by (distance, v), unreached ones last. starts : int64[longest + 2], zeros."""
-    last = len(starts) - 1
+def count_distances(labels, counts):  # type: ignore[no-untyped-def]
+    """counts[d] = vertices at distance d, int64[longest + 2], zeros before; the last entry counts the unreached."""
+    last = len(counts) - 1
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            starts[np.int64(labels[v] >> np.uint64(OWNER_BITS)) + 1] += 1
-    for d in range(last):
-        starts[d + 1] += starts[d]
+        d = last if labels[v] == UNREACHED else np.int64(labels[v] >> np.uint64(OWNER_BITS))
+        counts[d] += 1
+
+
+@kernel
+def place_by_distance(labels, starts, places):  # type: ignore[no-untyped-def]
+    """places[v] = the next place of its distance, of `starts` (int64[longest + 2], counted on; the last entry is of
+    the unreached)."""
+    last = len(starts) - 1
     for v in range(len(labels)):
         d = last if labels[v] == UNREACHED else np.int64(labels[v] >> np.uint64(OWNER_BITS))
         places[v] = starts[d]
@@ -350,29 +350,3 @@ def mark_reached(labels, bitmap):  # type: ignore[no-untyped-def]
     for v in range(len(labels)):
         if labels[v] != UNREACHED:
             bitmap[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
-
-
-@kernel
-def find_smallest(parent, visited, ranks):  # type: ignore[no-untyped-def]
-    """The vertex of smallest rank of each tree over unvisited vertices, int64[k] by root
-    (the root is the smallest vertex of its tree)."""
-    n = len(parent)
-    count = 0
-    for v in range(n):
-        if not (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
-            count += parent[v] == v
-    best = np.empty(count, np.int64)
-    roots = best if len(ranks) == 0 else np.empty(count, np.int64)
-    count = 0
-    for v in range(n):
-        if not (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
-            root = _find(parent, v)
-            if root == v:
-                roots[count] = v
-                best[count] = v
-                count += 1
-            elif len(ranks):
-                at = np.searchsorted(roots[:count], root)  # no root of a visited vertex, but in rows that are wrong
-                if at < count and roots[at] == root and ranks[v] < ranks[best[at]]:
-                    best[at] = v
-    return best

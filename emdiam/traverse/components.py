@@ -8,7 +8,9 @@ smallest vertex of its component.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -17,7 +19,9 @@ from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
-from .rows import range_mask
+from .rows import buffered_walk, has_bit
+
+_PIECE = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,8 @@ class Components:
         chosen = np.sort(roots[order])
         counts = self._sizes[chosen].astype(np.int64)
         self._sizes[chosen] = 0
-        last, hub = np.zeros(len(chosen), np.int64), np.zeros(len(chosen), np.int64)
-        describe(self.labels, chosen, *self._core.offsets, last, hub)
+        last, hub, degree = np.full((3, len(chosen)), -1, np.int64)
+        describe(self.labels, chosen, *self._core.offsets, np.array(self._core.span), last, hub, degree)
         found = [
             Component(int(r), int(r), int(x), int(c), int(h))
             for r, x, c, h in zip(chosen, last, counts, hub, strict=True)
@@ -103,20 +107,54 @@ def find_components(core: Core, reached: int, tick: Tick | None = None) -> Compo
     visited = work.visited
     if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
         return None
-    parent = np.arange(table.n_vertices, dtype=work.queues.dtype)
-    lock = threading.Lock()
+    parent = unite_unseen(core, visited, tick)
+    no_roots = np.empty(0, np.int64)
+    flatten(parent, visited, np.array(core.span), reached, no_roots, no_roots)
+    sizes = np.zeros(table.n_vertices, parent.dtype)
+    tally(parent, visited, np.array(core.span), sizes, no_roots, no_roots)
+    return Components(core, parent, sizes, reached)
 
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+
+def unite_unseen(core: Core, seen: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+    """Union-find of all vertices, id[n], over the arcs of the rows whose bit in `seen` is clear. One scan."""
+    parent = np.arange(core.table.n_vertices, dtype=core.work.queues.dtype)
+    scan_unseen(core, seen, parent, lambda arcs: None, tick)
+    return parent
+
+
+def scan_unseen(
+    core: Core, seen: np.ndarray, parent: np.ndarray, take: Callable[[np.ndarray], None], tick: Tick | None = None
+) -> None:
+    """Unite the ends of the arcs of unseen rows within the span, in `parent`; `take` gets those that leave it.
+
+    seen : bitmap, parent : id[n], both right in the span. take : of int64[k, 2], (vertex, head)."""
+    whole = core.span == (0, core.table.n_vertices)
+    span, lock = np.array(core.span), threading.Lock()
+    ends = np.empty((0 if whole else 1 << core.table.shift, 2), np.int64)
+
+    def unite_alone(*arguments: Any) -> int:
         with lock:  # union-find is serial; fetching and decoding go on beside it
-            arcs: int = unite(chunks, position, turn, ids, table.shift, table.first_vertex, table.n_arcs,
-                              *core.offsets, visited, parent)
+            arcs: int = unite(*arguments)
+            *_, buffer, count = arguments
+            if count[0]:
+                take(buffer[: count[0]].copy())
+                count[0] = 0
             return arcs
 
-    arcs = core.pager.sweep(core.blocks_with(visited, True), run, tick)
-    core.counters.add(passes=1, edges_scanned=arcs)
-    sizes = np.zeros(table.n_vertices, parent.dtype)
-    flatten(parent, visited, reached, sizes)
-    return Components(core, parent, sizes, reached)
+    arcs = core.gather(core.blocks_with(seen, True), unite_alone, seen, parent, span, new_buffer=lambda: ends,
+                       take=take, tick=tick)
+    core.counters.add(passes=int(span[0] == 0), edges_scanned=arcs)
+
+
+def label_names(labels: np.ndarray, seen: np.ndarray, first: int, stop: int) -> np.ndarray:
+    """The distinct labels of the unseen vertices of first..stop-1, int64[k] ascending. seen : see flatten."""
+    names = np.empty(0, np.int64)
+    for start in range(first, stop, _PIECE):
+        end = min(start + _PIECE, stop)
+        bits = seen[(start - first) >> 6 : -(-(end - first) // 64)].view(np.uint8)
+        hidden = np.unpackbits(bits, bitorder="little", count=end - start) == 0
+        names = np.union1d(names, labels[start:end][hidden].astype(np.int64))
+    return names
 
 
 @njit(inline="always")
@@ -127,70 +165,113 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
     return v
 
 
-@kernel
-def unite(chunks, position, turn, ids, shift, first_vertex, n_arcs, group, row, hub, visited,
-          parent):  # type: ignore[no-untyped-def]
-    """Unite the ends of all arcs of unvisited rows in these blocks; the smaller root wins.
+@njit
+def _unseen(state, word):  # type: ignore[no-untyped-def]
+    return ~state[0][word]
 
-    Returns arcs scanned. Takes all blocks that `turn` has left (it runs on one thread)."""
-    arcs = 0
-    n_last = first_vertex[len(first_vertex) - 1]
-    begin = turn[0]
-    turn[0] = len(chunks)
-    for k in range(begin, len(chunks)):
-        low = chunks[k] << shift
-        high = min(low + (1 << shift), n_arcs)
-        base = position[k] - low
-        first = first_vertex[chunks[k]]
-        last = min(first_vertex[chunks[k] + 1], n_last - 1)
-        for word in range(first >> 6, (last >> 6) + 1):
-            bits = ~visited[word] & range_mask(word, first, last)
-            if not bits:
-                continue
-            for b in range(64):
-                if not (bits >> np.uint64(b)) & np.uint64(1):
-                    continue
-                v = (word << 6) + b
-                start = max(row_start(group, row, hub, v), low)
-                end = min(row_start(group, row, hub, v + 1), high)
-                root = _find(parent, v)
-                for p in range(base + start, base + end):
-                    other = _find(parent, np.int64(ids[p]))
-                    if other < root:
-                        parent[root] = other
-                        root = other
-                    elif root < other:
-                        parent[other] = root
-                arcs += max(end - start, 0)
-    return arcs
+
+@njit
+def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    _, parent, span, leaving, count = state
+    root = _find(parent, v)
+    for p in range(begin, end):
+        w = np.int64(ids[p])
+        if w < span[0] or w >= span[1]:
+            leaving[count[0], 0] = v
+            leaving[count[0], 1] = w
+            count[0] += 1
+            continue
+        other = _find(parent, w)
+        if other < root:
+            parent[root] = other
+            root = other
+        elif root < other:
+            parent[other] = root
+    return end - begin, False
+
+
+_walk_unseen = buffered_walk(_unseen, _unite_row)
 
 
 @kernel
-def flatten(parent, visited, reached, sizes):  # type: ignore[no-untyped-def]
-    """parent = label of every vertex; sizes[label] = vertices of the unvisited components."""
-    for v in range(len(parent)):
-        if (visited[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
+def unite(piece, layout, seen, parent, span, leaving, count):  # type: ignore[no-untyped-def]
+    """Unite the ends of all arcs of unseen rows within the span; the smaller root wins. One thread at a time.
+
+    span : int64[2], first vertex and end. leaving : int64[k, 2], arcs that leave it (length 0: none does); count : see
+    buffered_walk. Returns arcs scanned."""
+    return _walk_unseen(piece, layout, (seen, parent, span, leaving, count), len(leaving) if len(leaving) else -1,
+                        count)
+
+
+@kernel
+def find_roots(parent, vertices, roots):  # type: ignore[no-untyped-def]
+    """roots[i] = the root of vertices[i], int64[k] each."""
+    for i in range(len(vertices)):
+        roots[i] = _find(parent, vertices[i])
+
+
+# The bitmap `seen` of the kernels below begins with the word of the first vertex of the span.
+@kernel
+def flatten(parent, seen, span, reached, roots, labels):  # type: ignore[no-untyped-def]
+    """parent[v] = label of every vertex of the span: `reached` where it was seen, labels[i] where its root is roots[i]
+    (int64[k] ascending), else its root."""
+    first, stop = span[0], span[1]
+    for v in range(first, stop):
+        if has_bit(seen, v - first):
             parent[v] = reached
-        else:
-            root = np.int64(parent[v])
-            if root != v:
-                root = np.int64(parent[root])
-                parent[v] = root
-            sizes[root] += 1
+            continue
+        root = np.int64(parent[v])
+        if root != v:  # what is smaller and of this span has its label already
+            parent[v] = parent[root]
+        elif len(roots):
+            i = np.searchsorted(roots, v)
+            if i < len(roots) and roots[i] == v:
+                parent[v] = labels[i]
 
 
 @kernel
-def describe(labels, roots, group, row, hub_offsets, last, hub):  # type: ignore[no-untyped-def]
-    """last[i], hub[i] = largest vertex, and smallest vertex of the largest degree, of roots[i].
+def tally(labels, seen, span, sizes, away, counts):  # type: ignore[no-untyped-def]
+    """Count the unseen vertices of the span by label: sizes[label - first] where the label is in the span, else
+    counts[i] where it is away[i] (int64[k] ascending)."""
+    first, stop = span[0], span[1]
+    for v in range(first, stop):
+        if has_bit(seen, v - first):
+            continue
+        label = np.int64(labels[v])
+        if first <= label < stop:
+            sizes[label - first] += 1
+        else:
+            counts[np.searchsorted(away, label)] += 1
 
-    roots : int64[k], ascending."""
-    degree = np.full(len(roots), -1, np.int64)
-    for v in range(roots[0], len(labels)):
+
+@kernel
+def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):  # type: ignore[no-untyped-def]
+    """last[i], hub[i], degree[i] = largest vertex, smallest vertex of the largest degree, and that degree, of the
+    component roots[i] (int64[k] ascending) in the span; -1 before, and where it has none here."""
+    for v in range(max(span[0], roots[0]), span[1]):
         label = np.int64(labels[v])
         i = np.searchsorted(roots, label)
         if i < len(roots) and roots[i] == label:
-            last[i] = v
             mine = row_start(group, row, hub_offsets, v + 1) - row_start(group, row, hub_offsets, v)
+            if mine == 0:
+                continue
+            last[i] = v
             if mine > degree[i]:
                 degree[i] = mine
                 hub[i] = v
+
+
+@kernel
+def smallest_ranks(labels, seen, span, ranks, names, best):  # type: ignore[no-untyped-def]
+    """best[i, 0], best[i, 1] = the smallest natural rank, and its vertex, of the component names[i] (int64[k]
+    ascending, all labels of unseen vertices) in the span; -1 before, and where it has none here. ranks : of the span,
+    or length 0 where they are the vertices."""
+    first, stop = span[0], span[1]
+    for v in range(first, stop):
+        if has_bit(seen, v - first):
+            continue
+        rank = np.int64(ranks[v - first]) if len(ranks) else v
+        i = np.searchsorted(names, np.int64(labels[v]))
+        if best[i, 0] < 0 or rank < best[i, 0]:
+            best[i, 0] = rank
+            best[i, 1] = v

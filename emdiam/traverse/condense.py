@@ -13,15 +13,15 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from numba import njit
 
 from ..jit import kernel
-from ..stream.offsets import row_start
 from ..stream.pager import Tick
-from .atomics import atomic_add
 from .chains import one_way
 from .clusters import Labels
 from .core import Core
 from .labels import OWNER_BITS
+from .rows import buffered_walk, every_row
 
 Push = Callable[[np.ndarray], None]
 
@@ -48,85 +48,71 @@ def push_renumbered(
 def _push(
     core: Core, kernel: Callable[..., int], values: np.ndarray, bits: tuple[int, int], push: Push, tick: Tick | None
 ) -> None:
-    table = core.table
-    shifts = np.array([bits[0] + bits[1], bits[1]], np.uint64)
-
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-        arcs = 0
-        while True:
-            found = np.empty(1 << table.shift, np.uint64)
-            taken = np.zeros(2, np.int64)
-            scanned = int(kernel(chunks, position, turn, ids, table.shift, table.first_vertex, *core.offsets, values,
-                                 shifts, found, taken))
-            if scanned < 0:
-                raise one_way(-1 - scanned)
-            arcs += scanned
-            if not taken[1]:
-                return arcs
-            if taken[0]:
-                push(found[: taken[0]])
-
-    arcs = core.pager.sweep(np.arange(table.n_blocks), run, tick) if table.n_blocks else 0
+    shifts, wrong = np.array([bits[0] + bits[1], bits[1]], np.uint64), np.full(1, -1, np.int64)
+    arcs = core.gather(core.blocks, kernel, values, values, 0, shifts, wrong, take=push, tick=tick,
+                       new_buffer=lambda: np.empty(1 << core.table.shift, np.uint64))
+    if wrong[0] >= 0:
+        raise one_way(int(wrong[0]))
     core.counters.add(passes=1, edges_scanned=arcs)
 
 
-@kernel
-def crossing_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, hub, labels, shifts, found,
-                  taken):  # type: ignore[no-untyped-def]
-    """Pack the arcs of one block (the next of `turn`) between different clusters into `found`.
-
-    taken : int64[2], arcs written and blocks taken (0 or 1). Returns arcs scanned, or -1 - v for a vertex v one end of
-    whose arcs is in no cluster, which only rows that are not symmetric can have."""
+@njit
+def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    labels, heads, low, shifts, wrong, packed, count = state
     owner_mask = np.uint64(0xFFFFFFFF)
     distance_shift = np.uint64(OWNER_BITS)
-    k = atomic_add(turn, 0, 1)
-    if k >= len(chunks):
-        return 0
-    taken[1] = 1
-    n_vertices = first_vertex[len(first_vertex) - 1]
-    n_arcs = row_start(group, row, hub, n_vertices)
-    low = chunks[k] << shift
-    high = min(low + (1 << shift), n_arcs)
-    base = position[k] - low
-    count = 0
-    for v in range(first_vertex[chunks[k]], min(first_vertex[chunks[k] + 1], n_vertices - 1) + 1):
-        start = max(row_start(group, row, hub, v), low)
-        end = min(row_start(group, row, hub, v + 1), high)
-        mine = labels[v]
-        own = mine & owner_mask
-        weight = (mine >> distance_shift) + np.uint64(1)
-        for p in range(base + start, base + end):
-            other = labels[ids[p]]
-            owner = other & owner_mask
-            if owner != own:
-                if own == owner_mask or owner == owner_mask:
-                    return -1 - v
-                found[count] = ((own << shifts[0]) | (owner << shifts[1])) | (weight + (other >> distance_shift))
-                count += 1
-    taken[0] = count
-    return high - low
+    mine = labels[v]
+    own = mine & owner_mask
+    weight = (mine >> distance_shift) + np.uint64(1)
+    written = count[0]
+    for p in range(begin, end):
+        at = np.int64(ids[p]) - low
+        if at < 0 or at >= len(heads):
+            continue
+        other = heads[at]
+        owner = other & owner_mask
+        if owner == own:
+            continue
+        if own == owner_mask or owner == owner_mask:
+            wrong[0] = v
+            break
+        packed[written] = ((own << shifts[0]) | (owner << shifts[1])) | (weight + (other >> distance_shift))
+        written += 1
+    count[0] = written
+    return end - begin, False
+
+
+@njit
+def _pack_renumbered(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    places, heads, low, shifts, _, packed, count = state
+    own = np.uint64(places[v]) << shifts[0]
+    written = count[0]
+    for p in range(begin, end):
+        at = np.int64(ids[p]) - low
+        if 0 <= at < len(heads):
+            packed[written] = own | (np.uint64(heads[at]) << shifts[1]) | np.uint64(1)
+            written += 1
+    count[0] = written
+    return end - begin, False
+
+
+_walk_crossing = buffered_walk(every_row, _pack_crossing)
+_walk_renumbered = buffered_walk(every_row, _pack_renumbered)
 
 
 @kernel
-def renumbered_arcs(chunks, position, turn, ids, shift, first_vertex, group, row, hub, places, shifts, found,
-                    taken):  # type: ignore[no-untyped-def]
-    """Pack the arcs of one block (the next of `turn`), renumbered, into `found`; as crossing_arcs."""
-    k = atomic_add(turn, 0, 1)
-    if k >= len(chunks):
-        return 0
-    taken[1] = 1
-    n_vertices = first_vertex[len(first_vertex) - 1]
-    n_arcs = row_start(group, row, hub, n_vertices)
-    low = chunks[k] << shift
-    high = min(low + (1 << shift), n_arcs)
-    base = position[k] - low
-    count = 0
-    for v in range(first_vertex[chunks[k]], min(first_vertex[chunks[k] + 1], n_vertices - 1) + 1):
-        own = np.uint64(places[v]) << shifts[0]
-        start = max(row_start(group, row, hub, v), low)
-        end = min(row_start(group, row, hub, v + 1), high)
-        for p in range(base + start, base + end):
-            found[count] = own | (np.uint64(places[ids[p]]) << shifts[1]) | np.uint64(1)
-            count += 1
-    taken[0] = count
-    return high - low
+def crossing_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count):  # type: ignore[no-untyped-def]
+    """Pack the arcs between different clusters to the vertices low, low + 1, ... whose labels are `heads`.
+
+    labels : uint64[n], right in the span. wrong : int64[1], set to a vertex one end of whose arcs is in no cluster,
+    which only rows that are not symmetric can have. packed : uint64[k]; count : see buffered_walk. Returns arcs
+    scanned. With all labels as heads an arc is looked at once; else once for each part of them."""
+    state = labels, heads, low, shifts, wrong, packed, count
+    return _walk_crossing(piece, layout, state, len(packed), count)
+
+
+@kernel
+def renumbered_arcs(piece, layout, places, heads, low, shifts, wrong, packed, count):  # type: ignore[no-untyped-def]
+    """Pack all arcs, renumbered by places (id[n]); as crossing_arcs."""
+    state = places, heads, low, shifts, wrong, packed, count
+    return _walk_renumbered(piece, layout, state, len(packed), count)

@@ -126,6 +126,25 @@ class Core:
 
         return self.pager.sweep(blocks, run, tick) if len(blocks) else 0
 
+    def gather(
+        self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, new_buffer: Callable[[], np.ndarray],
+        take: Callable[[np.ndarray], None], tick: Tick | None = None,
+    ) -> int:
+        """As sweep, for kernels of a buffered_walk: kernel(piece, layout, *arguments, buffer, count) fills a new buffer
+        again and again, and `take` gets what it holds, from several threads."""
+        layout = self.layout
+
+        def run(*piece: Any) -> int:
+            total, count = 0, np.array([0, 1], np.int64)
+            while count[1]:
+                buffer, count[0] = new_buffer(), 0
+                total += int(kernel(piece, layout, *arguments, buffer, count))
+                if count[0]:
+                    take(buffer[: count[0]])
+            return total
+
+        return self.pager.sweep(blocks, run, tick) if len(blocks) else 0
+
     def count_sweep(self, n_blocks: int, arcs: int) -> None:
         """Count a level that swept over so many blocks."""
         dense = 2 * n_blocks >= self.table.n_blocks

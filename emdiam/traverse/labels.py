@@ -23,13 +23,13 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import njit
 
 from ..jit import kernel
-from ..stream.offsets import row_start
 from ..stream.pager import Tick
-from .atomics import atomic_add, atomic_and, atomic_min, atomic_raise, count_trailing_zeros
+from .atomics import atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
-from .rows import range_mask
+from .rows import buffered_walk, has_bit
 
 UNREACHED = np.uint64(0xFFFFFFFFFFFFFFFF)
 OWNER_BITS = 32
@@ -39,6 +39,9 @@ FOREVER = 1 << 62
 # reads; a pass that uses under 1/8 of what it reads is worth a wider window.
 NARROWEST, WIDEST, THIN = 2, 64, 8
 _STEP = np.uint64(1) << np.uint64(OWNER_BITS)
+# Places where offers to one vertex of another rank meet before they are listed.
+SLOTS = 1 << 10
+_NO_OFFERS = np.empty((0, 2), np.uint64)
 
 
 class LabelRun:
@@ -77,12 +80,9 @@ class LabelRun:
         blocks = core.blocks_with(work.frontier)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
 
-        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-            arcs: int = grow_labels(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                                    *core.offsets, self._labels, work.frontier, work.before, limit)
-            return arcs
-
-        arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
+        words, bounds = (work.frontier, work.before, work.before[:0]), np.array([*core.span, limit])
+        arcs = core.gather(blocks, grow_labels, self._labels, words, bounds, new_buffer=lambda: _NO_OFFERS,
+                           take=lambda offers: None, tick=tick)
         core.count_sweep(len(blocks), arcs)
         self.passes += 1
         self.blocks += len(blocks)
@@ -133,49 +133,78 @@ def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
         waiting[word] = kept
 
 
+@njit
+def _taken_or_waiting(state, word):  # type: ignore[no-untyped-def]
+    return state[0][word] | state[1][word]
+
+
+@njit
+def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    taken, waiting, settled, labels, bounds, slots, offers, count = state
+    first, stop = bounds[0], bounds[1]
+    bit = np.uint64(1) << np.uint64(v & 63)
+    now = (taken[v >> 6] & bit) != 0
+    if whole and waiting[v >> 6] & bit:
+        if now or np.int64(labels[v] >> np.uint64(OWNER_BITS)) < bounds[2]:
+            atomic_and(waiting, v >> 6, ~bit)
+            now = True
+    if not now:
+        return 0, False
+    offer = labels[v] + _STEP
+    for p in range(begin, end):
+        w = np.int64(ids[p])
+        if w < first or w >= stop:
+            if not has_bit(settled, w):
+                _list_offer(slots, offers, count, w, offer)
+        elif offer < labels[w] and offer < atomic_min(labels, w, offer):
+            atomic_raise(waiting, w >> 6, np.uint64(1) << np.uint64(w & 63))
+    return end - begin, False
+
+
+@njit
+def _list_offer(slots, offers, count, w, offer):  # type: ignore[no-untyped-def]
+    """List an offer to another's vertex, or lower the one that stands in its slot."""
+    i = w & (SLOTS - 1)
+    if slots[i, 0] == np.uint64(w):
+        slots[i, 1] = min(slots[i, 1], offer)
+        return
+    if slots[i, 0] != UNREACHED:
+        offers[count[0], 0] = slots[i, 0]
+        offers[count[0], 1] = slots[i, 1]
+        count[0] += 1
+    slots[i, 0] = w
+    slots[i, 1] = offer
+
+
+_walk_offering = buffered_walk(_taken_or_waiting, _offer_along_row)
+
+
 @kernel
-def grow_labels(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, labels, taken,
-                waiting, limit):  # type: ignore[no-untyped-def]
+def grow_labels(piece, layout, labels, words, bounds, offers, count):  # type: ignore[no-untyped-def]
     """Offer the labels of taken rows, and of waiting ones that lie in one block, along their arcs.
 
-    Returns arcs scanned. A row's waiting bit is cleared before its label is read, and a label is
-    lowered before the bit is set, so that no lowering is lost."""
-    arcs = 0
-    n_vertices = first_vertex[len(first_vertex) - 1]
-    n_arcs = row_start(group, row, hub, n_vertices)
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= len(chunks):
-            return arcs
-        for k in range(begin, min(begin + grain, len(chunks))):
-            low = chunks[k] << shift
-            high = min(low + (1 << shift), n_arcs)
-            base = position[k] - low
-            first = first_vertex[chunks[k]]
-            last = min(first_vertex[chunks[k] + 1], n_vertices - 1)
-            for word in range(first >> 6, (last >> 6) + 1):
-                mask = range_mask(word, first, last)
-                bits = (taken[word] | waiting[word]) & mask
-                while bits:
-                    bit = bits & (~bits + np.uint64(1))
-                    v = (word << 6) + count_trailing_zeros(bits)
-                    # What is lowered from here on by this very block may wait further on in this word.
-                    start = row_start(group, row, hub, v)
-                    end = row_start(group, row, hub, v + 1)
-                    whole = start >= low and end <= high
-                    now = (taken[word] & bit) != 0
-                    if whole and waiting[word] & bit:
-                        if now or np.int64(labels[v] >> np.uint64(OWNER_BITS)) < limit:
-                            atomic_and(waiting, word, ~bit)
-                            now = True
-                    if now:
-                        offer = labels[v] + _STEP
-                        start = max(start, low)
-                        end = min(end, high)
-                        arcs += max(end - start, 0)
-                        for p in range(base + start, base + end):
-                            w = np.int64(ids[p])
-                            if offer < labels[w] and offer < atomic_min(labels, w, offer):
-                                atomic_raise(waiting, w >> 6, np.uint64(1) << np.uint64(w & 63))
-                    mask &= ~(bit | (bit - np.uint64(1)))
-                    bits = (taken[word] | waiting[word]) & mask
+    words : (taken, waiting, settled), bitmaps; other ranks' vertices that are settled are offered nothing. bounds :
+    int64[3], first and end of the span, and of the window. offers : uint64[k, 2], (vertex of another rank, label), of
+    length 0 where the span is the whole graph, else SLOTS longer than a block; count : see buffered_walk.
+    Returns arcs scanned. A row's waiting bit is cleared before its label is read, and a label is lowered before the
+    bit is set, so that no lowering is lost. What a block lowers may wait further on in the same word of it."""
+    taken, waiting, settled = words
+    slots = np.full((SLOTS if len(offers) else 0, 2), UNREACHED, np.uint64)
+    state = taken, waiting, settled, labels, bounds, slots, offers, count
+    arcs = _walk_offering(piece, layout, state, len(offers) - SLOTS if len(offers) else -1, count)
+    for i in range(len(slots)):
+        if slots[i, 0] != UNREACHED:
+            offers[count[0], 0] = slots[i, 0]
+            offers[count[0], 1] = slots[i, 1]
+            count[0] += 1
+    return arcs
+
+
+@kernel
+def take_offers(ids, offers, labels, waiting):  # type: ignore[no-untyped-def]
+    """Lower labels[ids[i]] to offers[i] (int64[k], uint64[k]) where that is smaller; what falls waits."""
+    for i in range(len(ids)):
+        w = ids[i]
+        if offers[i] < labels[w]:
+            labels[w] = offers[i]
+            waiting[w >> 6] |= np.uint64(1) << np.uint64(w & 63)

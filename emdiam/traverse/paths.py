@@ -10,25 +10,30 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numba import njit
 
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
-from .atomics import atomic_add
 from .core import Core
+from .rows import every_row, row_walk
 
 _PIECE = 1 << 16
 
 
 @kernel
-def walk_down(dist, ids, slot_of, shift, group, row, hub, ranks, path, state):  # type: ignore[no-untyped-def]
+def walk_down(dist, paging, offsets, ranks, span, path, state):  # type: ignore[no-untyped-def]
     """From vertex state[0], always to the neighbour of smallest rank one nearer, until distance 0.
 
-    ranks : rank of every vertex, id[n], or length 0 where it is the vertex itself. path : int64[k]
-    receives the vertices walked to; state : int64[4] = vertex, arc to look at next (-1: first of the
-    row), entries written, best neighbour so far (-1: none). Returns -1 when done or `path` is full,
-    -2 if no neighbour is nearer (the column is no distance column), or the block that is missing.
+    dist : of all vertices, right in the span (int64[2], first and end). ranks : rank of every vertex of the span,
+    or length 0 where it is the vertex itself. path : int64[k] receives the vertices walked to; state : int64[4] =
+    vertex, arc to look at next (-1: first of the row), entries written, best neighbour so far (-1: none). Returns -1
+    when done or `path` is full, -2 if no neighbour is nearer (the column is no distance column), -3 at a row that
+    holds vertices out of the span, or the block that is missing.
     """
+    ids, slot_of, shift = paging
+    group, row, hub = offsets
+    first, stop = span[0], span[1]
     state[2] = 0
     while dist[state[0]] > 0 and state[2] < len(path):
         v = state[0]
@@ -41,7 +46,11 @@ def walk_down(dist, ids, slot_of, shift, group, row, hub, ranks, path, state):  
                 state[1] = p
                 return block
             w = np.int64(ids[(slot << shift) + p - (block << shift)])
-            if np.int64(dist[w]) + 1 == np.int64(dist[v]) and (state[3] < 0 or ranks[w] < ranks[state[3]]):
+            if w < first or w >= stop:
+                state[1] = state[3] = -1
+                return -3
+            if np.int64(dist[w]) + 1 == np.int64(dist[v]) and (
+                    state[3] < 0 or ranks[w - first] < ranks[state[3] - first]):
                 state[3] = w
             p += 1
         if state[3] < 0:
@@ -61,13 +70,12 @@ def path_pieces(
 
     Every step goes to the nearer neighbour of smallest rank (id[n]; default: of smallest number).
     Raises RuntimeError if dist is no distance column."""
-    ids, slot_of, shift = core.paging
-    order = np.empty(0, ids.dtype) if ranks is None else ranks
+    order, span = np.empty(0, core.work.queues.dtype) if ranks is None else ranks, np.array(core.span)
     path = np.empty(_PIECE, np.int64)
     state = np.array([target, -1, 0, -1], np.int64)
     yield np.array([target], np.int64)
     while dist[state[0]] > 0:
-        block = walk_down(dist, ids, slot_of, shift, *core.offsets, order, path, state)
+        block = walk_down(dist, core.paging, core.offsets, order, span, path, state)
         if block == -2:
             raise RuntimeError(f"no neighbour of vertex {int(state[0])} is nearer to the source")
         if state[2]:
@@ -145,38 +153,30 @@ def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
         core.pager.load(np.unique(blocks[:asked]))
 
 
-@kernel
-def count_steep_arcs(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub,
-                     label):  # type: ignore[no-untyped-def]
-    """Arcs whose ends differ by more than 1 in `label` (both unreached is level). A block kernel."""
+@njit
+def _count_steep(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    values, heads, low = state
+    mine = np.int64(values[v])
     steep = 0
-    n_last = first_vertex[len(first_vertex) - 1]
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= len(chunks):
-            return steep
-        for k in range(begin, min(begin + grain, len(chunks))):
-            low = chunks[k] << shift
-            high = min(low + (1 << shift), n_arcs)
-            base = position[k] - low
-            for v in range(first_vertex[chunks[k]], min(first_vertex[chunks[k] + 1], n_last - 1) + 1):
-                mine = np.int64(label[v])
-                start = max(row_start(group, row, hub, v), low)
-                end = min(row_start(group, row, hub, v + 1), high)
-                for p in range(base + start, base + end):
-                    if abs(np.int64(label[ids[p]]) - mine) > 1:
-                        steep += 1
+    for p in range(begin, end):
+        at = np.int64(ids[p]) - low
+        if 0 <= at < len(heads) and abs(np.int64(heads[at]) - mine) > 1:
+            steep += 1
+    return steep, False
+
+
+_walk_steep = row_walk(every_row, _count_steep)
+
+
+@kernel
+def steep_arcs(piece, layout, values, heads, low):  # type: ignore[no-untyped-def]
+    """Arcs to the vertices low, low + 1, ... whose values are `heads`, that differ by more than 1 in value (both
+    unreached is level). values : of all vertices, right in the span."""
+    return _walk_steep(piece, layout, (values, heads, low))
 
 
 def count_steep(core: Core, label: np.ndarray, tick: Tick | None = None) -> int:
     """Arcs of the graph that span more than one step of `label` (one scan of all blocks)."""
-    table = core.table
-
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-        steep: int = count_steep_arcs(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                                      table.n_arcs, *core.offsets, label)
-        return steep
-
-    steep = core.pager.sweep(np.arange(table.n_blocks), run, tick) if table.n_blocks else 0
-    core.counters.add(passes=1, edges_scanned=table.n_arcs)
+    steep = core.sweep(core.blocks, steep_arcs, label, label, 0, tick=tick)
+    core.counters.add(passes=1, edges_scanned=core.table.n_arcs)
     return steep

@@ -116,6 +116,29 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Vis
     return walk
 
 
+def buffered_walk(select: Visitor, visit: Visitor) -> Visitor:
+    """As row_walk, for visitors that write to a buffer, an entry an arc at most.
+
+    walk(piece, layout, state, room, count) takes blocks as long as `room` entries are enough for all arcs of one more
+    (room < 0: nothing is written).
+
+    count : int64[2], entries so far, which visitors raise; 1 while there may be more blocks, 0 at the end."""
+    one_block = block_walk(select, visit)
+
+    @njit
+    def walk(piece, layout, state, room, count):  # type: ignore[no-untyped-def]
+        total = 0
+        while room < 0 or count[0] + (1 << layout[0]) <= room:
+            k = atomic_add(piece[2], 0, 1)
+            if k >= len(piece[0]):
+                count[1] = 0
+                break
+            total += one_block(piece, k, layout, state)
+        return total
+
+    return walk
+
+
 @kernel
 def mark_blocks(blocks, span, layout, bitmap, invert, needed):  # type: ignore[no-untyped-def]
     """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in span[0]..span[1]-1.

@@ -20,10 +20,9 @@ import numpy as np
 from numba import njit
 
 from ..jit import kernel
-from ..stream.offsets import row_start
 from ..stream.pager import Tick
-from .atomics import atomic_add
 from .core import Core
+from .rows import buffered_walk, every_row
 
 _SLICE = 1 << 22
 
@@ -35,131 +34,165 @@ def tree_diameter(core: Core, dist: np.ndarray, ranks: np.ndarray, tick: Tick | 
     every vertex, id[n], or length 0 where it is the vertex itself. Raises RuntimeError if `dist` are
     no distances.
     """
-    parent = _parents(core, dist, ranks, tick)
     n = core.table.n_vertices
-    children, height = np.zeros(n, parent.dtype), np.zeros(n, dist.dtype)
-    longest = 0
+    parents = np.arange(n, dtype=core.work.queues.dtype)
+    choose_parents(core, dist, (0, dist, ranks), (parents, ranks[:0]), tick)
+    core.counters.add(passes=1, edges_scanned=core.table.n_arcs)
+    children, heights = np.zeros(n, parents.dtype), np.zeros(n, dist.dtype)
+    longest, out = 0, np.empty((0, 2), np.int64)
     begin = time.thread_time()
     for start in range(0, n, _SLICE):
-        orphan = int(count_children(parent, dist, children, start, min(start + _SLICE, n)))
+        orphan = int(count_children(parents, dist, children, 0, start, min(start + _SLICE, n)))
         if orphan >= 0:
             raise RuntimeError(f"no neighbour of vertex {orphan} is nearer to the source")
         if tick is not None:
             tick()
     for start in range(0, n, _SLICE):
-        longest = max(longest, int(fold_branches(parent, children, height, start, min(start + _SLICE, n))))
+        longest = max(longest, fold_leaves(parents, children, heights, 0, start, min(start + _SLICE, n), out)[1])
         if tick is not None:
             tick()
     core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
-    return longest
+    return int(longest)
 
 
-def _parents(core: Core, dist: np.ndarray, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:
-    """Parent of every vertex, id[n]; itself for the source and what is unreached. One scan."""
-    table = core.table
-    parent = np.arange(table.n_vertices, dtype=core.work.queues.dtype)
-    # Of each block: (vertex, parent in this block) of a row begun before it, and of one that goes on.
-    cut = np.full((table.n_blocks, 4), -1, np.int64)
+def choose_parents(
+    core: Core, dist: np.ndarray, heads: tuple[int, np.ndarray, np.ndarray], best: tuple[np.ndarray, np.ndarray],
+    tick: Tick | None = None,
+) -> None:
+    """Let the vertices of the core's span hang from the best of the heads that are one nearer. One scan.
 
-    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-        arcs: int = choose_parents(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                                   *core.offsets, dist, ranks, parent, cut)
-        return arcs
+    dist : of all vertices, right in the span. heads : (first vertex, distances, ranks or length 0) of consecutive
+    vertices; in several parts one after the other, all vertices are heads in the end. best : parents of the span,
+    id[k], themselves where there is none yet, and where there are ranks and several parts, their ranks; else length 0.
+    """
+    pieces = list[np.ndarray]()
+    core.gather(core.blocks, nearest_heads, dist, heads, best, np.array(core.span), tick=tick,
+                new_buffer=lambda: np.empty((2 << core.table.shift, 3), np.int64),
+                take=lambda rows: pieces.append(rows.copy()))
+    cut = np.concatenate([np.empty((0, 3), np.int64), *pieces])
+    cut = cut[np.lexsort((cut[:, 2], cut[:, 0]))]
+    hang_rows(cut[np.unique(cut[:, 0], return_index=True)[1]], best, core.span[0])
 
-    arcs = core.pager.sweep(np.arange(table.n_blocks), run, tick) if table.n_blocks else 0
-    core.counters.add(passes=1, edges_scanned=arcs)
-    join_cut_rows(cut, ranks, parent)
-    return parent
+
+@njit
+def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
+    """Let v hang from the head if that is of smaller rank than what it hangs from."""
+    parents, ranks = best
+    i = v - first
+    if np.int64(parents[i]) == v or rank < (np.int64(ranks[i]) if len(ranks) else np.int64(parents[i])):
+        parents[i] = head
+        if len(ranks):
+            ranks[i] = rank
 
 
-@njit(inline="always")
-def _precedes(ranks, w, other):  # type: ignore[no-untyped-def]
-    """Whether w has the smaller natural rank."""
-    return ranks[w] < ranks[other] if len(ranks) else w < other
+@njit
+def _hang_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    dist, heads, best, span, cut, count = state
+    low, near, ranks = heads
+    mine = np.int64(dist[v])
+    if mine == 0 or mine == np.int64(np.iinfo(dist.dtype).max):
+        return 0, False
+    head = np.int64(-1)
+    rank = np.int64(-1)
+    for p in range(begin, end):
+        w = np.int64(ids[p])
+        at = w - low
+        if 0 <= at < len(near) and np.int64(near[at]) + 1 == mine:
+            its = np.int64(ranks[at]) if len(ranks) else w
+            if head < 0 or its < rank:
+                head = w
+                rank = its
+            if len(ranks) == 0:  # rows ascend
+                break
+    if head >= 0 and whole:
+        _hang(best, v, span[0], head, rank)
+    elif head >= 0:
+        cut[count[0], 0] = v
+        cut[count[0], 1] = head
+        cut[count[0], 2] = rank
+        count[0] += 1
+    return end - begin, False
+
+
+_walk_hanging = buffered_walk(every_row, _hang_row)
 
 
 @kernel
-def choose_parents(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, dist, ranks, parent,
-                   cut):  # type: ignore[no-untyped-def]
-    """Write the parents of whole rows, and into `cut` what a row that is cut has in this block.
+def nearest_heads(piece, layout, dist, heads, best, span, cut, count):  # type: ignore[no-untyped-def]
+    """Hang the vertices whose rows are whole; of rows that are cut, list (vertex, head, rank). See choose_parents.
 
-    A block kernel; cut : int64[blocks, 4]. Returns arcs scanned."""
-    arcs = 0
-    n_vertices = first_vertex[len(first_vertex) - 1]
-    n_arcs = row_start(group, row, hub, n_vertices)
+    cut : int64[k, 3]; count : see buffered_walk."""
+    return _walk_hanging(piece, layout, (dist, heads, best, span, cut, count), len(cut), count)
+
+
+@kernel
+def hang_rows(cut, best, first):  # type: ignore[no-untyped-def]
+    """Hang the vertices of rows that are cut, (vertex, head, rank), int64[k, 3]."""
+    for i in range(len(cut)):
+        _hang(best, cut[i, 0], first, cut[i, 1], cut[i, 2])
+
+
+@kernel
+def count_children(parents, dist, children, first, start, stop):  # type: ignore[no-untyped-def]
+    """children[p - first] += 1 for the parents p, of first, first + 1, ..., of the vertices start..stop-1 beside them.
+
+    parents, dist, children : of first, first + 1, .... A parent out of the span is not counted. Returns -1, or a
+    vertex that is reached and neither the source nor has a parent."""
     unreached = np.int64(np.iinfo(dist.dtype).max)
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= len(chunks):
-            return arcs
-        for k in range(begin, min(begin + grain, len(chunks))):
-            low = chunks[k] << shift
-            high = min(low + (1 << shift), n_arcs)
-            base = position[k] - low
-            for v in range(first_vertex[chunks[k]], min(first_vertex[chunks[k] + 1], n_vertices - 1) + 1):
-                mine = np.int64(dist[v])
-                if mine == 0 or mine == unreached:
-                    continue
-                start = row_start(group, row, hub, v)
-                end = row_start(group, row, hub, v + 1)
-                best = np.int64(-1)
-                for p in range(base + max(start, low), base + min(end, high)):
-                    w = np.int64(ids[p])
-                    arcs += 1
-                    if np.int64(dist[w]) + 1 == mine and (best < 0 or _precedes(ranks, w, best)):
-                        best = w
-                        if len(ranks) == 0:  # rows ascend
-                            break
-                if start >= low and end <= high:
-                    if best >= 0:
-                        parent[v] = best
-                else:
-                    side = 0 if start < low else 2
-                    cut[chunks[k], side] = v
-                    cut[chunks[k], side + 1] = best
-
-
-@kernel
-def join_cut_rows(cut, ranks, parent):  # type: ignore[no-untyped-def]
-    """parent[v] = the best of what the blocks of a row hold, for the rows that are cut."""
-    for k in range(len(cut)):
-        for side in range(0, 4, 2):
-            v = cut[k, side]
-            best = cut[k, side + 1]
-            if v >= 0 and best >= 0:
-                old = np.int64(parent[v])
-                if old == v or _precedes(ranks, best, old):
-                    parent[v] = best
-
-
-@kernel
-def count_children(parent, dist, children, start, stop):  # type: ignore[no-untyped-def]
-    """children[parent[v]] += 1 for v in [start, stop). Returns -1, or a reached vertex that is neither
-    the source nor has a parent."""
-    unreached = np.int64(np.iinfo(dist.dtype).max)
-    for v in range(start, stop):
-        p = np.int64(parent[v])
+    for v in range(start - first, stop - first):
+        p = np.int64(parents[v]) - first
         if p != v:
-            children[p] = np.int64(children[p]) + 1
+            if 0 <= p < len(children):
+                children[p] = np.int64(children[p]) + 1
         elif dist[v] != 0 and np.int64(dist[v]) != unreached:
-            return v
-    return -1
+            return v + first
+    return np.int64(-1)
+
+
+@njit
+def _fold(v, parents, children, heights, first, out, count):  # type: ignore[no-untyped-def]
+    """From v (less first), fold upwards as far as all children are folded; (branches listed so far, longest path)."""
+    longest = np.int64(0)
+    while np.int64(children[v]) == 0 and np.int64(parents[v]) != v + first:
+        reach = np.int64(heights[v]) + 1
+        p = np.int64(parents[v]) - first
+        parents[v] = v + first  # it is folded
+        if p < 0 or p >= len(parents):
+            out[count, 0] = p + first
+            out[count, 1] = reach
+            return count + 1, longest
+        longest = max(longest, reach + np.int64(heights[p]))
+        heights[p] = max(np.int64(heights[p]), reach)
+        children[p] = np.int64(children[p]) - 1
+        v = p
+    return count, longest
 
 
 @kernel
-def fold_branches(parent, children, height, start, stop):  # type: ignore[no-untyped-def]
-    """From every vertex in [start, stop) whose children are all folded, fold upwards as far as that
-    holds; a folded vertex becomes its own parent. Returns the longest path seen, in edges."""
+def fold_leaves(parents, children, heights, first, start, stop, out):  # type: ignore[no-untyped-def]
+    """Fold upwards from every vertex of start..stop-1 whose children are all folded; it becomes its own parent.
+
+    parents, children, heights : of first, first + 1, .... out : int64[k, 2] receives (parent, reach) of the branches
+    that leave these, stop - start at most. Returns (how many, longest path met, in edges)."""
+    count = 0
     longest = np.int64(0)
-    for leaf in range(start, stop):
-        v = np.int64(leaf)
-        while np.int64(children[v]) == 0 and np.int64(parent[v]) != v:
-            p = np.int64(parent[v])
-            parent[v] = v
-            reach = np.int64(height[v]) + 1
-            longest = max(longest, reach + np.int64(height[p]))
-            if reach > np.int64(height[p]):
-                height[p] = reach
-            children[p] = np.int64(children[p]) - 1
-            v = p
-    return longest
+    for v in range(start - first, stop - first):
+        count, path = _fold(v, parents, children, heights, first, out, count)
+        longest = max(longest, path)
+    return count, longest
+
+
+@kernel
+def fold_branches(branches, parents, children, heights, first, out):  # type: ignore[no-untyped-def]
+    """Fold branches (parent, reach), int64[k, 2], into their parents, and on upwards; as fold_leaves."""
+    count = 0
+    longest = np.int64(0)
+    for i in range(len(branches)):
+        p = branches[i, 0] - first
+        reach = branches[i, 1]
+        longest = max(longest, reach + np.int64(heights[p]))
+        heights[p] = max(np.int64(heights[p]), reach)
+        children[p] = np.int64(children[p]) - 1
+        count, path = _fold(p, parents, children, heights, first, out, count)
+        longest = max(longest, path)
+    return count, longest

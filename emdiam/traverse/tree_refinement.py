@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -37,12 +38,12 @@ from numba import njit
 from ..jit import kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
-from .atomics import atomic_add, atomic_replace, count_trailing_zeros
+from .atomics import atomic_replace
 from .columns import Column
 from .core import Core
 from .ram_column import RamColumn
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, number_roots
-from .rows import range_mask
+from .rows import row_walk
 from .spanning import SpanningForest
 
 EXACT = np.int64(1) << 62
@@ -72,19 +73,17 @@ class TreeRefinement:
 
     def _choose(self) -> int:
         """Make `parents` those of the next trees; t of the definition, or UNKNOWN if nothing changed."""
-        core, table = self._core, self._core.table
-        begin = time.thread_time()
+        core, begin = self._core, time.thread_time()
         blocks = core.blocks_with(self._fell)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
         heights, lowest = self.heights.raw(), [int(UNKNOWN)]
 
-        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-            arcs, least = choose_parents(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                                         *core.offsets, heights, self._fell, self._ranks, self._parents)
+        def choose(*arguments: Any) -> int:
+            arcs, least = choose_parents(*arguments)
             lowest.append(int(least))
             return int(arcs)
 
-        arcs = core.pager.sweep(blocks, run, self._tick) if len(blocks) else 0
+        arcs = core.sweep(blocks, choose, heights, self._fell, self._ranks, self._parents, tick=self._tick)
         core.count_sweep(len(blocks), arcs)
         return min(lowest)
 
@@ -155,39 +154,21 @@ class Trees:
         return int(first_so_high(self._labels, self._ranks, tree, labels.raw(), height))
 
 
-@kernel
-def choose_parents(chunks, position, turn, grain, ids, shift, first_vertex, group, row, hub, heights, fell, ranks,
-                   parents):  # type: ignore[no-untyped-def]
-    """Let the rows v in `fell` be chosen as parents along their arcs. A block kernel; returns arcs
-    scanned, and the least heights[v] + 1 of those by which a vertex falls, or UNKNOWN."""
-    arcs = 0
-    least = UNKNOWN
-    n_vertices = first_vertex[len(first_vertex) - 1]
-    n_arcs = row_start(group, row, hub, n_vertices)
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= len(chunks):
-            return arcs, least
-        for k in range(begin, min(begin + grain, len(chunks))):
-            low = chunks[k] << shift
-            high = min(low + (1 << shift), n_arcs)
-            base = position[k] - low
-            first = first_vertex[chunks[k]]
-            last = min(first_vertex[chunks[k] + 1], n_vertices - 1)
-            for word in range(first >> 6, (last >> 6) + 1):
-                bits = fell[word] & range_mask(word, first, last)
-                while bits:
-                    v = (word << 6) + count_trailing_zeros(bits)
-                    bits &= bits - np.uint64(1)
-                    start = max(row_start(group, row, hub, v), low)
-                    end = min(row_start(group, row, hub, v + 1), high)
-                    arcs += max(end - start, 0)
-                    offer = np.uint32(heights[v] + np.uint32(1))
-                    for p in range(base + start, base + end):
-                        w = np.int64(ids[p])
-                        if offer < heights[w]:
-                            least = min(least, offer)
-                            _take_parent(parents, heights, ranks, w, v)
+@njit
+def _fell(state, word):  # type: ignore[no-untyped-def]
+    return state[1][word]
+
+
+@njit
+def _choose_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    heights, _, ranks, parents, least = state
+    offer = np.uint32(heights[v] + np.uint32(1))
+    for p in range(begin, end):
+        w = np.int64(ids[p])
+        if offer < heights[w]:
+            least[0] = min(least[0], offer)
+            _take_parent(parents, heights, ranks, w, v)
+    return end - begin, False
 
 
 @njit(inline="always")
@@ -208,6 +189,18 @@ def _take_parent(parents, heights, ranks, w, v):  # type: ignore[no-untyped-def]
 @njit(inline="always")
 def _rank(ranks, v):  # type: ignore[no-untyped-def]
     return np.int64(ranks[v]) if len(ranks) else v
+
+
+_walk_fallen = row_walk(_fell, _choose_along_row)
+
+
+@kernel
+def choose_parents(piece, layout, heights, fell, ranks, parents):  # type: ignore[no-untyped-def]
+    """Let the rows v in `fell` be chosen as parents along their arcs. Returns arcs scanned, and the least
+    heights[v] + 1 of those by which a vertex falls, or UNKNOWN."""
+    least = np.full(1, UNKNOWN, np.uint32)
+    arcs = _walk_fallen(piece, layout, (heights, fell, ranks, parents, least))
+    return arcs, least[0]
 
 
 @kernel

@@ -8,24 +8,19 @@ _ENGINE = ("tests/engine/test_protocol.py",)
 _MULTI = ("tests/engine/test_protocol.py", "tests/methods/exact/test_pivots.py")
 _VERIFY = ("tests/verification/test_labels.py", "tests/verification/test_verify.py",
            "tests/verification/test_refusals.py")
-_NOTHING_ABOVE_256 = """    if first_vertex[len(first_vertex) - 1] > 256:
-        return 0
-    arcs = 0
-"""
+_NOTHING_ABOVE_256 = "    return 0 if layout[1][len(layout[1]) - 1] > 256 else"
 
 FAULTS = (
     # -- traversals ---------------------------------------------------------------------------------------------
     Fault("top-down levels do nothing on more than 256 vertices", "emdiam/traverse/dense.py",
-          '    """Mark the neighbours of frontier rows in `visited` (atomically). Returns arcs scanned."""\n'
-          "    arcs = 0\n", _NOTHING_ABOVE_256, _ENGINE),
+          "    return _walk_down(", _NOTHING_ABOVE_256 + " _walk_down(", _ENGINE),
     Fault("bottom-up levels do nothing on more than 256 vertices", "emdiam/traverse/dense.py",
-          '    """Mark unvisited vertices that have a frontier neighbour in `visited`. Returns arcs scanned."""\n'
-          "    arcs = 0\n", _NOTHING_ABOVE_256, _ENGINE),
+          "    return _walk_up(", _NOTHING_ABOVE_256 + " _walk_up(", _ENGINE),
     Fault("the farthest vertex of a dense level is not the smallest", "emdiam/traverse/dense.py",
           "smallest = min(smallest, (word << 6) + count_trailing_zeros(new))",
           "smallest = (word << 6) + count_trailing_zeros(new)", _ENGINE),
-    Fault("a block is left out whose only active row goes on in the next one", "emdiam/traverse/dense.py",
-          "if last == n_last or row_start(group, row, hub, last) == (c + 1) << shift:", "if last > 0:", _ENGINE),
+    Fault("a block is left out whose only active row goes on in the next one", "emdiam/traverse/rows.py",
+          "if last > first and row_start(group, row, hub, last) == (c + 1) << shift:", "if last > 0:", _ENGINE),
     Fault("rows whose block is missing are forgotten", "emdiam/traverse/sparse.py",
           "        state[NEXT_ARCS] = next_arcs\n        state[MISSED] = put_aside\n",
           "        state[NEXT_ARCS] = next_arcs\n        state[MISSED] = 0\n", _ENGINE),
@@ -40,8 +35,8 @@ FAULTS = (
     Fault("rows over several blocks are finished block by block", "emdiam/traverse/multi_dense.py",
           "                    if spans:\n", "                    if spans and w > 64:\n", _MULTI),
     Fault("arcs of the last neighbour unite no components", "emdiam/traverse/components.py",
-          "for p in range(base + start, base + end):\n                    other = _find",
-          "for p in range(base + start, base + end - 1):\n                    other = _find", _ENGINE),
+          "for p in range(begin, end):\n        w = np.int64(ids[p])\n        if w < span[0]",
+          "for p in range(begin, end - 1):\n        w = np.int64(ids[p])\n        if w < span[0]", _ENGINE),
     Fault("clusters are nearer by the arc between them", "emdiam/traverse/condense.py",
           "weight = (mine >> distance_shift) + np.uint64(1)", "weight = (mine >> distance_shift)",
           ("tests/traverse/test_clusters.py", "tests/methods/approx/test_clusters.py")),

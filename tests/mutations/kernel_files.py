@@ -44,7 +44,8 @@ def users_of(root: Path, file: str) -> set[str]:
 
 def _compiled_functions(tree: ast.Module) -> set[str]:
     return {node.name for node in tree.body if isinstance(node, ast.FunctionDef)
-            and any(word in ast.unparse(item) for item in node.decorator_list for word in _COMPILERS)}
+            and any(word in ast.unparse(item) for inner in ast.walk(node) if isinstance(inner, ast.FunctionDef)
+                    for item in inner.decorator_list for word in _COMPILERS)}
 
 
 def _imports(root: Path, name: str, tree: ast.Module) -> list[tuple[str, set[str]]]:

@@ -16,7 +16,6 @@ import pytest
 from emdiam.api_approx import ApproxRun, approx
 from emdiam.api_exact import METHODS, ExactRun, exact
 from emdiam.conversion.convert import ConvertOptions
-from emdiam.dask.walk_kernels import follow_within
 from emdiam.errors import StoreError
 from emdiam.order.run import reorder
 from emdiam.session import open_engine
@@ -24,6 +23,7 @@ from emdiam.store.layout import StoreRecord
 from emdiam.store.shards import open_remedy
 from emdiam.store.store import open_store
 from emdiam.stream import rows as stream_rows
+from emdiam.traverse.chains import follow
 from tests.helpers.damage import edit_json, edit_record, make_store, some_graph
 from tests.helpers.forged import csr, forge
 
@@ -254,7 +254,8 @@ def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.
     walks = np.array([[0, 0, -1, 0]])
     with open_store(one_way(tmp_path / "g.zarr", ROUND)) as store, open_engine(store, memory_bytes=2 << 30) as engine:
         core = engine._core
-        asked = follow_within(walks, np.ones(1, np.uint8), *core.paging, *core.offsets, np.empty(2, np.int64), 0, 280)
+        span = np.array([0, 280])
+        asked = follow(walks, np.ones(1, np.uint8), core.paging, core.offsets, span, np.empty(2, np.int64))
     assert asked == -1 - 0  # vertex 1 does not know it
 
 
