@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from emdiam import api_approx, api_exact
-from emdiam.gpu import direction_table as choices
+from emdiam.gpu import direction_table
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.paging_model import WAYS
 from emdiam.gpu.variants.registry import VARIANTS
@@ -24,7 +24,7 @@ from tests.simt.devices import DEVICES
 
 EXACT, APPROXIMATE = set(api_exact.METHODS), set(api_approx.METHODS)
 KINDS = {"engines": set(ENGINES), "devices": set(DEVICES), "variants of BFS": set(VARIANTS), "mappings": set(MAPPINGS),
-         "ways of a level": set(choices.WAYS),
+         "ways of a level": set(direction_table.WAYS),
          "ways to page": {repr((way,)) for way in WAYS}, "exact methods": EXACT, "approximations": APPROXIMATE}
 NAMES = set().union(*KINDS.values())
 # Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own;

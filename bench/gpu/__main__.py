@@ -43,7 +43,7 @@ def parser() -> argparse.ArgumentParser:
                       help="time for all parts together (default: 540)")
     made.add_argument("--scale", choices=SCALES, default="full", help="size of the inputs (default: full)")
     made.add_argument("--out", type=Path, metavar="DIR", default=RESULTS,
-                      help="folder for gpu.json, gpu.md, choices.json and rows (default: bench/results/gpu)")
+                      help="folder for gpu.json, gpu.md, direction_table.json and rows (default: bench/results/gpu)")
     made.add_argument("--resume", action="store_true",
                       help="go on from the rows in DIR: parts and cells that are done are not run again")
     made.add_argument("--predict", type=_scale, nargs="?", const=PREDICT_SCALE, metavar="SCALE",

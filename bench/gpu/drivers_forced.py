@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from emdiam.gpu.bfs_auto import AutoBfs
-from emdiam.gpu.direction_table import PERSISTENT, Choices, Rule
+from emdiam.gpu.direction_table import PERSISTENT, DirectionTable, Rule
 from emdiam.gpu.variants.bfs_4k import Tuning, bfs_4k
 from emdiam.gpu.variants.bfs_luo import bfs_luo
 
@@ -25,9 +25,9 @@ def auto(subject: Subject, mapping: str) -> Iterator[bool]:
     """`auto` with every turn of direction; after some levels of the persistent kernel, and without."""
     for alpha, beta in TURNS:
         for first in ((), (Rule(PERSISTENT, most_rows=2),)):
-            choices = Choices(alpha, beta, (*first, Rule(mapping)))
-            search = AutoBfs(subject.setting.device, subject.graph, choices=choices)
-            counting = AutoBfs(subject.setting.device, subject.graph, choices=choices, measure=True)
+            table = DirectionTable(alpha, beta, (*first, Rule(mapping)))
+            search = AutoBfs(subject.setting.device, subject.graph, table=table)
+            counting = AutoBfs(subject.setting.device, subject.graph, table=table, measure=True)
             for source in subject.sources:
                 for one in (search, counting):
                     distances, eccentricity, complete = one.run(source)

@@ -39,8 +39,8 @@ def paged(subject: Subject, mapping: str) -> Iterator[bool]:
 def rates(subject: Subject, mapping: str) -> Iterator[bool]:
     """The kernel that measures reading in place reads one id of each sector; and all rates are some."""
     need_engine()
+    from emdiam.gpu.page_cache import STRIDE, measure, read_sectors
     from emdiam.gpu.paging_model import WAYS
-    from emdiam.gpu.paging_rates import STRIDE, measure, read_sectors
 
     device, values = subject.setting.device, subject.rows[1].astype(subject.graph.id_dtype)
     items = 32 // values.itemsize

@@ -87,13 +87,12 @@ def opened_pages(device: Device, core: Any, page_shift: int, kept: int, ways: tu
 
     Raises Skipped where the arena cannot be read in place and no other way is allowed, BudgetError for lack of room.
     """
-    from emdiam.gpu.page_cache import Pages
+    from emdiam.gpu.page_cache import PageCache, measure
     from emdiam.gpu.paged import PagedGraph
     from emdiam.gpu.paging_model import IN_PLACE
-    from emdiam.gpu.paging_rates import measure
     from emdiam.gpu.upload import upload_offsets
 
-    pages = Pages(device, core, page_shift, kept)
+    pages = PageCache(device, core, page_shift, kept)
     try:
         allowed = tuple(way for way in ways if way != IN_PLACE or pages.in_order)
         if not allowed:

@@ -82,7 +82,7 @@ def run(setting: Setting, names: Sequence[str] = tuple(REGIMES)) -> Iterator[Row
                 found = _frontier_cells(setting, rows, arcs)
                 measured += found
                 yield from found
-    yield from setting.cell({"table": "choices"}, partial(tables.write, setting, measured))
+    yield from setting.cell({"table": "directions"}, partial(tables.write, setting, measured))
 
 
 def _made(setting: Setting, name: str) -> inputs.Input:

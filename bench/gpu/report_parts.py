@@ -113,7 +113,7 @@ def dal(rows: Sequence[Row]) -> Iterator[Table]:
 
 
 def regimes(rows: Sequence[Row]) -> Iterator[Table]:
-    """Milliseconds by mapping and regime; microseconds by frontier and mapping; the table of choices."""
+    """Milliseconds by mapping and regime; microseconds by frontier and mapping; the direction table."""
     graphs = [row for row in rows if "class" in row]
     names, mappings = distinct(graphs, "class"), distinct(rows, "mapping")
     spent = {(row["mapping"], row["class"]): row.get("seconds") for row in graphs}
@@ -126,7 +126,7 @@ def regimes(rows: Sequence[Row]) -> Iterator[Table]:
         for size in dict.fromkeys((row["rows"], row["arcs"]) for row in frontiers)])
     for row in rows:
         if "text" in row:
-            yield Table("choices.json", (), [], row["text"])
+            yield Table("direction_table.json", (), [], row["text"])
 
 
 def _marked(spent: Mapping[Any, float | None], mapping: str, where: object, mappings: Sequence[str]) -> str:

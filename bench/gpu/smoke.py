@@ -12,7 +12,7 @@ from functools import partial
 
 import numpy as np
 
-from emdiam.gpu.first_kernel import check_device
+from emdiam.gpu.cupy_device import check_device
 from emdiam.gpu.variants.bounds_dal import diameter_by_bounds
 
 from . import catalogue, inputs, twins

@@ -1,8 +1,8 @@
 """BFS that chooses its way level by level: persistent, top-down with a mapping, or bottom-up over bitmaps.
 
 Source: papers/004, sections 2.1 (direction optimization, after Beamer et al., SC 2012) and 5 (mappings); the
-choices are data, see choices.py. Distances are uint32[n] on the device, all bits set where unreached. Graphs are
-undirected.
+choices are data, see direction_table.py. Distances are uint32[n] on the device, all bits set where unreached. Graphs
+are undirected.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 from ..errors import InputError
 from .bfs_persistent import NO_LIMIT, PersistentLevels
 from .device import Device, DeviceArray
-from .direction_table import PERSISTENT, Choices, LevelSize, Rule, usual_choices
+from .direction_table import PERSISTENT, DirectionTable, LevelSize, Rule, usual_table
 from .frontier import MOST_THREADS, FrontierLauncher
 from .graph import DeviceGraph
 from .kernel_file import KernelFile, start_distances, zeros
@@ -78,7 +78,7 @@ class AutoBfs:
     """BFS on one graph, for any number of sources; buffers are made once.
 
     mapping, tuning : one load balancing for all levels top-down, in the place of those of the table. block :
-    threads of a block, a multiple of 32 up to 256; None for what each kernel usually has. choices : the table
+    threads of a block, a multiple of 32 up to 256; None for what each kernel usually has. table : of directions
     (None: the package's). measure : keep a LevelRecord of each step in `records`, which every run starts anew;
     the steps then wait for the device and count the arcs that they look at. Memory on the device: two queues and
     four bitmaps of n vertices, what FrontierLauncher takes for each mapping in use, and the distances of each run.
@@ -86,7 +86,7 @@ class AutoBfs:
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None,
-                 tuning: Mapping[str, int] | None = None, block: int | None = None, choices: Choices | None = None,
+                 tuning: Mapping[str, int] | None = None, block: int | None = None, table: DirectionTable | None = None,
                  measure: bool = False) -> None:
         if mapping is None and tuning:
             raise InputError("only a load balancing that is named can be tuned", remedy="name the mapping too")
@@ -94,7 +94,7 @@ class AutoBfs:
             find_mapping(mapping, tuning)
         self._device, self._graph, self._block = device, graph, block
         self._fixed, self._tuning = mapping, tuning
-        self._choices = choices or usual_choices()
+        self._table = table or usual_table()
         self._measure, self.records = measure, list[LevelRecord]()
         self._n, self._words = graph.n_vertices, -(-graph.n_vertices // WORD)
         self._launchers: dict[str, FrontierLauncher] = {}
@@ -142,9 +142,9 @@ class AutoBfs:
     def _rule(self, now: _Run) -> Rule:
         """The way of the next level, if it does not go up; sets whether it does. The persistent kernel comes
         first: its frontiers are so small that a pass over all vertices costs more."""
-        rule = self._choices.choose(now.rows, now.arcs, self._largest)
+        rule = self._table.choose(now.rows, now.arcs, self._largest)
         size = LevelSize(now.rows, now.arcs, now.rows_before, now.arcs_left, self._n)
-        now.upwards = (now.upwards or rule.way != PERSISTENT) and self._choices.upwards(now.upwards, size)
+        now.upwards = (now.upwards or rule.way != PERSISTENT) and self._table.upwards(now.upwards, size)
         if rule.way != PERSISTENT and self._fixed is not None:
             return Rule(self._fixed)
         return rule
@@ -179,8 +179,8 @@ class AutoBfs:
 
     def _many(self, now: _Run, rule: Rule, last: int) -> tuple[int, int]:
         """Levels in one launch, until the frontier has outgrown the rule or the search is at its end."""
-        most = NO_LIMIT if rule.most_rows is None else max(now.rows, int(PATIENCE * rule.most_rows))
-        end = self._persistent.run(self._queues, now.distances, (now.rows, now.level), most, last)
+        limit = NO_LIMIT if rule.most_rows is None else max(now.rows, int(PATIENCE * rule.most_rows))
+        end = self._persistent.run(self._queues, now.distances, (now.rows, now.level), limit, last)
         reached = end.arcs - now.arcs
         now.level, now.rows, now.rows_before, now.arcs, now.marked = end.level, end.size, 0, 0, False
         if end.size and end.level < last:
@@ -234,7 +234,7 @@ class AutoBfs:
 
 
 def prepare_auto(device: Device, graph: DeviceGraph) -> dict[str, Any]:
-    """The options that sources of one graph share: the search itself, with the package's choices."""
+    """The options that sources of one graph share: the search itself, with the package's direction table."""
     return {"search": AutoBfs(device, graph)}
 
 
@@ -242,7 +242,7 @@ def bfs_auto(
     device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,
     tuning: Mapping[str, int] | None = None, search: AutoBfs | None = None,
 ) -> tuple[DeviceArray, int]:
-    """Distances from `source` (uint32[n]) and its eccentricity, each level by the way the table of choices says.
+    """Distances from `source` (uint32[n]) and its eccentricity, each level by the way the direction table says.
 
     block, mapping, tuning : see AutoBfs. search : one of this graph, made before; used if the other options are
     None. Raises InputError as AutoBfs does. Source: papers/004, sections 2.1 and 5.

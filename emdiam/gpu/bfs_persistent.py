@@ -46,8 +46,8 @@ class PersistentLevels:
         self._tails, self.state = device.empty(3, np.uint64), device.empty(3, np.uint64)
 
     def run(self, queues: tuple[DeviceArray, DeviceArray], distances: DeviceArray, start: tuple[int, int],
-            most: int = NO_LIMIT, last: int = NO_LIMIT) -> Reached:
-        """Levels until the frontier is empty or of more than `most` vertices, or its distance is `last`.
+            limit: int = NO_LIMIT, last: int = NO_LIMIT) -> Reached:
+        """Levels until the frontier is empty or of more than `limit` vertices, or its distance is `last`.
 
         queues : for levels of even and of odd distance (the neighbours' type, [n]). distances : uint32[n], with
         those of the frontier and before. start : vertices of the frontier, which stand in the queue of its
@@ -58,7 +58,7 @@ class PersistentLevels:
         self._device.fill(self._tails, 0)
         self._kernels.launch_resident(
             "persistent_levels", self._device.n_sms, self._graph.offsets, self._graph.neighbours, *queues, distances,
-            np.uint64(self._solo), np.uint64(most), np.uint64(last), self.state, self._tails, self._barrier)
+            np.uint64(self._solo), np.uint64(limit), np.uint64(last), self.state, self._tails, self._barrier)
         return Reached(*(int(value) for value in self._device.to_host(self.state)))
 
 

@@ -1,4 +1,4 @@
-"""The verbs of a column on a device: the host's side of columns.cu, column_select.cu and column_widths.cu.
+"""The verbs of a column on a device: the host's side of columns.cu and column_widths.cu.
 
 A column is uint32[n] on the device; the value with all bits set (UNREACHED) means unreached. What the verbs mean
 is said by traverse/columns.py, whose Column is the same on the CPU; unlike there, values that are handed out
@@ -16,38 +16,24 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from .device import Device, DeviceArray, blocks_for
-from .kernel_file import ExclusiveSums
+from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, zeros
 from .registry import KERNEL_TYPES, find_entry
-from .source import Define
 
-UNREACHED = int(np.iinfo(np.uint32).max)
-# Numbers of columns_compare.cuh.
+# Numbers of columns.cu.
 PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5})
-# Vertices of a thread in a tile (ITEMS_OF_THREAD of column_select.cu).
+# Vertices of a thread in a tile (ITEMS_OF_THREAD of columns.cu).
 SELECT_ITEMS = 8
 _NO_VERTEX = int(np.iinfo(np.uint64).max)
 
 
-def _launch(device: Device, name: str, items: int, *args: Any, defines: Mapping[str, Define] | None = None) -> None:
-    """Run an entry on about a thread an item; not at all without items."""
-    file = _file_of(name)
-    entry = find_entry(file, name)
-    kernel = device.kernel(file, name, defines)
-    if items:
-        device.launch(kernel, blocks_for(items, entry.block, device), entry.block, args)
+def _launch(device: Device, name: str, items: int, *args: Any) -> None:
+    """Run an entry of columns.cu on about a thread an item."""
+    KernelFile(device, "columns.cu").launch(name, items, *args)
 
 
-def _file_of(name: str) -> str:
-    if name.startswith("select_"):
-        return "column_select.cu"
-    return "column_widths.cu" if name in ("column_narrow", "column_widen") else "columns.cu"
-
-
-def _number(device: Device, dtype: DTypeLike, value: int = 0) -> DeviceArray:
-    """One number on the device."""
-    number = device.empty(1, dtype)
-    device.fill(number, value)
-    return number
+def _widths(device: Device, narrow: np.dtype[Any]) -> KernelFile:
+    """The kernels between columns of that type and those of uint32."""
+    return KernelFile(device, "column_widths.cu", {"NARROW": KERNEL_TYPES[narrow.name]})
 
 
 def _read(device: Device, number: DeviceArray) -> int:
@@ -104,14 +90,14 @@ def count_where(device: Device, values: DeviceArray, predicate: str, value: int)
     compared = _compared(device, predicate, value)
     if isinstance(compared, bool):
         return values.size if compared else 0
-    found = _number(device, np.uint64)
-    _launch(device, "column_count", values.size, values, np.uint64(values.size), *compared, found)
-    return _read(device, found)
+    total = zeros(device, 1, np.uint64)
+    _launch(device, "column_count", values.size, values, np.uint64(values.size), *compared, total)
+    return _read(device, total)
 
 
 def best_value(device: Device, values: DeviceArray, largest: bool = True) -> int:
     """The largest (smallest) reached value, or -1."""
-    best = _number(device, np.uint32)
+    best = zeros(device, 1, np.uint32)
     _launch(device, "column_best", values.size, values, np.uint64(values.size), np.uint32(not largest), best)
     rank = _read(device, best) - 1
     return rank if largest or rank < 0 else UNREACHED - 1 - rank
@@ -126,7 +112,7 @@ def argbest(device: Device, values: DeviceArray, largest: bool = True) -> tuple[
 def first_with(device: Device, values: DeviceArray, wanted: int | Sequence[int]) -> int:
     """The smallest vertex whose value is `wanted`, or one of them; -1 if there is none."""
     codes = _list(device, [wanted] if isinstance(wanted, int | np.integer) else wanted)
-    first = _number(device, np.uint64, _NO_VERTEX)
+    first = device.array(np.array([_NO_VERTEX], np.uint64))
     _launch(device, "column_first", values.size, values, np.uint64(values.size), *codes, first)
     vertex = _read(device, first)
     return vertex if vertex != _NO_VERTEX else -1
@@ -145,9 +131,8 @@ def histogram(device: Device, values: DeviceArray, largest: int | None = None) -
 def narrow(device: Device, values: DeviceArray, dtype: DTypeLike) -> DeviceArray:
     """The column as uint8 or uint16, sentinels kept sentinels. OverflowError if a reached value does not fit."""
     small = device.empty(values.size, dtype)
-    too_large = _number(device, np.uint32)
-    _launch(device, "column_narrow", values.size, values, np.uint64(values.size), small, too_large,
-            defines={"NARROW": KERNEL_TYPES[np.dtype(dtype).name]})
+    too_large = zeros(device, 1, np.uint32)
+    _widths(device, small.dtype).launch("column_narrow", values.size, values, np.uint64(values.size), small, too_large)
     if _read(device, too_large):
         raise OverflowError(f"a value does not fit a column of {np.dtype(dtype)}")
     return small
@@ -156,17 +141,16 @@ def narrow(device: Device, values: DeviceArray, dtype: DTypeLike) -> DeviceArray
 def widen(device: Device, values: DeviceArray) -> DeviceArray:
     """A column of uint8 or uint16 as uint32, sentinels kept sentinels."""
     wide = device.empty(values.size, np.uint32)
-    _launch(device, "column_widen", values.size, values, np.uint64(values.size), wide,
-            defines={"NARROW": KERNEL_TYPES[values.dtype.name]})
+    _widths(device, values.dtype).launch("column_widen", values.size, values, np.uint64(values.size), wide)
     return wide
 
 
 def gather(device: Device, values: DeviceArray, ids: np.ndarray | Sequence[int]) -> np.ndarray:
     """Values of vertices `ids`, uint32[k], sentinel included. IndexError for a vertex that there is not."""
     k = len(ids)
-    found = device.empty(max(1, k), np.uint32)
-    _launch(device, "column_gather", k, values, _ids(device, values, ids), np.uint64(k), found)
-    return device.to_host(found)[:k]
+    taken = device.empty(max(1, k), np.uint32)
+    _launch(device, "column_gather", k, values, _ids(device, values, ids), np.uint64(k), taken)
+    return device.to_host(taken)[:k]
 
 
 def put(device: Device, values: DeviceArray, ids: np.ndarray | Sequence[int], value: int) -> None:
@@ -180,7 +164,7 @@ def fill_where(device: Device, values: DeviceArray, predicate: str, value: int, 
     if isinstance(compared, bool):
         # No uint32 says what holds for all; what is at least 0 does, and nothing is below 0.
         compared = np.uint32(PREDICATES[">=" if compared else "<"]), np.uint32(0)
-    changed = _number(device, np.uint64)
+    changed = zeros(device, 1, np.uint64)
     _launch(device, "column_fill_where", values.size, values, np.uint64(values.size), *compared, np.uint32(new),
             changed)
     return _read(device, changed)
@@ -197,7 +181,7 @@ def recode(
     """Change every value in `old` to `new`, only at set bits of the bitmap `within` if given (uint64[ceil(n/64)],
     of the host or the device). Returns how many."""
     bits = device.array(within) if isinstance(within, np.ndarray) and within.size else within
-    changed = _number(device, np.uint64)
+    changed = zeros(device, 1, np.uint64)
     _launch(device, "column_recode", values.size, values, np.uint64(values.size), *_list(device, old), np.uint32(new),
             changed if bits is None else bits, np.uint32(bits is not None), changed)
     return _read(device, changed)
@@ -205,7 +189,7 @@ def recode(
 
 def recode_where_reached(device: Device, values: DeviceArray, other: DeviceArray, old: Sequence[int], new: int) -> int:
     """Change every value in `old` to `new` where `other` (uint32[n]) is reached. Returns how many."""
-    changed = _number(device, np.uint64)
+    changed = zeros(device, 1, np.uint64)
     _launch(device, "column_recode_reached", values.size, values, np.uint64(values.size), other, *_list(device, old),
             np.uint32(new), changed)
     return _read(device, changed)
@@ -226,14 +210,14 @@ def select(device: Device, values: DeviceArray, predicate: str, value: int, most
     compared = _compared(device, predicate, value)
     if isinstance(compared, bool):
         return np.arange((n if most is None else min(n, most)) if compared else 0, dtype=np.int64)
-    block = find_entry("column_select.cu", "select_counts").block
+    block = find_entry("columns.cu", "select_counts").block
     tiles = -(-n // (block * SELECT_ITEMS))
     sums = device.empty(tiles + 1, np.uint64)
     device.fill(sums[:1], 0)
     _launch(device, "select_counts", tiles * block, values, np.uint64(n), *compared, sums)
     ExclusiveSums(device).replace(sums)
-    found = _read(device, sums[tiles:])
-    k = found if most is None else min(found, most)
+    total = _read(device, sums[tiles:])
+    k = total if most is None else min(total, most)
     if not k:
         return np.empty(0, np.int64)
     vertices = device.empty(k, np.uint64)

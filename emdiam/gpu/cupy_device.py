@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..errors import DeviceRoomError, DeviceUnfitError, EmdiamError, InputError
+from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError, InputError
+from . import column_ops
 from .device import Device, DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from .failures import ON_CPU, Guard, cannot_compile, first_line, is_cuda_error, sentence
-from .first_kernel import check_device
 from .source import Define, define_options, kernel_source
 
 EXTRA = f"install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or {ON_CPU}"
@@ -25,6 +25,7 @@ USUAL_SHARED_BYTES = 48 << 10
 _NOT_FOUND = "CUDA_ERROR_NOT_FOUND"
 # cudaHostRegisterPortable and cudaHostRegisterMapped.
 _PORTABLE, _MAPPED = 1, 2
+_CHECKED_ITEMS = 256
 
 
 def find_device(text: str = "gpu") -> Device:
@@ -67,14 +68,32 @@ def _opened(number: int) -> CupyDevice:
     return device
 
 
+def check_device(device: Device) -> None:
+    """Compile a kernel, run it on 1 KiB, and look at what it has done; also a fill, for which CuPy compiles its own.
+
+    CuPy compiles at run time. What that takes (the compiler NVRTC, its headers, a folder for what is compiled, a
+    driver that loads it) is looked for when it is first needed, so that a machine without it seems to have a GPU.
+
+    Raises the errors of failures.py, DeviceError if the result is wrong, and whatever CuPy raises that those do
+    not know. A fraction of a second where the kernels lie compiled on disk.
+    """
+    want = np.arange(_CHECKED_ITEMS, dtype=np.uint32)
+    values = device.array(want)
+    want[:3] = 7
+    device.fill(values[:3], 7)
+    if not np.array_equal(device.to_host(column_ops.narrow(device, values, np.uint16)), want):
+        raise DeviceError(f"the device {device.name} computes wrong: a first kernel of {_CHECKED_ITEMS} numbers",
+                          remedy=f"use another GPU, or {ON_CPU}")
+
+
 def _import_cupy() -> Any:
     """The module cupy; InputError if it cannot be imported."""
     try:
         import cupy
     except Exception as error:  # a build for another numpy or Python fails by any class of error
         absent = isinstance(error, ImportError) and error.name == "cupy"
-        found = "is not installed" if absent else f"cannot be imported ({first_line(error)})"
-        raise InputError(f"no GPU can be used: the package cupy {found}", remedy=EXTRA) from error
+        why = "is not installed" if absent else f"cannot be imported ({first_line(error)})"
+        raise InputError(f"no GPU can be used: the package cupy {why}", remedy=EXTRA) from error
     return cupy
 
 

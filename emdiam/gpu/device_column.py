@@ -15,7 +15,7 @@ from ..traverse.columns import Column
 from ..traverse.ram_column import first_labelled, fitted
 from . import column_ops as ops
 from .device import Device, DeviceArray
-from .vector_kernels import launch_over
+from .kernel_file import KernelFile, zeros
 
 _PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
 
@@ -108,11 +108,12 @@ class DeviceColumn(Column):
 
     # -- folds: one pass each over the vertices start..stop-1 (papers/001, Algorithm 2) -----------
     def _fold(self, entry: str, start: int, stop: int, *args: Any) -> None:
-        """Run an entry of folds.cu on a range; arrays among `args` are cut to it, numbers follow their count."""
+        """Run an entry of bounds.cu on a range; arrays among `args` are cut to it, numbers follow their count."""
         arrays = [self.array, *(arg for arg in args if not isinstance(arg, np.generic))]
         numbers = [arg for arg in args if isinstance(arg, np.generic)]
         n = max(0, stop - start)
-        launch_over(self.device, "folds.cu", entry, n, *(array[start:stop] for array in arrays), np.uint64(n), *numbers)
+        parts = (array[start:stop] for array in arrays)
+        KernelFile(self.device, "bounds.cu").launch(entry, n, *parts, np.uint64(n), *numbers)
 
     def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """See Column.open_vertices."""
@@ -153,9 +154,9 @@ class DeviceColumn(Column):
 
     def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
         """See Column.close_known."""
-        left = self.device.array(np.zeros(1, np.uint64))
+        left = zeros(self.device, 1, np.uint64)
         n, arrays = max(0, stop - start), (on_device(lower)[start:stop], self.array[start:stop])
-        launch_over(self.device, "folds.cu", "close_known", n, *arrays, np.uint64(n), np.uint32(bound),
+        KernelFile(self.device, "bounds.cu").launch("close_known", n, *arrays, np.uint64(n), np.uint32(bound),
                     np.uint32(widest), left)
         return int(self.device.to_host(left)[0])
 
@@ -169,7 +170,7 @@ class DeviceColumn(Column):
         n, device = max(0, stop - start), self.device
         open_values = device.empty(max(1, n), np.uint32)[:n]
         device.copy(on_device(values)[start:stop], open_values)
-        launch_over(device, "folds.cu", "close_where", n, open_values, self.array[start:stop], np.uint64(n))
+        KernelFile(device, "bounds.cu").launch("close_where", n, open_values, self.array[start:stop], np.uint64(n))
         counts = ops.histogram(device, open_values)
         if not counts.any():
             return

@@ -1,6 +1,6 @@
 """Which way a level of a search goes: one table of rules, as data, and how it is made from measurements.
 
-The table is the file choices.json beside this module. **It is not measured on a device yet.** Its rules for
+The table is the file direction_table.json beside this module. **It is not measured on a device yet.** Its rules for
 mappings are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and what was fastest there):
 
 - regular rows of few arcs: work-items to threads, then multi-phase search (Figure 12);
@@ -10,7 +10,7 @@ mappings are the regimes of papers/004, section 6, Figures 12 to 15 (graphs, and
 
 The bounds between the regimes, and all of the rule for `persistent`, are reckoned. alpha and beta are those of
 Beamer, Asanovic and Patterson, SC 2012, section 4, measured there on CPUs. Each rule says in `why` where it is
-from. A measured table comes from `choices_from_measurements` and replaces the file.
+from. A measured table comes from `table_from_measurements` and replaces the file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .mappings import MAPPINGS
 
 PERSISTENT = "persistent"
 WAYS = (PERSISTENT, *MAPPINGS)
-TABLE = Path(__file__).parent / "choices.json"
+TABLE = Path(__file__).parent / "direction_table.json"
 _LIMITS = ("most_rows", "most_mean", "most_degree")
 
 # (mapping or "persistent", rows, arcs a row) -> seconds of one level
@@ -52,13 +52,13 @@ class Rule:
 
     def fits(self, rows: int, arcs: int, largest: int) -> bool:
         """Whether the rule is for a level of so many vertices and arcs, in a graph of this largest degree."""
-        found = (rows, arcs / max(rows, 1), largest)
+        values = (rows, arcs / max(rows, 1), largest)
         limits = (self.most_rows, self.most_mean, self.most_degree)
-        return all(limit is None or value <= limit for value, limit in zip(found, limits, strict=True))
+        return all(limit is None or value <= limit for value, limit in zip(values, limits, strict=True))
 
 
 @dataclass(frozen=True)
-class Choices:
+class DirectionTable:
     """The rules in their order, of which the first that fits counts, and when a search turns up or down.
 
     alpha, beta : see `upwards`. measured : on what, and how. The last rule has no limits.
@@ -85,7 +85,7 @@ class Choices:
         return growing and level.arcs * self.alpha > level.arcs_left
 
     def text(self) -> str:
-        """The table as the text of choices.json."""
+        """The table as the text of direction_table.json."""
         rules = [{"way": rule.way, **{name: value for name in _LIMITS if (value := getattr(rule, name)) is not None},
                   "why": rule.why} for rule in self.rules]
         table = {"measured": self.measured, "alpha": self.alpha, "beta": self.beta, "rules": rules}
@@ -108,7 +108,7 @@ def _number(record: Mapping[str, Any], name: str, path: Path, least: float = 0) 
     """A finite number of a record, at least `least`; InputError if it is none."""
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < least:
-        raise InputError(f"{name} of a table of choices is a number from {least} on", path=path, text=repr(value),
+        raise InputError(f"{name} of a direction table is a number from {least} on", path=path, text=repr(value),
                          remedy="mend the table, or make it again from measurements")
     return value
 
@@ -116,17 +116,17 @@ def _number(record: Mapping[str, Any], name: str, path: Path, least: float = 0) 
 def _rule(record: Any, path: Path) -> Rule:
     """One rule as it stands in a table."""
     if not isinstance(record, dict) or record.get("way") not in WAYS:
-        raise InputError("a rule of a table of choices has no way that there is", path=path, text=str(record),
+        raise InputError("a rule of a direction table has no way that there is", path=path, text=str(record),
                          remedy=f"choose from {', '.join(WAYS)}")
     if unknown := record.keys() - {"way", "why", *_LIMITS}:
-        raise InputError("a rule of a table of choices has a limit that there is not", path=path,
+        raise InputError("a rule of a direction table has a limit that there is not", path=path,
                          text=", ".join(sorted(unknown)), remedy=f"the limits are {', '.join(_LIMITS)}")
     limits = {name: _number(record, name, path) for name in _LIMITS if record.get(name) is not None}
     return Rule(record["way"], **limits, why=str(record.get("why", "")))
 
 
-def read_choices(path: Path = TABLE) -> Choices:
-    """The table in a file, JSON as choices.json is.
+def read_table(path: Path = TABLE) -> DirectionTable:
+    """The table in a file, JSON as direction_table.json is.
 
     Raises InputError for a file that is missing or no such table, with a way, a limit or a number that cannot
     be, or whose last rule has limits or is not a mapping, so that some level would find no way.
@@ -134,23 +134,24 @@ def read_choices(path: Path = TABLE) -> Choices:
     try:
         table = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise InputError(f"a table of choices cannot be read ({error})", path=path,
+        raise InputError(f"a direction table cannot be read ({error})", path=path,
                          remedy="give a file as bench/gpu prints it") from error
     rules = table.get("rules") if isinstance(table, dict) else None
     if not isinstance(rules, list) or not rules:
-        raise InputError("a table of choices has a list of rules", path=path, remedy="give at least one rule")
-    found = tuple(_rule(record, path) for record in rules)
-    last = found[-1]
+        raise InputError("a direction table has a list of rules", path=path, remedy="give at least one rule")
+    known = tuple(_rule(record, path) for record in rules)
+    last = known[-1]
     if last.way == PERSISTENT or any(getattr(last, name) is not None for name in _LIMITS):
-        raise InputError("the last rule of a table of choices is a mapping without limits", path=path, text=last.way,
+        raise InputError("the last rule of a direction table is a mapping without limits", path=path, text=last.way,
                          remedy="end the table with a rule for all other levels")
-    return Choices(_number(table, "alpha", path), _number(table, "beta", path), found, str(table.get("measured", "")))
+    alpha, beta = _number(table, "alpha", path), _number(table, "beta", path)
+    return DirectionTable(alpha, beta, known, str(table.get("measured", "")))
 
 
 @cache
-def usual_choices() -> Choices:
+def usual_table() -> DirectionTable:
     """The package's table, read once."""
-    return read_choices()
+    return read_table()
 
 
 def _fastest(seconds: Seconds, rows: int) -> list[tuple[int, str]]:
@@ -171,7 +172,7 @@ def _steps(cells: Sequence[tuple[int, str]]) -> tuple[tuple[float | None, str], 
     return tuple([list(group)[-1] for _, group in groupby(bounded, key=lambda step: step[1])])
 
 
-def choices_from_measurements(seconds: Seconds, measured: str, alpha: float = 14, beta: float = 24) -> Choices:
+def table_from_measurements(seconds: Seconds, measured: str, alpha: float = 14, beta: float = 24) -> DirectionTable:
     """The table of what was fastest.
 
     seconds : (mapping or "persistent", rows of the frontier, arcs of each row) -> seconds of one level, on a grid
@@ -181,7 +182,7 @@ def choices_from_measurements(seconds: Seconds, measured: str, alpha: float = 14
     any mapping.
     """
     if not seconds or any(way not in WAYS for way, _, _ in seconds):
-        raise InputError("a table of choices needs measurements of known ways", remedy=f"measure {', '.join(WAYS)}")
+        raise InputError("a direction table needs measurements of known ways", remedy=f"measure {', '.join(WAYS)}")
     sizes = sorted({rows for _, rows, _ in seconds})
     table = [(bound, _steps(_fastest(seconds, rows))) for rows, bound in zip(sizes, _bounds(sizes), strict=True)]
     # Numbers of rows that lead to the same ways are one.
@@ -191,4 +192,4 @@ def choices_from_measurements(seconds: Seconds, measured: str, alpha: float = 14
     if rules[-1].way == PERSISTENT:
         raise InputError("the largest measured level was fastest in the persistent kernel",
                          remedy="measure larger levels, for which a mapping is faster")
-    return Choices(alpha, beta, rules, measured)
+    return DirectionTable(alpha, beta, rules, measured)

@@ -31,13 +31,12 @@ from .device_column import DeviceColumn, on_device
 from .failures import at_the_end
 from .graph import DeviceGraph, Search
 from .labels import LabelGrower, growth_bytes
-from .opening import close_graph, open_graph
 from .paged import PagedBfs, PagedGraph
 from .pivot_bounds import DevicePivotBounds
 from .replicas import Replicas
 from .setting import AUTO, OnDevice
 from .spread import Spreader
-from .upload import upload
+from .upload import close_graph, open_graph, upload
 from .vram import VramPlan
 
 _MOST_POINTS = 1000

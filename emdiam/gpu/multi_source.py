@@ -163,8 +163,8 @@ class _Batch:
 
     def _settle(self, level: int) -> np.ndarray:
         """End a level, and make what it found the frontier. Returns which bits came anywhere, bool[bits]."""
-        most = min(self.graph.n_vertices, max(self.arcs, len(self.sources)))
-        self._launch("settle_bits", self.words * max(most, self.size), self.queue, np.uint64(self.size), self.front,
+        items = min(self.graph.n_vertices, max(self.arcs, len(self.sources)))
+        self._launch("settle_bits", self.words * max(items, self.size), self.queue, np.uint64(self.size), self.front,
                      self.following, self.next, self.seen, self.graph.offsets, self.bits, self.target_bits,
                      np.uint32(self.targets is not None), self.counts)
         counts = self.device.to_host(self.counts)

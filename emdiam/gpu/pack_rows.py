@@ -40,10 +40,10 @@ def _blocks_of(first: np.ndarray, last: np.ndarray, shift: int) -> np.ndarray:
     rows = last > first
     low, high = first[rows] >> shift, (last[rows] - 1) >> shift
     spans = high - low
-    found = [low, high]
+    blocks = [low, high]
     for start, length in zip(low[spans > 1].tolist(), spans[spans > 1].tolist(), strict=True):
-        found.append(np.arange(start + 1, start + length))
-    return np.unique(np.concatenate(found))
+        blocks.append(np.arange(start + 1, start + length))
+    return np.unique(np.concatenate(blocks))
 
 
 @kernel

@@ -21,7 +21,7 @@ from .frontier import MOST_THREADS, FrontierLauncher, Held
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, start_distances
 from .pack_rows import pack_rows
-from .page_cache import Pages
+from .page_cache import PageCache
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
 
 WORD = 32
@@ -36,7 +36,7 @@ class PagedGraph(DeviceGraph):
     """
 
     core: Core
-    pages: Pages
+    pages: PageCache
     model: PagingModel
     ways: tuple[str, ...]
 
@@ -122,8 +122,8 @@ class PagedLauncher(FrontierLauncher):
         self._run("page_activity", self.graph.n_vertices, words, np.uint64(self.graph.n_vertices), self.graph.offsets,
                   np.uint32(self._pages.block_shift), np.uint32(self._pages.page_shift),
                   *(self._activity[a:b] for a, b in zip(cuts, cuts[1:], strict=False)))
-        found = self.device.to_host(self._activity).astype(np.int64)
-        return found[: cuts[1]], found[cuts[1] : cuts[2]], found[cuts[2] :]
+        asked = self.device.to_host(self._activity).astype(np.int64)
+        return asked[: cuts[1]], asked[cuts[1] : cuts[2]], asked[cuts[2] :]
 
     def _groups(self, arcs: np.ndarray, rows: np.ndarray, sectors: np.ndarray) -> list[_Group]:
         """What is brought together, and how, in the order of pages."""
@@ -131,13 +131,13 @@ class PagedLauncher(FrontierLauncher):
         self._pages.counts.pages_skipped += len(rows) - len(active)
         groups = list[_Group]()
         for page in active.tolist():
-            last, own = groups[-1] if groups else None, self._arcs_of(page, arcs)
-            joins = last is not None and last.arcs + own <= self._pages.items
+            last, of_page = groups[-1] if groups else None, self._arcs_of(page, arcs)
+            joins = last is not None and last.arcs + of_page <= self._pages.items
             way = self._way(page, arcs, int(sectors[page]), last.way if last is not None and joins else COPY)
             if last is None or last.way != way or way == COPY or not joins:
-                groups.append(_Group(way, page, page, int(rows[page]), own))
+                groups.append(_Group(way, page, page, int(rows[page]), of_page))
             else:
-                groups[-1] = _Group(way, last.first, page, last.rows + int(rows[page]), last.arcs + own)
+                groups[-1] = _Group(way, last.first, page, last.rows + int(rows[page]), last.arcs + of_page)
         return groups
 
     def _arcs_of(self, page: int, arcs: np.ndarray) -> int:
@@ -152,8 +152,8 @@ class PagedLauncher(FrontierLauncher):
     def _active_blocks(self, page: int, arcs: np.ndarray) -> np.ndarray:
         """Blocks of a page with an active arc, int64[k]."""
         part = self._pages.blocks_of(page)
-        found: np.ndarray = np.flatnonzero(arcs[part]) + part.start
-        return found
+        blocks: np.ndarray = np.flatnonzero(arcs[part]) + part.start
+        return blocks
 
     def _rows_of(self, group: _Group, words: DeviceArray) -> DeviceArray:
         """The vertices of the frontier with an arc in the group, in any order."""

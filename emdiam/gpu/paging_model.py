@@ -11,9 +11,9 @@ bytes at a time). Seconds of each, for a page with `blocks` active blocks and `a
 Neighbouring pages that are gathered, or read in place, share one launch: the call and the round trip are those of
 the first.
 
-The three rates and the round trip are measured when a graph is opened (paging_rates.py); the call is TYPICAL's.
-Gathering and reading in
-place move at most MOST_WASTE times the bytes of the active rows, by rule and not by estimate.
+The three rates and the round trip are measured when a graph is opened (page_cache.py); the call is TYPICAL's.
+Gathering and reading in place move at most MOST_WASTE times the bytes of the active rows, by rule and not by
+estimate.
 Sources: HyTGraph (a cost model for each partition), EMOGI (reading in place), Subway (gathering).
 """
 
@@ -25,6 +25,8 @@ SKIP, COPY, GATHER, IN_PLACE = "skip", "copy", "gather", "in-place"
 WAYS = (COPY, GATHER, IN_PLACE)
 SECTOR_BYTES = 32
 MOST_WASTE = 2
+# Buffers that pages come through.
+RING = 3
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from ..traverse.pivot_bounds import Folded, PivotBounds
 from .device import Device
 from .device_column import DeviceColumn
 from .graph import DeviceGraph
-from .vector_kernels import launch_over
+from .kernel_file import KernelFile
 
-_FILE = "pivot_bounds.cu"
 _NONE = np.uint64(0xFFFFFFFFFFFFFFFF)
 _MOST_VERTICES = 1 << 32
 
@@ -20,14 +19,15 @@ class DevicePivotBounds(PivotBounds):
     """As PivotBounds; lower, upper and far are DeviceColumns, and distances must be one.
 
     graph : on the device. largest : eccentricity that there may be, to which upper bounds are cut.
-    Raises OverflowError for 2^32 vertices or more. Source and ties: kernels/pivot_bounds.cu.
+    Raises OverflowError for 2^32 vertices or more. Source and ties: kernels/bounds.cu.
     """
 
     def __init__(self, device: Device, graph: DeviceGraph, largest: int) -> None:
         n = graph.n_vertices
         if n >= _MOST_VERTICES:
             raise OverflowError(f"bounds on a device are for fewer than 2^32 vertices, not {n}")
-        self._device, self._graph, self._most = device, graph, largest
+        self._device, self._graph, self._largest = device, graph, largest
+        self._kernels = KernelFile(device, "bounds.cu")
         self._columns = [DeviceColumn.new(device, n) for _ in range(3)]
         self.lower, self.upper, self.far = self._columns
 
@@ -38,9 +38,9 @@ class DevicePivotBounds(PivotBounds):
         columns = [column.array for column in self._columns]
         out = device.array(np.array([0, 0, _NONE, 0], np.uint64))
         chosen = device.array(np.array([_NONE, _NONE], np.uint64))
-        launch_over(device, _FILE, "fold_pivot", n, distances.array, np.uint64(n), np.uint64(source),
-                    np.uint32(eccentricity), np.uint32(limit), np.uint32(self._most), *columns, out)
-        launch_over(device, _FILE, "choose_pivots", n, self._graph.offsets, distances.array, np.uint64(n), *columns,
+        self._kernels.launch("fold_pivot", n, distances.array, np.uint64(n), np.uint64(source),
+                    np.uint32(eccentricity), np.uint32(limit), np.uint32(self._largest), *columns, out)
+        self._kernels.launch("choose_pivots", n, self._graph.offsets, distances.array, np.uint64(n), *columns,
                     out, chosen)
         unsettled, highest = (int(value) for value in device.to_host(out)[:2])
         centre, periphery = device.to_host(chosen)
@@ -49,5 +49,5 @@ class DevicePivotBounds(PivotBounds):
 
     def unsettled(self, limit: int) -> np.ndarray:
         """See PivotBounds.unsettled."""
-        found = self.upper.select(">", limit)
-        return found[self.upper.gather(found) >= 0]
+        above = self.upper.select(">", limit)
+        return above[self.upper.gather(above) >= 0]

@@ -103,12 +103,10 @@ ENTRIES: tuple[Entry, ...] = (
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_count", "column_histogram",
            "column_gather", "column_put", "column_fill_where", "column_recode", "column_recode_reached",
-           "column_fold", "column_range_max"),
-    *plain("column_select.cu", "select_counts", "select_vertices"),
+           "column_fold", "column_range_max", "select_counts", "select_vertices"),
     *plain("column_widths.cu", "column_narrow", "column_widen", builds=_NARROW),
-    *plain("folds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known"),
-    Entry("pivot_bounds.cu", "fold_pivot", registers=40),
-    Entry("pivot_bounds.cu", "choose_pivots"),
+    *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),
+    Entry("bounds.cu", "fold_pivot", registers=40),
 )
 
 

@@ -52,14 +52,14 @@ class Replicas:
         job = _Job(self, sources, targets, columns, batch)
         if len(self) == 1:
             job.work(0, ended)
-            return job.found
+            return job.result
         with ThreadPoolExecutor(len(self) - 1, thread_name_prefix="device") as pool:
             others = [pool.submit(job.work, place) for place in range(1, len(self))]
             job.work(0, ended)
             for other in others:
                 other.result()
         job.count(ended)
-        return job.found
+        return job.result
 
     def run_on(
         self, place: int, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[DeviceArray] | None
@@ -71,20 +71,20 @@ class Replicas:
             search = self._searches[place] = MultiSource(device, graph)
         if place == 0 or columns is None:
             return search.run(sources, targets, columns)
-        mine = device.empty(len(sources) * graph.n_vertices, np.uint32)
-        device.fill(mine, UNREACHED)
-        found = search.run(sources, targets, mine)
-        self._bring(place, mine, columns)
-        return found
+        local = device.empty(len(sources) * graph.n_vertices, np.uint32)
+        device.fill(local, UNREACHED)
+        result = search.run(sources, targets, local)
+        self._bring(place, local, columns)
+        return result
 
-    def _bring(self, place: int, mine: DeviceArray, columns: Sequence[DeviceArray]) -> None:
-        """Copy vectors, one after the other in `mine`, from the device of that place to the first."""
+    def _bring(self, place: int, local: DeviceArray, columns: Sequence[DeviceArray]) -> None:
+        """Copy vectors, one after the other in `local`, from the device of that place to the first."""
         device, first = self._graphs[place][0], self._graphs[0][0]
         for number, column in enumerate(columns):
             n = column.size
             for begin in range(0, n, _PIECE):
                 end = min(begin + _PIECE, n)
-                first.copy(device.to_host(mine[number * n + begin : number * n + end]), column[begin:end])
+                first.copy(device.to_host(local[number * n + begin : number * n + end]), column[begin:end])
 
 
 class _Job:
@@ -95,7 +95,7 @@ class _Job:
         columns: Sequence[DeviceArray] | None, batch: int,
     ) -> None:
         self._replicas, self._sources, self._targets, self._columns = replicas, sources, targets, columns
-        self.found = np.empty(len(sources), np.int32)
+        self.result = np.empty(len(sources), np.int32)
         self._batches = [slice(at, min(at + batch, len(sources))) for at in range(0, len(sources), batch)]
         size = batch
         if targets is None and len(self._batches) < len(replicas):
@@ -118,7 +118,7 @@ class _Job:
             while (taken := self._take()) is not None:
                 number, part = taken
                 columns = None if self._columns is None else self._columns[part]
-                self.found[part] = self._replicas.run_on(place, self._sources[part], self._targets, columns)
+                self.result[part] = self._replicas.run_on(place, self._sources[part], self._targets, columns)
                 with self._lock:
                     self._open[number] -= 1
                 if ended is not None:
@@ -138,6 +138,6 @@ class _Job:
         """Tell of the batches that are done, in their order, as far as they are."""
         while self._counted < len(self._batches) and self._open[self._counted] == 0:
             now = time.perf_counter()
-            ended(int(self.found[self._batches[self._counted]].max()) + 1, self._begin)
+            ended(int(self.result[self._batches[self._counted]].max()) + 1, self._begin)
             self._begin = now
             self._counted += 1

@@ -39,12 +39,12 @@ def _lines(path: Path, seen: set[Path]) -> list[str]:
     lines = [f'#line 1 "{path.name}"']
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         match = INCLUDE.match(line)
-        found = _included(match[1], path) if match else None
-        if found is None:
+        included = _included(match[1], path) if match else None
+        if included is None:
             lines.append(line)
             continue
-        if found.resolve() not in seen:
-            lines += _lines(found, seen)
+        if included.resolve() not in seen:
+            lines += _lines(included, seen)
         lines.append(f'#line {number + 1} "{path.name}"')
     return lines
 

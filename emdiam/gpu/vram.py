@@ -13,7 +13,7 @@ from typing import Any
 from ..errors import DeviceRoomError
 from ..store.store import Store
 from ..units import format_size
-from .page_cache import RING
+from .paging_model import RING
 from .setting import OnDevice
 
 # A page is this many bytes, or the largest power of two blocks below it: large enough that a launch and a copy

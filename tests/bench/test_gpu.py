@@ -12,7 +12,7 @@ import pytest
 from bench.gpu import compiling, dal, facts, floor, inputs, regimes, sanitize, times, twins, verify
 from bench.gpu.report import markdown, n_wrong
 from emdiam.gpu.bfs_auto import LevelRecord
-from emdiam.gpu.direction_table import PERSISTENT, read_choices
+from emdiam.gpu.direction_table import PERSISTENT, read_table
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.registry import all_entries
 from emdiam.gpu.variants.bfs_frontier import bfs_frontier
@@ -229,8 +229,9 @@ def test_regimes_lead_to_a_table_of_choices(tmp_path: Path, monkeypatch: pytest.
     assert len(frontiers) == 4 * len(some)
     for size in {(row["rows"], row["arcs"]) for row in frontiers}:
         assert len({row["reached"] for row in frontiers if (row["rows"], row["arcs"]) == size}) == 1
-    table = read_choices(tmp_path / "choices.json")
-    assert rows[-1]["measurements"] == len(frontiers) and rows[-1]["text"] == (tmp_path / "choices.json").read_text()
+    file = tmp_path / "direction_table.json"
+    table = read_table(file)
+    assert rows[-1]["measurements"] == len(frontiers) and rows[-1]["text"] == file.read_text()
     assert {rule.way for rule in table.rules} <= {*some, PERSISTENT} and "shim" in table.measured
 
 

@@ -248,7 +248,7 @@ def test_the_report_has_the_tables_of_all_parts(tmp_path: Path, monkeypatch: pyt
     places = [text.index(f"## {SECTIONS[name][0]}") for name in some]
     assert places == sorted(places)
     for cell in ("| copy on the device |", "| auto |  | 3 | 0 |", "### grid: n = 36, m = 60", "Figure 9", "Figure 10",
-                 "### choices.json", "Wrong results, failures and findings: 0."):
+                 "### direction_table.json", "Wrong results, failures and findings: 0."):
         assert cell in text, cell
     columns = [line.count("|") for line in text.splitlines() if line.startswith("|") and "\\|" not in line]
     assert min(columns) >= 3

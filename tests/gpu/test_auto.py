@@ -1,5 +1,5 @@
 """The persistent kernel, levels over bitmaps and the search that chooses among them give the naive distances,
-whichever way they are made to go; and the table of choices says what its measurements say."""
+whichever way they are made to go; and the direction table says what its measurements say."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from emdiam.gpu.device import Device
 from emdiam.gpu.direction_table import (
     PERSISTENT,
     TABLE,
-    Choices,
+    DirectionTable,
     LevelSize,
     Rule,
-    choices_from_measurements,
-    read_choices,
+    read_table,
+    table_from_measurements,
 )
 from emdiam.gpu.kernel_file import start_distances
 from emdiam.gpu.mappings import MAPPINGS
@@ -39,16 +39,18 @@ from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_
 pytestmark = pytest.mark.thin(6)
 
 FOREVER = 1e30
-UP = Choices(FOREVER, FOREVER, (Rule("threads"),))
+UP = DirectionTable(FOREVER, FOREVER, (Rule("threads"),))
 # Every switch: one way only, to and fro at once, and in between.
-WAYS: Mapping[str, Choices] = {
-    "persistent": Choices(0, 1, (Rule(PERSISTENT),)),
+WAYS: Mapping[str, DirectionTable] = {
+    "persistent": DirectionTable(0, 1, (Rule(PERSISTENT),)),
     "up": UP,
-    "up-and-down": Choices(FOREVER, 0, (Rule("two-phase"),)),
-    "tiny-limits": Choices(2, 4, (Rule(PERSISTENT, most_rows=0.5), Rule(PERSISTENT, most_rows=2), Rule("threads"))),
-    "persistent-and-up": Choices(FOREVER, 2, (Rule(PERSISTENT, most_rows=1), Rule("multi-phase"))),
-    "by-rows": Choices(0, 1, (Rule("threads", most_rows=3), Rule("cta-warp-scan", most_mean=4), Rule("warp-search"))),
-    **{name: Choices(0, 1, (Rule(name),)) for name in MAPPINGS},
+    "up-and-down": DirectionTable(FOREVER, 0, (Rule("two-phase"),)),
+    "tiny-limits": DirectionTable(
+        2, 4, (Rule(PERSISTENT, most_rows=0.5), Rule(PERSISTENT, most_rows=2), Rule("threads"))),
+    "persistent-and-up": DirectionTable(FOREVER, 2, (Rule(PERSISTENT, most_rows=1), Rule("multi-phase"))),
+    "by-rows": DirectionTable(
+        0, 1, (Rule("threads", most_rows=3), Rule("cta-warp-scan", most_mean=4), Rule("warp-search"))),
+    **{name: DirectionTable(0, 1, (Rule(name),)) for name in MAPPINGS},
 }
 
 
@@ -82,10 +84,10 @@ def open_small(name: str, way: str) -> Device:
     return open_device(name, n_sms=1 if way == "dynamic-warps" else 2)
 
 
-def check_auto(device: Device, graph: naive.Graph, sources: Sequence[int], choices: Choices, ids: type = np.uint32,
+def check_auto(device: Device, graph: naive.Graph, sources: Sequence[int], table: DirectionTable, ids: type = np.uint32,
                **options: Any) -> AutoBfs:
     """One AutoBfs on several sources against the naive distances."""
-    search = AutoBfs(device, device_graph(device, graph, ids), choices=choices, block=64, **options)
+    search = AutoBfs(device, device_graph(device, graph, ids), table=table, block=64, **options)
     for source in sources:
         distances, levels, complete = search.run(source)
         want = naive.distances(graph, source)
@@ -185,7 +187,7 @@ def test_radius(way: str) -> None:
     for shape in ("two-paths", "clique", "one", "hub-and-tail"):
         graph = SHAPES[shape]
         source = 3 % len(graph)
-        search, want = AutoBfs(device, device_graph(device, graph), choices=WAYS[way]), naive.distances(graph, source)
+        search, want = AutoBfs(device, device_graph(device, graph), table=WAYS[way]), naive.distances(graph, source)
         for radius in (0, 1, 2, max(want), max(want) + 1):
             distances, levels, complete = search.run(source, radius)
             assert plain_distances(device.to_host(distances)) == [d if d <= radius else -1 for d in want]
@@ -260,8 +262,8 @@ def test_a_vertex_that_many_find_at_once_is_queued_once(way: str) -> None:
 @pytest.mark.parametrize("mapping", MAPPINGS)
 def test_a_fixed_mapping_takes_the_place_of_those_of_the_table(mapping: str) -> None:
     tuning = {"VIRTUAL_WARP": 2} if mapping == "virtual-warps" else None
-    choices = Choices(0, 1, (Rule(PERSISTENT, most_rows=1), Rule("warp-search")))
-    search = check_auto(open_small("shim-2", mapping), SHAPES["tree"], (0, 7), choices, mapping=mapping, tuning=tuning,
+    table = DirectionTable(0, 1, (Rule(PERSISTENT, most_rows=1), Rule("warp-search")))
+    search = check_auto(open_small("shim-2", mapping), SHAPES["tree"], (0, 7), table, mapping=mapping, tuning=tuning,
                         measure=True)
     assert {record.mapping for record in search.records} == {"", mapping}
 
@@ -303,36 +305,36 @@ def test_what_cannot_be_is_refused() -> None:
 
 def test_every_rule_of_the_table_can_be_reached() -> None:
     """And the table is what reading gives back of its text."""
-    choices = read_choices()
+    table = read_table()
     sizes = [2**k for k in range(28)]
-    found = {choices.choose(rows, rows * mean // 2, largest)
+    found = {table.choose(rows, rows * mean // 2, largest)
              for rows in sizes for mean in (1, 2, 8, 16, 64, 256, 4096) for largest in (4, 100, 10**4, 10**7)}
-    assert found == set(choices.rules)
-    assert choices.rules[0].way == PERSISTENT and all(rule.why for rule in choices.rules)
-    assert "papers/004" in choices.measured
+    assert found == set(table.rules)
+    assert table.rules[0].way == PERSISTENT and all(rule.why for rule in table.rules)
+    assert "papers/004" in table.measured
 
 
 def test_the_text_of_a_table_is_read_as_it_was(tmp_path: Path) -> None:
-    for choices in (read_choices(), *WAYS.values()):
-        if choices.rules[-1].way == PERSISTENT:
+    for table in (read_table(), *WAYS.values()):
+        if table.rules[-1].way == PERSISTENT:
             continue
         file = tmp_path / "table.json"
-        file.write_text(choices.text())
-        assert read_choices(file) == choices
+        file.write_text(table.text())
+        assert read_table(file) == table
 
 
 @pytest.mark.parametrize("change, message", [
     ({"rules": []}, "a list of rules"), ({"rules": [{"way": "nothing"}]}, "no way that there is"),
-    ({"rules": [{"way": PERSISTENT}]}, "mapping without limits"), ({"alpha": None}, "alpha of a table"),
-    ({"rules": [{"way": "threads", "most_rows": 3}]}, "mapping without limits"), ({"beta": -1}, "beta of a table"),
-    ({"rules": [{"way": "threads", "most_mean": "x"}]}, "most_mean of a table"), ({"beta": True}, "beta of a table"),
+    ({"rules": [{"way": PERSISTENT}]}, "mapping without limits"), ({"alpha": None}, "alpha of a direction table"),
+    ({"rules": [{"way": "threads", "most_rows": 3}]}, "mapping without limits"), ({"beta": -1}, "beta of a direction table"),
+    ({"rules": [{"way": "threads", "most_mean": "x"}]}, "most_mean of a direction table"), ({"beta": True}, "beta of a table"),
     ({"rules": [{"way": "threads", "least_rows": 3}]}, "a limit that there is not"),
-    ({"alpha": float("nan")}, "alpha of a table")])
+    ({"alpha": float("nan")}, "alpha of a direction table")])
 def test_a_table_that_cannot_be_is_refused(change: Mapping[str, Any], message: str, tmp_path: Path) -> None:
     file = tmp_path / "table.json"
     file.write_text(json.dumps({**json.loads(TABLE.read_text()), **change}))
     with pytest.raises(InputError, match=message):
-        read_choices(file)
+        read_table(file)
 
 
 def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
@@ -340,8 +342,8 @@ def test_a_file_that_is_no_table_is_refused(tmp_path: Path) -> None:
     for text in (None, "{", "[]"):
         if text is not None:
             file.write_text(text)
-        with pytest.raises(InputError, match="table of choices"):
-            read_choices(file)
+        with pytest.raises(InputError, match="direction table"):
+            read_table(file)
 
 
 def test_the_table_of_made_up_measurements() -> None:
@@ -349,7 +351,7 @@ def test_the_table_of_made_up_measurements() -> None:
     fastest = {(10, 2): PERSISTENT, (10, 32): PERSISTENT, (1000, 2): "threads", (1000, 32): "two-phase"}
     seconds = {(way, *cell): 1e-6 if fastest[cell] == way else 2e-6
                for cell in fastest for way in (PERSISTENT, "threads", "two-phase")}
-    made = choices_from_measurements(seconds, "made up", 3, 5)
+    made = table_from_measurements(seconds, "made up", 3, 5)
     assert [(rule.way, rule.most_rows, rule.most_mean) for rule in made.rules] == [
         (PERSISTENT, 100, None), ("threads", None, 8), ("two-phase", None, None)]
     assert (made.alpha, made.beta, made.measured) == (3, 5, "made up")
@@ -360,7 +362,7 @@ def test_the_table_of_made_up_measurements() -> None:
 @given(st.dictionaries(st.tuples(st.sampled_from(sorted(MAPPINGS)), st.sampled_from([1, 9, 80, 700]),
                                  st.sampled_from([1, 6, 50])), st.integers(1, 1000), min_size=1))
 def test_each_measured_level_goes_its_fastest_way(seconds: dict[tuple[str, int, int], int]) -> None:
-    made = choices_from_measurements({key: float(time) for key, time in seconds.items()}, "random")
+    made = table_from_measurements({key: float(time) for key, time in seconds.items()}, "random")
     for _, rows, mean in seconds:
         times = {way: time for (way, *cell), time in seconds.items() if cell == [rows, mean]}
         assert times[made.choose(rows, rows * mean, 5).way] == min(times.values())
@@ -370,13 +372,13 @@ def test_measurements_that_give_no_table_are_refused() -> None:
     for seconds, message in (({}, "needs measurements"), ({("nothing", 1, 1): 1.0}, "of known ways"),
                              ({(PERSISTENT, 1, 1): 1.0}, "fastest in the persistent")):
         with pytest.raises(InputError, match=message):
-            choices_from_measurements(seconds, "none")
+            table_from_measurements(seconds, "none")
 
 
 def test_the_rule_of_turning() -> None:
     """alpha 2, beta 4: up with more than half of the arcs left, down below a quarter of the vertices."""
-    choices = Choices(2, 4, (Rule("threads"),))
+    table = DirectionTable(2, 4, (Rule("threads"),))
     cases = [((False, 10, 51, 5, 100), True), ((False, 10, 50, 5, 100), False), ((False, 5, 51, 10, 100), False),
              ((True, 24, 1, 30, 100), False), ((True, 25, 1, 30, 100), True), ((True, 24, 1, 20, 100), True)]
     for (upwards, rows, arcs, before, left), want in cases:
-        assert choices.upwards(upwards, LevelSize(rows, arcs, before, left, 100)) == want
+        assert table.upwards(upwards, LevelSize(rows, arcs, before, left, 100)) == want

@@ -134,10 +134,10 @@ def test_one_flush_a_level_with_every_mapping(mapping: str) -> None:
 
 
 @pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("most", [0, 5, 60])
-def test_every_switch_of_the_hybrid(most: int, name: str) -> None:
+@pytest.mark.parametrize("limit", [0, 5, 60])
+def test_every_switch_of_the_hybrid(limit: int, name: str) -> None:
     for shape in SHAPES:
-        compare(name, SMALL[shape], bfs_hybrid, most=most)
+        compare(name, SMALL[shape], bfs_hybrid, limit=limit)
 
 
 TUNINGS = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from emdiam.errors import BudgetError, InputError
 from emdiam.gpu import vram
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.page_cache import Pages
+from emdiam.gpu.page_cache import PageCache
 from emdiam.gpu.paged import PagedBfs, PagedGraph
 from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS, PageNeed, PagingModel
 from emdiam.gpu.setting import OnDevice
@@ -45,7 +45,7 @@ METHODS = {"pivots": pivots, "fdiam": fdiam, "bounding": bounding, "korf": korf}
 
 @pytest.fixture
 def small_pages(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages of four blocks of CHUNK arcs."""
+    """PageCache of four blocks of CHUNK arcs."""
     monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
 
 
@@ -56,7 +56,7 @@ def paged(folder: Path, graph: naive.Graph, kind: str, device: Any, ways: tuple[
     store = write_store(folder / "g.zarr", graph, chunk=CHUNK)
     with engine_on(store, kind) as engine:
         core = engine._core
-        pages = Pages(device, core, page_shift, kept)
+        pages = PageCache(device, core, page_shift, kept)
         try:
             offsets = upload_offsets(device, core)
             yield PagedGraph(offsets, device.empty(0, store_dtype(core)), core, pages, TYPICAL,

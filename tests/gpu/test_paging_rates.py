@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from bench.gpu.host_engine import HostGraph, memory_engine
-from emdiam.gpu.page_cache import Pages
+from emdiam.gpu.page_cache import MEASURED_BYTES, STRIDE, PageCache, measure, read_sectors
 from emdiam.gpu.paging_model import TYPICAL
-from emdiam.gpu.paging_rates import MEASURED_BYTES, STRIDE, measure, read_sectors
 from emdiam.gpu.setting import OnDevice
 from emdiam.gpu.vram import plan_vram
 from emdiam.store.store import open_store
@@ -34,7 +33,7 @@ def test_the_rates_of_a_device_come_out(copy_rate: float, place_rate: float) -> 
 
     device = TimedDevice(copy_rate, place_rate, 1e-6)
     with memory_engine(pairs(BLOCK * 16), BLOCK, 1) as engine:
-        pages = Pages(device, engine._core, 3, 0)
+        pages = PageCache(device, engine._core, 3, 0)
         try:
             before = device.used
             model = measure(device, engine._core, pages)

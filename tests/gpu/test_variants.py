@@ -29,7 +29,7 @@ FEW_DEVICES = ("shim-0", "shim-1", "shim-2", "gpu")
 MORE_DEVICES = ("shim-0", "shim-1", "shim-2", "shim-3", "shim-6", "shim-9", "gpu")
 # Small frontiers, or levels from below, have ways of their own in these; so every level takes the mapping.
 LARGE_LEVELS: Mapping[str, Mapping[str, Any]] = {
-    "luo": {"limits": (0, 0)}, "merrill-hybrid": {"most": 0}, "direction-optimizing": {"turning": (0, 1)}}
+    "luo": {"limits": (0, 0)}, "merrill-hybrid": {"limit": 0}, "direction-optimizing": {"turning": (0, 1)}}
 MAPPED = [name for name, variant in VARIANTS.items() if variant.mapped]
 PRODUCT: list[tuple[str, str | None]] = [
     (name, mapping) for name, variant in VARIANTS.items() for mapping in (MAPPINGS if variant.mapped else [None])]

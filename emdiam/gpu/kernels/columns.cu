@@ -1,10 +1,28 @@
 // The verbs of a column: a vector of u32, one a vertex, in which all bits set means unreached.
 // Work: O(n) each; column_gather and column_put: O(k); column_recode: O(n) for each old value.
 #include "claims.cuh"
-#include "columns_compare.cuh"
 
 // Bins of a histogram that are counted in shared memory first.
 #define SHARED_BINS 4096u
+
+// How two values compare; the numbers are those of the host (column_ops.py).
+#define EQUAL 0
+#define NOT_EQUAL 1
+#define LESS 2
+#define AT_MOST 3
+#define MORE 4
+#define AT_LEAST 5
+
+DEVICE bool compares(u32 value, u32 comparison, u32 other) {
+    switch (comparison) {
+        case EQUAL: return value == other;
+        case NOT_EQUAL: return value != other;
+        case LESS: return value < other;
+        case AT_MOST: return value <= other;
+        case MORE: return value > other;
+        default: return value >= other;
+    }
+}
 
 // Whether `value` is one of old[0] to old[n_old - 1].
 DEVICE bool is_one_of(u32 value, const u32* old, u64 n_old) {
@@ -160,5 +178,48 @@ column_range_max(const u32* values, const u64* starts, u64 n_ranges, u64 parts, 
         }
         mine = warp_max(mine);
         if (lane_id() == 0 && mine > load_fresh(out + range)) atomicMax(out + range, mine);
+    }
+}
+
+// -- Selection --
+// The vertices whose value compares with a number, ascending: counted tile by tile, placed by exclusive sums.
+// Source: papers/004, 3.1 (prefix sum), as the compaction of a vector. Work: O(n), two passes.
+// The tiles of a column are blockDim.x * ITEMS_OF_THREAD vertices.
+#define ITEMS_OF_THREAD 8u
+
+// counts: u64[tiles + 1], how many vertices of a tile compare so with `other`, and 0 behind them. Any grid.
+extern "C" __global__ void __launch_bounds__(256)
+select_counts(const u32* values, u64 n, u32 comparison, u32 other, u64* counts) {
+    __shared__ u64 scratch[33];
+    const u64 tile_items = static_cast<u64>(blockDim.x) * ITEMS_OF_THREAD, tiles = (n + tile_items - 1) / tile_items;
+    for (u64 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        u64 mine = 0, total;
+        for (u32 turn = 0; turn < ITEMS_OF_THREAD; ++turn) {
+            const u64 v = tile * tile_items + turn * blockDim.x + threadIdx.x;
+            if (v < n) mine += compares(values[v], comparison, other);
+        }
+        block_exclusive_sum(mine, scratch, &total);
+        if (threadIdx.x == 0) counts[tile] = total;
+    }
+    if (first_item() == 0) counts[tiles] = 0;
+}
+
+// sums: u64[tiles + 1], the exclusive sums of counts. found: u64[most], gets the first of the vertices. Any
+// grid, of the same blocks.
+extern "C" __global__ void __launch_bounds__(256)
+select_vertices(const u32* values, u64 n, u32 comparison, u32 other, const u64* sums, u64* found, u64 most) {
+    __shared__ u32 scratch[33];
+    const u64 tile_items = static_cast<u64>(blockDim.x) * ITEMS_OF_THREAD;
+    for (u64 tile = blockIdx.x; tile * tile_items < n; tile += gridDim.x) {
+        u64 place = sums[tile];
+        if (place == sums[tile + 1] || place >= most) continue;
+        for (u32 turn = 0; turn < ITEMS_OF_THREAD; ++turn) {
+            const u64 v = tile * tile_items + turn * blockDim.x + threadIdx.x;
+            const bool mine = v < n && compares(values[v], comparison, other);
+            u32 total;
+            const u64 at = place + block_exclusive_sum(mine ? 1u : 0u, scratch, &total);
+            if (mine && at < most) found[at] = v;
+            place += total;
+        }
     }
 }

@@ -62,12 +62,12 @@ class _Search:
         self.resident = device.resident_blocks(kernels.kernel("bfs4k_virtual_warps"), self.threads) * self.threads
         self.size, self.level = 1, 0
 
-    def levels_in_block(self, most: int) -> bool:
+    def levels_in_block(self, limit: int) -> bool:
         """Levels in one block while the frontier is small and without hubs; whether there was any."""
         before = self.level
         self.device.fill(self.counts, 0)
         self.device.copy(np.array([self.size, self.level], np.uint64), self.state)
-        self.kernels.launch_blocks("bfs4k_block", 1, *self.rows, *self.queues, self.distances, np.uint64(most),
+        self.kernels.launch_blocks("bfs4k_block", 1, *self.rows, *self.queues, self.distances, np.uint64(limit),
                                    np.uint32(self.tuning.least_warp), np.uint64(self.tuning.hub_arcs), self.state,
                                    self.counts)
         self.size, self.level = (int(value) for value in self.device.to_host(self.state))
@@ -87,12 +87,12 @@ class _Search:
         else:
             self.kernels.launch("bfs4k_virtual_warps", self.size * width, *self.rows, here, size, self.distances,
                                 next_level, np.uint32(width), hub_arcs, there, self.hubs, self.counts)
-        found, n_hubs = (int(value) for value in self.device.to_host(self.counts)[:2])
+        reached, n_hubs = (int(value) for value in self.device.to_host(self.counts)[:2])
         if n_hubs:
             self.kernels.launch("bfs4k_hubs", self.resident, *self.rows, self.hubs, np.uint64(n_hubs), self.distances,
                                 next_level, there, self.counts)
-            found = int(self.device.to_host(self.counts)[0])
-        self.size, self.level = found, self.level + 1
+            reached = int(self.device.to_host(self.counts)[0])
+        self.size, self.level = reached, self.level + 1
 
 
 def bfs_4k(
@@ -105,8 +105,8 @@ def bfs_4k(
     """
     tuning = tuning or Tuning()
     search = _Search(device, KernelFile(device, "variants/bfs_4k.cu", graph.macros, block), graph, source, tuning)
-    most = search.threads if tuning.in_block is None else tuning.in_block
+    limit = search.threads if tuning.in_block is None else tuning.in_block
     while search.size:
-        if search.size > most or not search.levels_in_block(most):
+        if search.size > limit or not search.levels_in_block(limit):
             search.level_in_grid()
     return search.distances, search.level - 1

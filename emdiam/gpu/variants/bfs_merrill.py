@@ -132,27 +132,27 @@ def bfs_contract_expand(
 
 
 def bfs_hybrid(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, most: int | None = None,
+    device: Device, graph: DeviceGraph, source: int, block: int | None = None, limit: int | None = None,
     mapping: str = DEFAULT_MAPPING, tuning: Tuning = None,
 ) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; large levels are in two kernels, others in one.
 
-    most : arcs' heads up to which a level is one contraction with expansion; None for as many as the device's
+    limit : arcs' heads up to which a level is one contraction with expansion; None for as many as the device's
     resident threads. block, mapping, tuning : see above; the mapping is that of the large levels. Source:
     papers/004, section 2.1 ("hybrid").
     """
     search = _Frontiers(device, graph, source, block, mapping, tuning)
-    if most is None:
+    if limit is None:
         threads = search.kernels.block("merrill_contract_expand")
-        most = device.resident_blocks(search.kernels.kernel("merrill_contract_expand"), threads) * threads
+        limit = device.resident_blocks(search.kernels.kernel("merrill_contract_expand"), threads) * threads
     m, n = graph.n_arcs, graph.n_vertices
     here, there = search.queue(m, source), search.queue(m, source)
-    frontier = search.queue(n if most < m else 0, source)
+    frontier = search.queue(n if limit < m else 0, source)
     # The source is the only head before the first level, which is to reach it.
     device.fill(search.distances[source : source + 1], np.iinfo(np.uint32).max)
     size = 1
     for level in count():
-        if size <= max(most, 1):
+        if size <= max(limit, 1):
             size, reached = search.contract_expand(here, size, level, there)
         else:
             reached = search.contract(here, size, level, frontier)
