@@ -58,12 +58,12 @@ def _peers(n_arcs: int) -> list[str]:
 def _timed(setting: Setting, engine: Any, sources: list[int], distances: bool) -> dict[str, Any]:
     """The timing of a BFS, and levels of one from the first source."""
     engine.bfs(sources[0], distances=distances)
-    before = engine.stats()
+    before = engine.reporter.stats()
     levels = engine.bfs(sources[0], distances=distances).levels
-    scanned = (engine.stats() - before).edges_scanned
+    scanned = (engine.reporter.stats() - before).edges_scanned
     timing = measure([lambda s=s: engine.bfs(s, distances=distances) for s in sources], setting.effort)
     return {**timing.to_dict(), "levels": levels, "edges_scanned": scanned,
-            "arcs_per_second": engine.n_arcs / timing.median, "levels_per_second": levels / timing.median}
+            "arcs_per_second": engine.facts.n_arcs / timing.median, "levels_per_second": levels / timing.median}
 
 
 def table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:

@@ -28,12 +28,12 @@ import numpy as np
 
 from emdiam.cli.events import EventLog
 from emdiam.cli.listener import Heartbeat
+from emdiam.engine.reporter import TURN_RATE, Reporter
+from emdiam.engine.traversal_events import TraversalEvents
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.session import open_engine
 from emdiam.store.store import open_store
 from emdiam.traverse import bfs
-from emdiam.traverse.progress_reporter import _TURN_RATE as TURN_RATE
-from emdiam.traverse.traversal_events import Journal
 
 from .foreign import ForeignWatch
 from .graphs import Graph, graphs_of
@@ -81,9 +81,10 @@ def accounted(engine: Any) -> Iterator[Account]:
     """The account of what the engine does for progress and events, and of the thread that writes lines."""
     account = Account()
     with ExitStack() as stack:
-        for owner, name in ((engine, "tick"), (engine, "_heartbeat"), (engine, "stats"), (Journal, "begin"),
-                            (Journal, "end"), (bfs, "count_level"), (bfs.BfsRun, "frontier_profile"),
-                            (Heartbeat, "tick")):
+        reporter = engine.reporter
+        for owner, name in ((reporter, "tick"), (reporter, "heartbeat"), (reporter, "stats"),
+                            (TraversalEvents, "begin"), (TraversalEvents, "end"), (bfs, "count_level"),
+                            (bfs.BfsRun, "frontier_profile"), (Heartbeat, "tick")):
             stack.enter_context(patch.object(owner, name, account.timed(getattr(owner, name))))
         yield account
 
@@ -127,8 +128,8 @@ class _Runs:
 
     def _once(self, listener: Listener) -> Any:
         engine = self._engine
-        engine._progress, engine._journal = listener, Journal()
-        engine._core.bias, engine._core.thin = 1.0, False
+        engine.reporter.listener, engine.reporter.traversals = listener, TraversalEvents()
+        engine.core.bias, engine.core.thin = 1.0, False
         return solve(engine, self._method)
 
     def cpu_seconds(self, listener: Listener) -> float:
@@ -165,7 +166,7 @@ class _Runs:
 
     def traversals(self, seconds: float) -> list[float]:
         """CPU seconds of a block of BFS that are listened to / of quiet ones from the same sources, in turns."""
-        random, n = np.random.default_rng(_SEED), self._engine.n_vertices
+        random, n = np.random.default_rng(_SEED), self._engine.facts.n_vertices
         with listening(self._folder) as listener:
             told, quiet = _Side(self._engine, listener), _Side(self._engine, silent)
             burst = told.cpu_seconds(random.integers(n, size=_BURST))
@@ -183,26 +184,24 @@ class _Runs:
 
 
 class _Side:
-    """One of two runs that take turns on an engine, with what an engine remembers of telling."""
+    """One of two runs that take turns on an engine, with a reporter of its own."""
 
     def __init__(self, engine: Any, listener: Listener) -> None:
         self._engine = engine
-        self._kept = {"_progress": listener, "_journal": Journal(), "_last_event": 0.0, "_phases": set[str](),
-                      "_turns": Allowance(1.0, TURN_RATE)}
+        core = engine.core
+        self._reporter = Reporter(listener, core.counters.snapshot, core.counters.add, core.position)
+        self._reporter.turns = Allowance(1.0, TURN_RATE)
 
     def cpu_seconds(self, sources: np.ndarray) -> float:
         """CPU seconds of BFS between signs of life, as methods do it."""
         engine = self._engine
-        for name, value in self._kept.items():
-            setattr(engine, name, value)
+        engine.reporter = self._reporter
         begin = time.process_time()
         for source in sources.tolist():
-            engine.tick("bfs", lower=1, upper=2)
+            engine.reporter.tick("bfs", lower=1, upper=2)
             engine.bfs(source, distances=False)
-            engine.tick("eliminate", lower=1, upper=2)
-        seconds = time.process_time() - begin
-        self._kept["_last_event"] = engine._last_event
-        return seconds
+            engine.reporter.tick("eliminate", lower=1, upper=2)
+        return time.process_time() - begin
 
 
 def median_interval(values: Sequence[float]) -> tuple[float, float]:

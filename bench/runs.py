@@ -75,12 +75,12 @@ class Point:
 
 
 class Trace:
-    """Every progress report of the algorithms on one engine. It replaces engine.tick, which is
+    """Every progress report of the algorithms on one engine. It replaces engine.reporter.tick, which is
     throttled on its way to a listener."""
 
     def __init__(self, engine: Any) -> None:
         self.points: list[Point] = []
-        self._begin, self._traversals, self._told = time.perf_counter(), 0, engine.tick
+        self._begin, self._traversals, self._told = time.perf_counter(), 0, engine.reporter.tick
         engine.tick = self._tick
 
     def start(self) -> None:

@@ -104,7 +104,7 @@ def fit(cache: Cache, graphs: dict[str, float], workers: Sequence[int], counted:
 def _prepare(cache: Cache, graph: Graph, stretch: float) -> Prepared:
     """What the engine of this process tells of a graph."""
     with open_store(cache.store(graph)) as store, open_engine(store) as engine:
-        loaded = engine.stats()
+        loaded = engine.reporter.stats()
         decode = loaded.fetch_cpu_seconds / max(1, loaded.bytes_decoded) * store.id_dtype.itemsize
         sources, _ = giant_sources(engine, _SOURCES)
         shape = measured_shape(store, engine, sources[0], name=graph.name, stretch=stretch)

@@ -120,12 +120,12 @@ def _one(engine: Any, source: int, shape: Shape) -> Observation:
         steps += 1
         return collect(*args, **more)
 
-    before, counters = _mail(engine), engine.stats()
+    before, counters = _mail(engine), engine.reporter.stats()
     with patch.object(engine.group, "collect", counted):
         begin = time.perf_counter()
         run = engine.bfs(source)
         seconds = time.perf_counter() - begin
-    after, spent = _mail(engine), engine.stats() - counters
+    after, spent = _mail(engine), engine.reporter.stats() - counters
     mail = {name: after[name] - before[name] for name in after}
     levels = [level for level in directed(shape, shape.n_arcs) if not level.dense or not spent.dense_levels]
     rows = sum(level.arcs for level in levels)

@@ -25,8 +25,8 @@ def level_arcs(engine: Engine, source: int) -> np.ndarray:
     run = engine.bfs(source)
     assert run.distances is not None and run.eccentricity is not None
     found = np.zeros((run.eccentricity + 1, 2), np.int64)
-    for start in range(0, engine.n_vertices, _ROWS_AT_ONCE):
-        vertices = np.arange(start, min(engine.n_vertices, start + _ROWS_AT_ONCE))
+    for start in range(0, engine.facts.n_vertices, _ROWS_AT_ONCE):
+        vertices = np.arange(start, min(engine.facts.n_vertices, start + _ROWS_AT_ONCE))
         distances = run.distances.gather(vertices)
         inside = distances >= 0
         found[:, 0] += np.bincount(distances[inside], minlength=len(found))

@@ -16,13 +16,13 @@ def giant_sources(engine: Engine, count: int) -> tuple[list[int], int]:
     The starts are a vertex of the largest degree and eight random ones.
     """
     random = np.random.default_rng(_SEED)
-    starts = [engine.max_degree_vertex()[0], *random.integers(engine.n_vertices, size=_TRIES).tolist()]
+    starts = [engine.max_degree_vertex()[0], *random.integers(engine.facts.n_vertices, size=_TRIES).tolist()]
     best = max((engine.bfs(start, distances=False) for start in starts), key=lambda run: run.n_reached)
     distances = engine.bfs(best.source).distances
     assert distances is not None
     sources: list[int] = []
     while len(sources) < count:
-        candidates = random.integers(engine.n_vertices, size=64)
+        candidates = random.integers(engine.facts.n_vertices, size=64)
         inside = distances.gather(candidates) >= 0
         sources += candidates[inside].tolist()
     return sources[:count], best.n_reached

@@ -82,11 +82,11 @@ def _attempt(setting: Setting, path: Path, task: Callable[[Any], Any]) -> dict[s
             still_cached = cached_share(path)
             evict(path)
             recorder.reads.clear()
-            before, watch = engine.stats(), ForeignWatch()
+            before, watch = engine.reporter.stats(), ForeignWatch()
             begin, begin_cpu = time.perf_counter(), time.process_time()
             found = task(engine)
             seconds, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
-            foreign, used, plan = watch.cores, engine.stats() - before, engine.plan
+            foreign, used, plan = watch.cores, engine.reporter.stats() - before, engine.plan
         reads = list(recorder.reads)
         cold = min(cold_seconds(store, reads, n)[0] for n in (1, setting.threads + READERS))
     return {

@@ -53,24 +53,26 @@ def probe_store(store: Store, seconds: float = PROBE_SECONDS, **options: Any) ->
 def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
     """The traversals on an engine whose graph has an edge. arena_blocks : blocks that the arena has room for. Raises
     what its listener raises."""
-    begin, before = time.perf_counter(), engine.stats()
+    begin, before = time.perf_counter(), engine.reporter.stats()
     first, outside, connected = _first(engine)
     runs = [first]
     if not connected:
-        before = engine.stats()
+        before = engine.reporter.stats()
     for _ in range(2):
         runs.append(engine.bfs(runs[-1].farthest))
-    used, n_counted = engine.stats() - before, 3 if connected else 2
+    used, n_counted = engine.reporter.stats() - before, 3 if connected else 2
     found = _tally(runs)
     unsettled = _unsettled([*runs, engine.bfs(found.centre)], found.bound)
-    levels = _levels_met(_column(runs[1]), found, engine.n_blocks)
+    levels = _levels_met(_column(runs[1]), found, engine.facts.n_blocks)
     # Where the blocks of a level fit in the arena, the next level finds them there.
     stay = int(levels.sum()) <= arena_blocks * (_eccentricity(runs[1]) + 1)
-    reads = np.minimum(1.0, levels.cumsum() / engine.n_blocks) if stay else levels.cumsum() / engine.n_blocks
+    reads = levels.cumsum() / engine.facts.n_blocks
+    if stay:
+        reads = np.minimum(1.0, reads)
     left = max(1, int(found.slacks.sum()))
     return Probe(
-        lower_bound=found.bound, longest=max(outside, min(2 * _eccentricity(first), engine.n_vertices - 1)),
-        n_reached=first.n_reached, connected=connected, reads=used.blocks_read / (n_counted * engine.n_blocks),
+        lower_bound=found.bound, longest=max(outside, min(2 * _eccentricity(first), engine.facts.n_vertices - 1)),
+        n_reached=first.n_reached, connected=connected, reads=used.blocks_read / (n_counted * engine.facts.n_blocks),
         unsettled=unsettled, evaluations=float((found.slacks / np.maximum(1, found.balls)).sum()),
         spread_reads=float((found.slacks * reads).sum() / left), balls=found.near, seconds=time.perf_counter() - begin)
 
@@ -78,7 +80,7 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
 def _first(engine: Engine) -> tuple[Traversal, int, bool]:
     """The BFS from the hub, the longest distance that there may be in other components, and whether there is none."""
     run = engine.bfs(engine.max_degree_vertex()[0])
-    if run.n_reached == engine.n_vertices - engine.n_isolated:
+    if run.n_reached == engine.facts.n_vertices - engine.facts.n_isolated:
         return run, 0, True
     others = engine.components(run.source)
     assert others is not None, "vertices with an edge were not reached"

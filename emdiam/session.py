@@ -128,8 +128,8 @@ def open_engine(
     with ExitStack() as stack:
         stack.callback(crew.close)
         if plan.in_ram:
-            engine.tick("load")
-            pager.preload(lambda: engine.tick("load"))
+            engine.reporter.tick("load")
+            pager.preload(lambda: engine.reporter.tick("load"))
         if device is not None and vram is not None:
             from .gpu.engine import engine_on_device
 

@@ -238,7 +238,7 @@ def completed(result: Any, engine: CpuEngine | DaskEngine, compiling: float, sel
     result.device = selected.name
     result.seconds = {**result.seconds, "compile": compiling, "load": engine.load_seconds,
                       "total": result.seconds["total"] + engine.load_seconds}
-    result.bytes_read = engine.stats().bytes_read  # of the whole run: loading belongs to it
+    result.bytes_read = engine.reporter.stats().bytes_read  # of the whole run: loading belongs to it
     result.memory_limit_bytes = engine.plan.memory_limit_bytes
     result.planned_rss_bytes = engine.plan.planned_rss_bytes
     result.peak_rss_bytes = peak_rss_bytes()

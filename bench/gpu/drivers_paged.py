@@ -52,7 +52,7 @@ def rates(subject: Subject, mapping: str) -> Iterator[bool]:
         yield int(device.to_host(total)[0]) == int(values[: n * items : items].sum(dtype=np.uint64))
     graph = HostGraph("rates", subject.rows[0], values)
     with memory_engine(graph, BLOCK_ITEMS, 1) as engine, _opened(device, engine, WAYS) as there:
-        model = measure(device, engine._core, there.pages)
+        model = measure(device, engine.core, there.pages)
         yield min(model.copy_rate, model.place_rate, model.gather_rate, model.call, model.round_trip) > 0
 
 
@@ -62,7 +62,7 @@ def _opened(device: Any, engine: Any, ways: tuple[str, ...]) -> Any:
 
     from .paged_levels import opened_pages
 
-    return opened_pages(device, engine._core, PAGE_SHIFT, 1, ways, TYPICAL)
+    return opened_pages(device, engine.core, PAGE_SHIFT, 1, ways, TYPICAL)
 
 
 def labels(subject: Subject, mapping: str) -> Iterator[bool]:

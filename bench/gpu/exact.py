@@ -53,7 +53,7 @@ class Case:
         plan = plan_vram(self._cpu.store, on_device, "pivots")
         self._gpu = stack.enter_context(engine_on_device(self._cpu, on_device, plan))
         for engine in (self._cpu, self._gpu):
-            engine._progress = self.limit
+            engine.reporter.listener = self.limit
 
     def measure(self, method: str) -> dict[str, Any]:
         """Both engines by one method."""

@@ -58,7 +58,7 @@ class Case:
 
     def measure(self, ways: tuple[str, ...]) -> dict[str, Any]:
         """A BFS by these ways: figures of the whole, and of each level."""
-        setting, core = self.setting, self.engine._core
+        setting, core = self.setting, self.engine.core
         items, n_slots = core.pager.arena.block_ids, core.pager.arena.n_slots
         room = room_for(self.graph.n, len(self.graph.neighbours), SHARE, items)
         setting.device.limit_memory(room.limit)

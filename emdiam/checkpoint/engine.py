@@ -29,18 +29,18 @@ class JournalEngine(JournalVerbs, CpuEngine):
     def __init__(
         self, engine: CpuEngine, journal: Journal, halves: Halves, every: float, facts: dict[str, Any]
     ) -> None:
-        super().__init__(engine.store, engine._core, engine.plan, engine._progress)
+        super().__init__(engine.store, engine.core, engine.plan, reporter=engine.reporter)
         self.load_seconds = engine.load_seconds
         self.begin_journal(journal, halves, every, facts)
 
     def _keep_core(self) -> list[Any]:
-        return [self._core.bias, self._core.thin]
+        return [self.core.bias, self.core.thin]
 
     def _take_core(self, facts: list[Any]) -> None:
-        self._core.bias, self._core.thin = facts
+        self.core.bias, self.core.thin = facts
 
     def _is_thin(self) -> bool:
-        return self._core.thin
+        return self.core.thin
 
     def _keep_column(self, writer: RecordWriter, name: str, column: Column) -> None:
         writer.add(name, column.raw())
@@ -52,10 +52,10 @@ class JournalEngine(JournalVerbs, CpuEngine):
         return RamColumn(into.raw())
 
     def _keep_reached(self, writer: RecordWriter) -> None:
-        writer.add("visited", self._core.work.visited)
+        writer.add("visited", self.core.work.visited)
 
     def _take_reached(self, record: Record) -> None:
-        record.read("visited", self._core.work.visited)
+        record.read("visited", self.core.work.visited)
 
     def _digests(self, column: Column) -> list[bytes]:
         return digests(column.raw())
@@ -67,7 +67,7 @@ class JournalEngine(JournalVerbs, CpuEngine):
         take_changes(record, pieces, column.raw())
 
     def _core_of_trees(self) -> tuple[Core, np.ndarray]:
-        return self._core, self._rank_array
+        return self.core, self.rank_array
 
     # -- half-done traversals -------------------------------------------------------------------
     def _at_rest(self, run: BfsRun | LabelRun) -> None:
@@ -77,7 +77,7 @@ class JournalEngine(JournalVerbs, CpuEngine):
             with self._halves.newest(self._book.n_records, self._call) as half:
                 if half is not None:
                     run.restore(half.head["scalars"], half.read)
-                    self.count(**half.head["counters"])
+                    self.reporter.count(**half.head["counters"])
                     self.resumed_inside = True
         elif run is self._run and self._book.now() - self._kept_at >= self._every:
             self._book.sync()
@@ -87,18 +87,18 @@ class JournalEngine(JournalVerbs, CpuEngine):
     @contextmanager
     def _resting(self) -> Iterator[None]:
         """Label growth inside tells of its rests."""
-        self._core.at_rest = self._at_rest
+        self.core.at_rest = self._at_rest
         try:
             yield
         finally:
-            self._core.at_rest = None
+            self.core.at_rest = None
 
     def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
         if not isinstance(run, BfsRun):
             super()._finish(run)
             return
         self._at_rest(run)
-        while not run.step(self._heartbeat):
-            self._facts["level"] = run.level
-            self._heartbeat()
+        while not run.step(self.reporter.heartbeat):
+            self.reporter.level = run.level
+            self.reporter.heartbeat()
             self._at_rest(run)

@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -53,19 +54,14 @@ class JournalVerbs(_Engine):
     def begin_journal(self, journal: Journal, halves: Halves, every: float, facts: dict[str, Any]) -> None:
         """halves : where traversals under way are kept. every : seconds after which they are. facts : what
         methods see of the plan (run_facts), that of the run which began the journal."""
-        self.pool_bytes, self.in_ram = int(facts["pool_bytes"]), bool(facts["in_ram"])
-        self.batch_bits, self._table_room = int(facts["batch_bits"]), int(facts["room_bytes"])
+        self.facts = replace(self.facts, **facts)
+        self.reporter.use_clock(journal.clock)
         self._book, self._halves, self._every = journal, halves, every
-        self._begun = self.stats()
+        self._begun = self.reporter.stats()
         self._kept_at = journal.now()
         self._run: object | None = None
         self._call: list[Any] = []
         self.resumed_inside = False
-
-    @property
-    def room_bytes(self) -> int:
-        """See Engine; of the run which began the journal."""
-        return self._table_room
 
     @property
     def _under(self) -> Any:
@@ -131,9 +127,9 @@ class JournalVerbs(_Engine):
             if record.head.get("again") or (verb in _LABELS and not self.keeps_labels):
                 self._run = record  # no other: nothing is taken up or kept half done
                 return live()
-            self.count(**record.head["counters"])
+            self.reporter.count(**record.head["counters"])
             return again(record, record.head["value"])
-        self._begun, self._run, self._call = self.stats(), None, [verb, args]
+        self._begun, self._run, self._call = self.reporter.stats(), None, [verb, args]
         result = live()
         with self._book.writing() as writer:
             labels = verb in _LABELS and not self.keeps_labels
@@ -149,11 +145,7 @@ class JournalVerbs(_Engine):
 
     def _cost(self) -> dict[str, float]:
         """What the verb at hand has cost so far."""
-        return (self.stats() - self._begun).to_dict()
-
-    def clock(self) -> float:
-        """See Engine.clock."""
-        return self._book.clock()
+        return (self.reporter.stats() - self._begun).to_dict()
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
@@ -191,7 +183,7 @@ class JournalVerbs(_Engine):
     ) -> np.ndarray:
         """See Engine.eccentricities. Each batch has a record of its own, so that no more than one is repeated."""
         wanted = np.asarray(sources, np.int64)
-        most = MOST_STRIPS if columns is not None and targets is None and self._is_thin() else self.batch_bits
+        most = MOST_STRIPS if columns is not None and targets is None and self._is_thin() else self.facts.batch_bits
         if len(wanted) <= most:
             return self._journal_batch(wanted, targets, columns)
         parts = [slice(begin, begin + most) for begin in range(0, len(wanted), most)]
@@ -251,7 +243,7 @@ class JournalVerbs(_Engine):
         def again(record: Record, others: bool) -> Components | None:
             if not others:
                 return None
-            return Components(self._core, record.read("labels"), record.read("sizes"), reached)
+            return Components(self.core, record.read("labels"), record.read("sizes"), reached)
 
         found: Components | None = self.answered(
             "components", int(reached), lambda: self._under.components(reached), keep, again)
@@ -285,7 +277,7 @@ class JournalVerbs(_Engine):
         def again(record: Record, passes: int | None) -> Labels | None:
             if passes is None:
                 return None
-            labels = Labels(self._core, record.read("labels"), record.read("masters"), self._rank_array)
+            labels = Labels(self.core, record.read("labels"), record.read("masters"), self.rank_array)
             labels.passes = passes
             return labels
 
@@ -327,14 +319,14 @@ class JournalVerbs(_Engine):
         record = self._book.answer(verb, args)
         if record is not None:
             if record.head["value"]:
-                self.count(**record.head["counters"])
+                self.reporter.count(**record.head["counters"])
                 for piece in record.pieces(ARCS):
                     push(piece)
             else:
                 scan(push)
             return
-        most = self.n_arcs * self.store.id_dtype.itemsize // 4 + LEAST_ARC_BYTES
-        self._begun, self._run = self.stats(), None
+        most = self.facts.n_arcs * self.store.id_dtype.itemsize // 4 + LEAST_ARC_BYTES
+        self._begun, self._run = self.reporter.stats(), None
         with self._book.writing() as writer:
             pushed = PushedArcs(writer, push, most)
             scan(pushed.push)
@@ -355,4 +347,4 @@ class JournalVerbs(_Engine):
     def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
         """See Engine.refine_trees."""
         core, ranks = self._core_of_trees()
-        return JournalTrees(core, forest.raw, ranks, self._heartbeat, self.answered)
+        return JournalTrees(core, forest.raw, ranks, self.reporter.heartbeat, self.answered)

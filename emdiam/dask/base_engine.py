@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 
 from ..engine.cpu import CpuEngine
+from ..engine.interface import Facts
+from ..engine.reporter import Reporter
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..stream.blocks import check_degrees
@@ -23,7 +25,6 @@ from ..stream.plan import MemoryPlan
 from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.profile import BINS
-from ..traverse.progress_reporter import Telling
 from . import column_verbs, search_verbs
 from .columns import Columns, ref
 from .rank_group import Group
@@ -38,7 +39,7 @@ class Reached:
     """Stands for what the last BFS reached, which workers know."""
 
 
-class BaseEngine(Telling):
+class BaseEngine:
     """Engine over a Group; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
 
     store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for
@@ -51,36 +52,25 @@ class BaseEngine(Telling):
         local: Callable[[], AbstractContextManager[CpuEngine]],
         progress: Listener | None = None
     ) -> None:
-        super().__init__(progress)
         self.store, self.group, self.plan = store, group, plan
         self.columns = Columns(group, store.n_vertices)
         self.load_seconds = 0.0
-        self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
         check_degrees(store, store.record.max_degree, group.n_isolated)
-        self.n_isolated, self.n_blocks = group.n_isolated, max(1, store.indices.n_chunks)
-        self.batch_bits = _MOST_BITS
-        self.pool_bytes, self._table_room = pool_of_all(group), plan.pool_bytes
-        self.threads = group.size * group.spec.threads
-        self.in_ram = all(found["in_ram"] for found in group.plans)
+        self.facts = Facts(
+            store.n_vertices, store.n_arcs, group.n_isolated, max(1, store.indices.n_chunks), _MOST_BITS,
+            pool_of_all(group), plan.pool_bytes, plan.spare_bytes, group.size * group.spec.threads,
+            all(found["in_ram"] for found in group.plans))
+        self.reporter = Reporter(progress, self._stats, self._count, self._position)
         self._mine = SharedCounters()
         self._exits = ExitStack()
         self._open_local = local
         self._local_engine: CpuEngine | None = None
         self.recovery = Recovery(group, self.columns, self._tell_loss)
-        group.heartbeat = self._heartbeat
-
-    @property
-    def room_bytes(self) -> int:
-        """See Engine; of the client."""
-        return self._table_room
-
-    @property
-    def spare_bytes(self) -> int:
-        """See Engine; of the client."""
-        return self.plan.spare_bytes
+        group.heartbeat = self.reporter.heartbeat
 
     def _tell_loss(self, loss: Loss) -> None:
-        self._progress(Event("recover", facts={"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}))
+        facts = {"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}
+        self.reporter.listener(Event("recover", facts=facts))
 
     def close(self) -> None:
         """Let go of the client's own engine."""
@@ -93,6 +83,7 @@ class BaseEngine(Telling):
             self._local_engine = self._exits.enter_context(self._open_local())
             # From here on the client holds what that plan says; its phases are not those of the run.
             self.plan = replace(self._local_engine.plan, phases=())
+            self.facts = replace(self.facts, spare_bytes=self.plan.spare_bytes)
         return self._local_engine
 
     # -- traversals -----------------------------------------------------------------------------
@@ -101,33 +92,33 @@ class BaseEngine(Telling):
         distances: bool = True, profile: bool = False, into: Column | None = None,
     ) -> Traversal:
         """See Engine.bfs."""
-        if not 0 <= source < self.n_vertices:
-            raise ValueError(f"source {source} is not a vertex (0 to {self.n_vertices - 1})")
+        if not 0 <= source < self.facts.n_vertices:
+            raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
         wanted = None if targets is None else np.unique(np.fromiter(targets, np.int64))
-        self._journal.begin(self.stats())
+        self.reporter.begin()
         key = None if into is not None or not distances else self.columns.new_key()
         found = self._search(How(int(source), radius, wanted, None if into is None else ref(into).key, profile), key)
         self._mine.add(traversals=1)
         column = into if key is None else self.columns.adopt(key, found[0].dtype)
-        level, complete = int(self._facts["level"]), found[0].complete
+        level, complete = int(self.reporter.level or 0), found[0].complete
         run = Traversal(
             int(source), level if complete else None, level, sum(part.reached for part in found),
             min(part.farthest for part in found if part.farthest >= 0), column,
             found[0].level_counts if profile else [])
-        self._journal.end("bfs", self.stats(), source=run.source, eccentricity=run.eccentricity,
+        self.reporter.end("bfs", source=run.source, eccentricity=run.eccentricity,
                           reached=run.n_reached, profile=partial(merged_profile, found, level))
         return run
 
     def _search(self, how: How, key: int | None) -> list[search_verbs.Found]:
         """What each rank has found at the end of a search."""
-        flight = Flight(self.group, self.recovery, how, key, self._heartbeat)
+        flight = Flight(self.group, self.recovery, how, key, self.reporter.heartbeat)
         steps = flight.begin(self.columns.take_unused())
         while True:
-            self._facts["level"] = steps[0].level
+            self.reporter.level = steps[0].level
             found = [step.found for step in steps if step.found is not None]
             if found:
                 return found
-            self._heartbeat()
+            self.reporter.heartbeat()
             steps = flight.step(f"bfs-level-{steps[0].level}" + ("-dense" if steps[0].dense else ""))
 
     def reached(self) -> Any:
@@ -212,10 +203,12 @@ class BaseEngine(Telling):
         """See Engine.user_ids."""
         return self.store.user_ids(ids)
 
-    def stats(self) -> Counters:
-        """See Engine.stats: of all workers and the client together."""
+    def _stats(self) -> Counters:
+        """Counters of all workers and the client together."""
         total = self.group.counters()
-        parts = [self._mine.snapshot()] + ([self._local_engine.stats()] if self._local_engine is not None else [])
+        parts = [self._mine.snapshot()]
+        if self._local_engine is not None:
+            parts.append(self._local_engine.reporter.stats())
         for counters in parts:
             for name, amount in counters.to_dict().items():
                 setattr(total, name, getattr(total, name) + amount)
@@ -232,8 +225,7 @@ class BaseEngine(Telling):
                 self.group.plans, strict=True)],
             "losses": [asdict(loss) for loss in self.recovery.losses]}
 
-    def count(self, **amounts: float) -> None:
-        """See Engine.count."""
+    def _count(self, **amounts: float) -> None:
         self._mine.add(**amounts)
 
     def _position(self) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
     ) -> None:
         vars(self).update(vars(engine))
         self._core_facts: list[Any] = [1.0, False]
-        self.group.heartbeat, self.recovery.told = self._heartbeat, self._tell_loss
+        self.group.heartbeat, self.recovery.told = self.reporter.heartbeat, self._tell_loss
         self.begin_journal(journal, halves, every, facts)
 
     def _keep_core(self) -> list[Any]:
@@ -78,7 +78,7 @@ class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
 
     def _keep_reached(self, writer: RecordWriter) -> None:
         writer.add("visited", np.empty(0, np.uint64))
-        n_words, step = (self.n_vertices + 63) // 64, PIECE_BYTES // 8
+        n_words, step = (self.facts.n_vertices + 63) // 64, PIECE_BYTES // 8
         for start in range(0, n_words, step):
             args = {rank: (low, high) for rank, low, high in self._word_ranges(start, min(n_words, start + step))}
             writer.add("visited", np.concatenate(self.group.some(verbs.reached_words, args)))
@@ -108,4 +108,4 @@ class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
             column.set_part(i * PIECE_ITEMS, piece)
 
     def _core_of_trees(self) -> tuple[Core, np.ndarray]:
-        return self.local._core, self.local._rank_array
+        return self.local.core, self.local.rank_array

@@ -34,7 +34,7 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
             return None
         keys = self.columns.new_key(), self.columns.new_key()
         counts = self.group.everyone(component_verbs.find_parts, *keys, int(reached), self.columns.take_unused(),
-                                     label="components", together=True, tick=self._heartbeat)
+                                     label="components", together=True, tick=self.reporter.heartbeat)
         labels, sizes = (self.columns.adopt(key, self.store.id_dtype) for key in keys)
         return WorkerComponents(self.columns, WorkerLabels(labels), sizes, sum(counts), int(reached))
 
@@ -50,7 +50,7 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
         if not any(self.group.everyone(label_verbs.any_lonely, key)):
             return labels
         found = self.group.everyone(label_verbs.lonely_roots, key, label="lonely-components", together=True,
-                                    tick=self._heartbeat)
+                                    tick=self.reporter.heartbeat)
         roots, ranks = (np.concatenate(parts) for parts in zip(*found, strict=True))
         first = len(masters)
         _check_number(first + len(roots))
@@ -67,9 +67,9 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
         level, how = 0, GROWING
         while how == GROWING:
             steps = self.group.everyone(label_verbs.grow_some, labels.key, width, limits, self._ghost_room,
-                                        label=f"labels-level-{level}", together=True, tick=self._heartbeat)
+                                        label=f"labels-level-{level}", together=True, tick=self.reporter.heartbeat)
             how, level, rounds = steps[0]
-            self._heartbeat()
+            self.reporter.heartbeat()
         labels.passes += rounds
         if how == TOO_LONG:
             raise OverflowError(f"a distance of {level} does not fit a label")
@@ -88,7 +88,7 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
             whole = self._grow_from(mine, 0, None)
         else:
             self.group.everyone(label_verbs.restart_range, mine.key, base, parts, mine.masters)
-            most = None if most_scans is None else most_scans * self.n_blocks
+            most = None if most_scans is None else most_scans * self.facts.n_blocks
             whole = self._grow(mine, FOREVER, (None, most))
         mine.spoiled = False
         return whole
@@ -97,9 +97,9 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
         """See Engine.condense; arcs come in pieces, without those that a piece has already."""
         key, size = _on_workers(labels).key, group_size(self._ghost_room, _LABEL_BYTES)
         try:
-            for low in range(0, self.n_vertices, size):
-                self.group.everyone(scans.begin_condensing, key, low, min(low + size, self.n_vertices),
-                                    label="condense-labels", together=True, tick=self._heartbeat)
+            for low in range(0, self.facts.n_vertices, size):
+                self.group.everyone(scans.begin_condensing, key, low, min(low + size, self.facts.n_vertices),
+                                    label="condense-labels", together=True, tick=self.reporter.heartbeat)
                 self._condense_group(key, bits, push)
         finally:
             self.group.everyone(scans.end_condensing)
@@ -109,7 +109,7 @@ class LabelVerbs(WalkVerbs, LocalVerbs):
         left = list(range(self.group.size))
         while left:
             found = self.group.some(scans.condense_some, {rank: (key, bits, _MOST_ARCS) for rank in left},
-                                    label="condense", tick=self._heartbeat)
+                                    label="condense", tick=self.reporter.heartbeat)
             for arcs, _ in found:
                 if len(arcs):
                     push(arcs)

@@ -35,23 +35,23 @@ class ValueVerbs(BaseEngine):
     ) -> np.ndarray:
         """See Engine.eccentricities. Batches are of as many bits as the pool of every worker holds, 64 at least."""
         wanted = np.asarray(sources, np.int64)
-        if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= self.n_vertices):
-            raise ValueError(f"a source is no vertex (0 to {self.n_vertices - 1})")
+        if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= self.facts.n_vertices):
+            raise ValueError(f"a source is no vertex (0 to {self.facts.n_vertices - 1})")
         if columns is not None and (len(columns) != len(wanted) or len({column.dtype for column in columns}) > 1):
             raise ValueError("one column per source, all of one dtype, is needed")
         keys = None if columns is None else [ref(column).key for column in columns]
-        self._journal.begin(self.stats())
+        self.reporter.begin()
         found, bits = np.empty(len(wanted), np.int32), self._bits(len(wanted))
         for begin in range(0, len(wanted), bits):
             end = min(begin + bits, len(wanted))
             found[begin:end] = self._batch(wanted[begin:end], targets, None if keys is None else keys[begin:end])
-        self._journal.end("multi-source", self.stats(), sources=len(wanted),
+        self.reporter.end("multi-source", sources=len(wanted),
                           eccentricity=None if targets is not None else int(found.max(initial=0)))
         return found
 
     def _bits(self, wanted: int) -> int:
         """Sources of a batch, if there are so many: as many as fit the pool of every worker."""
-        bits = min(self.batch_bits, -(-max(1, wanted) // _WORD_BITS) * _WORD_BITS)
+        bits = min(self.facts.batch_bits, -(-max(1, wanted) // _WORD_BITS) * _WORD_BITS)
         while bits > _WORD_BITS and any(part_bytes(own, bits) + 2 * _LEAST_ROOM > pool for own, pool in self._pools()):
             bits -= _WORD_BITS
         return bits
@@ -79,13 +79,13 @@ class ValueVerbs(BaseEngine):
         words, dropped = (self.group.ranges + 63) >> 6, self.columns.take_unused()
         steps = self.group.some(multi_verbs.begin_multi, {
             rank: (batch, None if targets is None else targets[words[rank] : words[rank + 1]], dropped)
-            for rank in range(self.group.size)}, label="multi-level-0", together=True, tick=self._heartbeat)
+            for rank in range(self.group.size)}, label="multi-level-0", together=True, tick=self.reporter.heartbeat)
         while steps[0].found is None:
-            self._facts["level"] = steps[0].level
-            self._heartbeat()
+            self.reporter.level = steps[0].level
+            self.reporter.heartbeat()
             steps = self.group.everyone(multi_verbs.step_multi, label=level_label("multi", steps[0]), together=True,
-                                        tick=self._heartbeat)
-        self._facts["level"] = steps[0].level
+                                        tick=self.reporter.heartbeat)
+        self.reporter.level = steps[0].level
         if steps[0].too_long:
             raise OverflowError(f"distance {steps[0].level} does not fit the columns")
         self._mine.add(traversals=1)
@@ -120,15 +120,15 @@ class ValueVerbs(BaseEngine):
         return key
 
     def _spread(self, verb: Any, args: dict[int, tuple[Any, ...]]) -> int:
-        self._journal.begin(self.stats())
-        steps = self.group.some(verb, args, label="spread-level-0", together=True, tick=self._heartbeat)
+        self.reporter.begin()
+        steps = self.group.some(verb, args, label="spread-level-0", together=True, tick=self.reporter.heartbeat)
         while steps[0].lowered is None:
-            self._heartbeat()
+            self.reporter.heartbeat()
             steps = self.group.everyone(spread_verbs.step_spread, label=level_label("spread", steps[0]), together=True,
-                                        tick=self._heartbeat)
+                                        tick=self.reporter.heartbeat)
         lowered = sum(step.lowered for step in steps)
         self._mine.add(traversals=1)
-        self._journal.end("spread", self.stats(), reached=lowered)
+        self.reporter.end("spread", reached=lowered)
         return lowered
 
 

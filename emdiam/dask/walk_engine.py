@@ -47,7 +47,7 @@ class WalkVerbs(BaseEngine):
         mine = self.on_workers(column)
         return sum(self.group.everyone(
             scans.count_steep, mine.key, group_size(self._ghost_room, mine.dtype.itemsize), label="steep-arcs",
-            together=True, tick=self._heartbeat))
+            together=True, tick=self.reporter.heartbeat))
 
     def tree_diameter(self, distances: Column, source: int) -> int:
         """See Engine.tree_diameter."""
@@ -55,7 +55,7 @@ class WalkVerbs(BaseEngine):
             raise ValueError(f"vertex {source} is not the source of these distances")
         mine = self.on_workers(distances)
         size = group_size(self._ghost_room, mine.dtype.itemsize + self.store.id_dtype.itemsize)
-        found = self.group.everyone(scans.tree_diameter, mine.key, size, together=True, tick=self._heartbeat)
+        found = self.group.everyone(scans.tree_diameter, mine.key, size, together=True, tick=self.reporter.heartbeat)
         orphan = max(vertex for _, vertex in found)
         if orphan >= 0:
             raise RuntimeError(f"no neighbour of vertex {orphan} is nearer to the source")
@@ -76,7 +76,7 @@ class WalkVerbs(BaseEngine):
 
     def sample_vertices(self, key: int, expected: int) -> np.ndarray:
         """See Engine.sample_vertices."""
-        candidates = max(1, self.n_vertices - self.n_isolated)
+        candidates = max(1, self.facts.n_vertices - self.facts.n_isolated)
         threshold = min((expected << 64) // candidates, (1 << 64) - 1)
         found = self.group.everyone(scans.sample_range, key, threshold, expected >= candidates)
         vertices, ranks = (np.concatenate(parts) for parts in zip(*found, strict=True))
@@ -88,7 +88,7 @@ class WalkVerbs(BaseEngine):
         ends, lengths = np.empty(len(tips), np.int64), np.zeros(len(tips), np.int64)
         self.group.everyone(walks.begin_chains, np.asarray(tips, np.int64))
         while True:
-            steps = self.group.everyone(walks.follow_some, label="chains", together=True, tick=self._heartbeat)
+            steps = self.group.everyone(walks.follow_some, label="chains", together=True, tick=self.reporter.heartbeat)
             for ended, _ in steps:
                 ends[ended[:, 0]], lengths[ended[:, 0]] = ended[:, 1], ended[:, 3]
             if steps[0][1]:
@@ -101,7 +101,7 @@ class WalkVerbs(BaseEngine):
         yield np.array([target], np.int64)
         while True:
             steps = self.group.everyone(walks.walk_some, mine.key, by_rank, label="path", together=True,
-                                        tick=self._heartbeat)
+                                        tick=self.reporter.heartbeat)
             for _, piece in sorted((piece for step in steps for piece in step.pieces), key=lambda piece: piece[0]):
                 yield piece
             if steps[0].lost:

@@ -6,6 +6,7 @@ Whether the arena holds all blocks or a few is the only difference between the t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from ..errors import StoreError
 from ..progress import Listener
 from ..store.store import Store
-from ..stream.counters import Counters
 from ..stream.plan import MemoryPlan
 from ..traverse.bfs import BfsRun, Traversal
 from ..traverse.chains import follow_chains
@@ -28,41 +28,32 @@ from ..traverse.level_window_batch import MOST_STRIPS, StripBatch
 from ..traverse.multi import MOST_BITS, MultiRun
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
-from ..traverse.progress_reporter import Telling
 from ..traverse.ram_column import RamColumn
 from ..traverse.spanning import SpanningForest, spanning_forest
 from ..traverse.spread import SpreadRun
 from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
 from ..traverse.workspace import set_bits
+from .interface import Facts
+from .reporter import Reporter
 
 _PIECE = 1 << 17
 
 
-class CpuEngine(Telling):
-    """Engine over a Core; see emdiam.engine.interface.Engine for the verbs. Not thread-safe."""
+class CpuEngine:
+    """Engine over a Core; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
+
+    reporter : None for one of its own, that tells `progress`."""
 
     def __init__(
-        self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None
+        self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
+        reporter: Reporter | None = None,
     ) -> None:
-        super().__init__(progress)
-        self.store, self._core, self.plan = store, core, plan
+        self.store, self.core, self.plan = store, core, plan
         self.load_seconds = 0.0
-        self.n_vertices, self.n_arcs = store.n_vertices, store.n_arcs
-        self.n_isolated, self.n_blocks = core.n_isolated, max(1, core.table.n_blocks)
-        self.batch_bits, self.pool_bytes = MOST_BITS, plan.pool_bytes
-        self.threads, self.in_ram = core.crew.threads, plan.in_ram
-        self._ranks: np.ndarray | None = None
-
-    @property
-    def room_bytes(self) -> int:
-        """See Engine."""
-        return self.pool_bytes
-
-    @property
-    def spare_bytes(self) -> int:
-        """See Engine."""
-        return self.plan.spare_bytes
+        self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
+                           plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.crew.threads, plan.in_ram)
+        self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(
@@ -70,23 +61,23 @@ class CpuEngine(Telling):
         distances: bool = True, profile: bool = False, into: Column | None = None,
     ) -> Traversal:
         """See Engine.bfs."""
-        self._journal.begin(self.stats())
-        run = BfsRun(self._core, int(source), radius=radius, targets=targets,
+        self.reporter.begin()
+        run = BfsRun(self.core, int(source), radius=radius, targets=targets,
                      distances=distances and into is None, profile=profile)
         if into is not None:
             into.clear()
             run.use_distances(into.raw())
         self._finish(run)
         found = run.result()
-        self._journal.end("bfs", self.stats(), source=int(source), eccentricity=found.eccentricity,
+        self.reporter.end("bfs", source=int(source), eccentricity=found.eccentricity,
                           reached=found.n_reached, profile=run.frontier_profile())
         return found
 
     def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
-        self._facts.pop("level", None)
-        while not run.step(self._heartbeat):
-            self._facts["level"] = run.level
-            self._heartbeat()
+        self.reporter.level = None
+        while not run.step(self.reporter.heartbeat):
+            self.reporter.level = run.level
+            self.reporter.heartbeat()
 
     def eccentricities(
         self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
@@ -94,12 +85,12 @@ class CpuEngine(Telling):
     ) -> np.ndarray:
         """See Engine.eccentricities."""
         wanted = np.asarray(sources, np.int64)
-        self._journal.begin(self.stats())
-        if columns is not None and targets is None and self._core.thin:
+        self.reporter.begin()
+        if columns is not None and targets is None and self.core.thin:
             found = self._strips(wanted, columns)
         else:
             found = self._batches(wanted, targets, columns)
-        self._journal.end("multi-source", self.stats(), sources=len(wanted),
+        self.reporter.end("multi-source", sources=len(wanted),
                           eccentricity=None if targets is not None else int(found.max(initial=0)))
         return found
 
@@ -108,9 +99,9 @@ class CpuEngine(Telling):
     ) -> np.ndarray:
         """The eccentricities by multi-source BFS of at most batch_bits sources each."""
         found = np.empty(len(wanted), np.int32)
-        for begin in range(0, len(wanted), self.batch_bits):
-            end = min(begin + self.batch_bits, len(wanted))
-            run = MultiRun(self._core, wanted[begin:end], targets=targets,
+        for begin in range(0, len(wanted), self.facts.batch_bits):
+            end = min(begin + self.facts.batch_bits, len(wanted))
+            run = MultiRun(self.core, wanted[begin:end], targets=targets,
                            columns=None if columns is None else columns[begin:end])
             self._finish(run)
             found[begin:end] = run.result()
@@ -120,136 +111,135 @@ class CpuEngine(Telling):
         """Distances of all sources by strips that share their blocks; the eccentricities."""
         for begin in range(0, len(sources), MOST_STRIPS):
             part = slice(begin, begin + MOST_STRIPS)
-            run = StripBatch(self._core, sources[part].tolist(), columns[part])
+            run = StripBatch(self.core, sources[part].tolist(), columns[part])
             self._finish(run)
-            self._core.counters.add(traversals=1)
+            self.core.counters.add(traversals=1)
         return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
 
     def reached(self) -> np.ndarray:
         """See Engine.reached."""
-        return self._core.work.visited
+        return self.core.work.visited
 
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """See Engine.new_column."""
         dtype = smallest_dtype(largest)
         fill = int(np.iinfo(dtype).max) if value is None else value
-        return RamColumn(np.full(self.n_vertices, fill, dtype))
+        return RamColumn(np.full(self.facts.n_vertices, fill, dtype))
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""
-        return RamPivotBounds(self._core, largest)
+        return RamPivotBounds(self.core, largest)
 
     def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        return self._run_spread(SpreadRun(self._core, seeds, values, limit, bound))
+        return self._run_spread(SpreadRun(self.core, seeds, values, limit, bound))
 
     def extend(self, old: int, new: int, bound: Column) -> int:
         """See Engine.extend."""
-        run = SpreadRun(self._core, np.empty(0, np.int64), np.empty(0, np.int64), new, bound)
+        run = SpreadRun(self.core, np.empty(0, np.int64), np.empty(0, np.int64), new, bound)
         run.seed_level(old)
         return self._run_spread(run)
 
     def _run_spread(self, run: SpreadRun) -> int:
-        self._journal.begin(self.stats())
-        while not run.step(self._heartbeat):
-            self._heartbeat()
-        self._core.counters.add(traversals=1)
-        self._journal.end("spread", self.stats(), reached=run.lowered)
+        self.reporter.begin()
+        while not run.step(self.reporter.heartbeat):
+            self.reporter.heartbeat()
+        self.core.counters.add(traversals=1)
+        self.reporter.end("spread", reached=run.lowered)
         return run.lowered
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
-        return find_components(self._core, reached, self._heartbeat)
+        return find_components(self.core, reached, self.reporter.heartbeat)
 
     def tree_diameter(self, distances: Column, source: int) -> int:
         """See Engine.tree_diameter."""
         if distances.gather([source])[0] != 0:
             raise ValueError(f"vertex {source} is not the source of these distances")
-        return tree_diameter(self._core, distances.raw(), self._rank_array, self._heartbeat)
+        return tree_diameter(self.core, distances.raw(), self.rank_array, self.reporter.heartbeat)
 
     # -- clusters -------------------------------------------------------------------------------
-    @property
-    def _rank_array(self) -> np.ndarray:
+    @cached_property
+    def rank_array(self) -> np.ndarray:
         """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself."""
-        if self._ranks is None:
-            stored = self.store.natural_ids()
-            if stored is not None:
-                _check_permutation(stored, self.store)
-            self._ranks = np.empty(0, self.store.id_dtype) if stored is None else stored
-        return self._ranks
+        stored = self.store.natural_ids()
+        if stored is None:
+            return np.empty(0, self.store.id_dtype)
+        _check_permutation(stored, self.store)
+        return stored
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:
         """See Engine.ranks."""
-        return np.asarray(ids, np.int64) if not len(self._rank_array) else self._rank_array[ids].astype(np.int64)
+        return np.asarray(ids, np.int64) if not len(self.rank_array) else self.rank_array[ids].astype(np.int64)
 
     def sample_vertices(self, key: int, expected: int) -> np.ndarray:
         """See Engine.sample_vertices."""
-        return sample_vertices(self._core, key, expected, self._rank_array)
+        return sample_vertices(self.core, key, expected, self.rank_array)
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters."""
-        return grow_clusters(self._core, masters, self._rank_array, self._heartbeat, most_rounds)
+        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds)
 
     def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.condense."""
-        push_condensed(self._core, labels, bits, push, self._heartbeat)
+        push_condensed(self.core, labels, bits, push, self.reporter.heartbeat)
 
     def restart(
         self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
     ) -> bool:
         """See Engine.restart."""
-        most = None if most_scans is None else most_scans * self.n_blocks
-        self._core.counters.add(traversals=1)
-        return labels.restart(base, parts, sources, most, self._heartbeat)
+        most = None if most_scans is None else most_scans * self.facts.n_blocks
+        self.core.counters.add(traversals=1)
+        return labels.restart(base, parts, sources, most, self.reporter.heartbeat)
 
     def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.renumbered_arcs."""
-        push_renumbered(self._core, places, bits, push, self._heartbeat)
+        push_renumbered(self.core, places, bits, push, self.reporter.heartbeat)
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
         """See Engine.spanning_forest."""
-        return spanning_forest(self._core, key, self._rank_array, buffer_bytes, self._heartbeat)
+        return spanning_forest(self.core, key, self.rank_array, buffer_bytes, self.reporter.heartbeat)
 
     def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
         """See Engine.euler_masters."""
-        return euler_masters(forest, spacing, self._rank_array, self._heartbeat)
+        return euler_masters(forest, spacing, self.rank_array, self.reporter.heartbeat)
 
     def trees(self, forest: SpanningForest) -> Trees:
         """See Engine.trees."""
-        return Trees(self._core, forest, self._rank_array, self._heartbeat)
+        return Trees(self.core, forest, self.rank_array, self.reporter.heartbeat)
 
     def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
         """See Engine.refine_trees."""
-        return TreeRefinement(self._core, forest.raw, self._rank_array, self._heartbeat)
+        return TreeRefinement(self.core, forest.raw, self.rank_array, self.reporter.heartbeat)
 
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """See Engine.follow_chains."""
-        return follow_chains(self._core, tips)
+        return follow_chains(self.core, tips)
 
     def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
         """See Engine.vertices_of_degree."""
         out = np.empty(most, np.int64)
         start = 0
-        while start < self.n_vertices:
-            count, start = list_degree(*self._core.offsets, degree, start, self.n_vertices, out)
+        while start < self.facts.n_vertices:
+            count, start = list_degree(*self.core.offsets, degree, start, self.facts.n_vertices, out)
             if count:
                 yield out[:count].copy()
 
     def max_degree_vertex(self) -> tuple[int, int]:
         """See Engine.max_degree_vertex."""
-        vertex, degree = max_degree_vertex(*self._core.offsets, self.n_vertices)
+        vertex, degree = max_degree_vertex(*self.core.offsets, self.facts.n_vertices)
         return int(vertex), int(degree)
 
     def degrees(self, ids: np.ndarray) -> np.ndarray:
         """See Engine.degrees."""
-        return self._core.degrees(np.asarray(ids, np.int64))
+        return self.core.degrees(np.asarray(ids, np.int64))
 
     def highest_degrees(self, most: int) -> np.ndarray:
         """See Engine.highest_degrees."""
         best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
-        for start in range(0, self.n_vertices, _PIECE):
-            ids = np.arange(start, min(start + _PIECE, self.n_vertices))
+        for start in range(0, self.facts.n_vertices, _PIECE):
+            ids = np.arange(start, min(start + _PIECE, self.facts.n_vertices))
             best, keys = np.concatenate((best, ids)), np.concatenate((keys, self.degrees(ids)))
             order = np.argsort(-keys, kind="stable")[:most]
             best, keys = best[order], keys[order]
@@ -257,7 +247,7 @@ class CpuEngine(Telling):
 
     def first_with_edge(self) -> int:
         """See Engine.first_with_edge."""
-        words = self._core.table.isolated
+        words = self.core.table.isolated
         for start in range(0, len(words), 1 << 16):
             open_words = np.flatnonzero(words[start : start + (1 << 16)] != 0xFFFFFFFFFFFFFFFF)
             if len(open_words):
@@ -268,42 +258,30 @@ class CpuEngine(Telling):
 
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:
         """See Engine.rows."""
-        return read_rows(self._core, np.asarray(ids, np.int64))
+        return read_rows(self.core, np.asarray(ids, np.int64))
 
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """See Engine.path_pieces."""
-        return path_pieces(self._core, distances.raw(), target, self._rank_array if by_rank else None)
+        return path_pieces(self.core, distances.raw(), target, self.rank_array if by_rank else None)
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """See Engine.all_edges_exist."""
-        return all_edges_exist(self._core, tails, heads)
+        return all_edges_exist(self.core, tails, heads)
 
     def scan(self, name: str, column: Column) -> int:
         """See Engine.scan."""
         if name != "steep-arcs":
             raise ValueError(f"unknown scan kernel {name!r}")
-        return count_steep(self._core, column.raw(), self._heartbeat)
+        return count_steep(self.core, column.raw(), self.reporter.heartbeat)
 
     # -- people ---------------------------------------------------------------------------------
     def user_ids(self, ids: np.ndarray) -> list[Any]:
         """See Engine.user_ids."""
         return self.store.user_ids(ids)
 
-    def stats(self) -> Counters:
-        """See Engine.stats."""
-        return self._core.counters.snapshot()
-
     def details(self) -> dict[str, Any]:
         """What a result tells of the engine beside its counters, for Result.details."""
         return {}
-
-    def count(self, **amounts: float) -> None:
-        """See Engine.count."""
-        self._core.counters.add(**amounts)
-
-    def _position(self) -> dict[str, Any]:
-        done, total = self._core.pager.position
-        return {"pass_done": done, "pass_total": total} if total else {}
 
 
 def _check_permutation(ranks: np.ndarray, store: Store) -> None:

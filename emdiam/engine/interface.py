@@ -8,11 +8,11 @@ twin. Vertices are internal numbers 0..n_vertices-1; `user_ids` translates for p
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from ..stream.counters import Counters
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
@@ -20,14 +20,18 @@ from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
 from ..traverse.spanning import SpanningForest
 from ..traverse.tree_refinement import TreeRefinement, Trees
+from .reporter import Reporter
 
 
-class Engine(Protocol):
-    """A graph opened for traversal.
+@dataclass(frozen=True)
+class Facts:
+    """What does not change while a method runs.
 
-    pool_bytes : for columns and batches beside what a method is planned to hold. room_bytes : for what a method
-    holds itself, in this process, candidates or condensed arcs; part of the pool where columns are here too.
-    spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
+    n_arcs : twice the number of edges. n_isolated : vertices without an edge. n_blocks : of the arcs, at least 1.
+    batch_bits : sources of one batch. pool_bytes : for columns and batches beside what a method is planned to hold.
+    room_bytes : for what a method holds itself, in this process, candidates or condensed arcs; part of the pool where
+    columns are here too. spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
+    in_ram : whether all blocks are.
     """
 
     n_vertices: int
@@ -36,14 +40,17 @@ class Engine(Protocol):
     n_blocks: int
     batch_bits: int
     pool_bytes: int
+    room_bytes: int
+    spare_bytes: int
     threads: int
     in_ram: bool
 
-    @property
-    def room_bytes(self) -> int: ...
 
-    @property
-    def spare_bytes(self) -> int: ...
+class Engine(Protocol):
+    """A graph opened for traversal."""
+
+    facts: Facts
+    reporter: Reporter
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
@@ -200,21 +207,4 @@ class Engine(Protocol):
 
     def user_ids(self, ids: np.ndarray) -> list[Any]:
         """The user's ids of internal vertices."""
-        ...
-
-    def stats(self) -> Counters:
-        """A snapshot of the counters; snapshots subtract."""
-        ...
-
-    def count(self, **amounts: float) -> None:
-        """Add to the counters what an algorithm did beside the engine, e.g. bytes_read of scratch files."""
-        ...
-
-    def clock(self) -> float:
-        """Seconds of wall time, from any start. What a method chooses by time it measures with this, so
-        that a run that goes on from a checkpoint makes the choices of the run before."""
-        ...
-
-    def tick(self, phase: str, **facts: Any) -> None:
-        """Report progress to the listener (throttled); facts are kept for later events."""
         ...

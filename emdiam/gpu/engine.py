@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -51,21 +51,22 @@ class GpuEngine(CpuEngine):
     """
 
     def __init__(self, engine: CpuEngine, setting: OnDevice, vram: VramPlan) -> None:
-        super().__init__(engine.store, engine._core, engine.plan, engine._progress)
+        super().__init__(engine.store, engine.core, engine.plan, reporter=engine.reporter)
         self.device = device = setting.device
         self.vram = vram
         begin = time.perf_counter()
-        self.tick("upload")
-        self.graph = open_graph(self._core, setting, vram, self._heartbeat)
+        self.reporter.tick("upload")
+        self.graph = open_graph(self.core, setting, vram, self.reporter.heartbeat)
         self.upload_seconds = time.perf_counter() - begin
         # What methods size by their budget lives on the device, and points and tables of it here.
-        self.pool_bytes = min(engine.plan.pool_bytes, vram.pool_bytes)
-        words = vram.pool_bytes // (24 * max(1, self.n_vertices))
-        self.batch_bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
+        pool = min(engine.facts.pool_bytes, vram.pool_bytes)
+        words = vram.pool_bytes // (24 * max(1, self.facts.n_vertices))
+        bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
+        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits)
         try:
             self._search = open_search(self.graph, setting)
             self._replicas = Replicas([(device, self.graph), *(
-                (other, upload(other, self._core, self._heartbeat)) for other in setting.others)])
+                (other, upload(other, self.core, self.reporter.heartbeat)) for other in setting.others)])
         except BaseException as error:
             with at_the_end(partial(close_graph, self.graph)):
                 raise error
@@ -91,10 +92,10 @@ class GpuEngine(CpuEngine):
     ) -> Traversal:
         """See Engine.bfs. With targets the device looks at all levels, and what lies behind the last
         target is cut off."""
-        if not 0 <= source < self.n_vertices:
-            raise ValueError(f"source {source} is not a vertex (0 to {self.n_vertices - 1})")
+        if not 0 <= source < self.facts.n_vertices:
+            raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
         begin = time.perf_counter()
-        self._journal.begin(self.stats())
+        self.reporter.begin()
         found, levels, complete = self._search.run(int(source), radius)
         if targets is not None:
             levels, complete = self._cut_at(found, np.unique(np.fromiter(targets, np.int64)), levels, complete)
@@ -107,7 +108,7 @@ class GpuEngine(CpuEngine):
             ops.histogram(self.device, found, levels).tolist() if profile else [])
         self._reached = ops.reached_bits(self.device, found)
         self._count(levels + 1, begin)
-        self._journal.end("bfs", self.stats(), source=int(source), eccentricity=run.eccentricity,
+        self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity,
                           reached=run.n_reached, profile=partial(self._profile, found, levels))
         return run
 
@@ -128,9 +129,9 @@ class GpuEngine(CpuEngine):
 
     def _count(self, levels: int, begin: float) -> None:
         """Count one traversal that began at `begin` (time.perf_counter)."""
-        self._core.counters.add(traversals=1, levels=levels, device_seconds=time.perf_counter() - begin)
-        self._facts["level"] = levels
-        self._heartbeat()
+        self.core.counters.add(traversals=1, levels=levels, device_seconds=time.perf_counter() - begin)
+        self.reporter.level = levels
+        self.reporter.heartbeat()
 
     def eccentricities(
         self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
@@ -138,21 +139,21 @@ class GpuEngine(CpuEngine):
     ) -> np.ndarray:
         """See Engine.eccentricities."""
         arrays = None if columns is None else [on_device(column) for column in columns]
-        self._journal.begin(self.stats())
+        self.reporter.begin()
         found = self._replicas.eccentricities(
-            np.asarray(sources, np.int64), targets, arrays, self.batch_bits, self._count)
-        self._journal.end("multi-source", self.stats(), sources=len(found),
+            np.asarray(sources, np.int64), targets, arrays, self.facts.batch_bits, self._count)
+        self.reporter.end("multi-source", sources=len(found),
                           eccentricity=None if targets is not None else int(found.max(initial=0)))
         return found
 
     def reached(self) -> np.ndarray:
         """See Engine.reached."""
         if self._reached is not None:
-            words = self._core.work.visited
+            words = self.core.work.visited
             words[:] = self.device.to_host(self._reached)[: len(words)]
-            words |= self._core.table.isolated
+            words |= self.core.table.isolated
             self._reached = None
-        return self._core.work.visited
+        return self.core.work.visited
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
@@ -168,17 +169,17 @@ class GpuEngine(CpuEngine):
         def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, most: int | None) -> tuple[bool, int]:
             begin = time.perf_counter()
             whole, levels = grower(labels, seeds, tick, most)
-            self._core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
+            self.core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
             return whole, levels
 
-        return grow_clusters(self._core, masters, self._rank_array, self._heartbeat, most_rounds, grow)
+        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)
 
     # -- columns --------------------------------------------------------------------------------
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """See Engine.new_column. Raises OverflowError beyond uint32."""
         if largest >= ops.UNREACHED:
             raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
-        return DeviceColumn.new(self.device, self.n_vertices, value)
+        return DeviceColumn.new(self.device, self.facts.n_vertices, value)
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""
@@ -197,10 +198,10 @@ class GpuEngine(CpuEngine):
         if self._spreader is None:
             self._spreader = Spreader(self.device, self.graph)
         begin = time.perf_counter()
-        self._journal.begin(self.stats())
+        self.reporter.begin()
         lowered = grow(self._spreader)
         self._count(0, begin)
-        self._journal.end("spread", self.stats(), reached=lowered)
+        self.reporter.end("spread", reached=lowered)
         return lowered
 
 

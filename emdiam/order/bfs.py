@@ -57,7 +57,7 @@ def by_bfs(engine: CpuEngine, seed: int) -> np.ndarray:
             engine.spread(seeds, np.zeros(len(seeds), np.int64), levels.unreached - 1, levels)
         del hubs
         levels = _widened(engine, levels, labels.largest_other - 1)
-    engine.tick("number")
+    engine.reporter.tick("number")
     return _numbered(labels, levels)
 
 
@@ -66,7 +66,7 @@ def _graph_hub(engine: CpuEngine) -> int:
     vertex, most = engine.max_degree_vertex()
     if most < 1 or engine.store.is_natural:
         return vertex if most > 0 else -1
-    found = (engine.n_vertices, -1)
+    found = (engine.facts.n_vertices, -1)
     for part, ranks in natural_parts(engine.store):
         hubs = np.flatnonzero(_degrees(engine, part) == most)
         if len(hubs):
@@ -101,7 +101,7 @@ class _Labels:
         self.largest_other = 0
         found = engine.components(start)
         if found is None:
-            self.of = np.full(engine.n_vertices, start, self.store.id_dtype)
+            self.of = np.full(engine.facts.n_vertices, start, self.store.id_dtype)
         else:
             self.of, self.largest_other = found.labels, found.largest_size()
             found.release()

@@ -49,10 +49,10 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
     the disk has no room for a condensed graph that is too large for RAM."""
     store = engine.store
     keys = np.zeros(store.n_vertices, store.id_dtype)
-    if engine.n_arcs == 0:
+    if engine.facts.n_arcs == 0:
         return place_by_key(keys, 1, store)
-    engine.tick("grow clusters")
-    expected = max(1, (engine.n_vertices - engine.n_isolated) // SPACING)
+    engine.reporter.tick("grow clusters")
+    expected = max(1, (engine.facts.n_vertices - engine.facts.n_isolated) // SPACING)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
     assert labels is not None
     _check_room(engine, labels.n_groups)
@@ -71,8 +71,8 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
 def _check_room(engine: CpuEngine, n_clusters: int) -> None:
     """Every component has a cluster, and nobody knew how many there are. Raises MoreMemoryError where the plan of
     the engine leaves less than they take."""
-    beyond = _CLUSTER_BYTES * (n_clusters - _planned_clusters(engine.n_vertices))
-    missing = beyond - engine.spare_bytes
+    beyond = _CLUSTER_BYTES * (n_clusters - _planned_clusters(engine.facts.n_vertices))
+    missing = beyond - engine.facts.spare_bytes
     if beyond > 0 and missing > 0:
         raise MoreMemoryError(f"{n_clusters:,} clusters, one in every component at least, take"
                               f" {format_size(missing)} more than the memory that was planned", missing)
@@ -85,8 +85,8 @@ def _planned_clusters(n_vertices: int) -> int:
 def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, scratch: Scratch) -> np.ndarray:
     """Where each cluster comes among all, int64[K]."""
     radii, sizes = labels.tally()
-    room = Room(LEAST_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.threads))
-    engine.tick("condense")
+    room = Room(LEAST_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.facts.threads))
+    engine.reporter.tick("condense")
     graph = condensed_graph(engine, labels, radii, room)
     try:
         return local_positions(graph, engine.ranks(labels.masters), sizes, seed, room)

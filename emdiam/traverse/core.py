@@ -105,6 +105,11 @@ class Core:
 
         return self.crew.everywhere(timed)
 
+    def position(self) -> dict[str, Any]:
+        """Where a pass is, for an event."""
+        done, total = self.pager.position
+        return {"pass_done": done, "pass_total": total} if total else {}
+
     @property
     def slice_arcs(self) -> int:
         """Arcs after which a sparse kernel returns for progress and Ctrl-C (about 0.2 s)."""

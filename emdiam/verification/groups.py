@@ -131,14 +131,14 @@ class LabelStage:
 
     def _propose_each(self, engine: Engine, columns: list[LabelColumn], labels: np.ndarray) -> None:
         for j, column in enumerate(columns):
-            engine.tick("labels")
+            engine.reporter.tick("labels")
             run = engine.bfs(column.vertex)
             assert run.distances is not None
             self._within(column, run.levels)
             _fill(labels, j, [run.distances])
 
     def _propose_batch(self, engine: Engine, columns: list[LabelColumn], labels: np.ndarray) -> None:
-        engine.tick("labels")
+        engine.reporter.tick("labels")
         proposed = [engine.new_column(self._largest) for _ in columns]
         try:
             engine.eccentricities(np.array([column.vertex for column in columns]), columns=proposed)

@@ -14,7 +14,7 @@ from bench.cache import Cache
 from bench.events import Account, accounted, listening, median_interval
 from bench.graphs import QUICK
 from bench.setting import QUICK_EFFORT, Setting
-from emdiam.traverse.traversal_events import Journal
+from emdiam.engine.traversal_events import TraversalEvents
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
@@ -45,17 +45,17 @@ def test_an_account_ends_with_a_failure():
 
 
 def test_all_that_an_engine_tells_is_put_to_account(tmp_path: Path):
-    began = Journal.begin
+    began = TraversalEvents.begin
     with engine_on(write_store(tmp_path / "g.zarr", odd_graphs()["grid"])) as engine, listening(tmp_path) as listener:
-        engine._progress = listener
+        engine.reporter.listener = listener
         with accounted(engine) as account:
-            engine.tick("bfs", lower=1, upper=2)
+            engine.reporter.tick("bfs", lower=1, upper=2)
             engine.bfs(0)
-            engine.tick("bfs", lower=1, upper=2)
+            engine.reporter.tick("bfs", lower=1, upper=2)
         told = account.calls
         engine.bfs(0)
     assert told == account.calls >= 6  # two ticks, begin and end, two snapshots of counters
-    assert Journal.begin is began and 0 < account.seconds < 5
+    assert TraversalEvents.begin is began and 0 < account.seconds < 5
     assert '"record": "traversal"' in (tmp_path / "events.jsonl").read_text()
 
 

@@ -88,7 +88,7 @@ def test_a_long_trace_is_thinned_out_and_keeps_its_end(cache: Cache):
     with open_store(cache.store(GRID)) as store, open_engine(store) as engine:
         trace = Trace(engine)
         for k in range(1500):
-            engine.tick("bfs", lower=k, upper=3000 - k)
+            engine.reporter.tick("bfs", lower=k, upper=3000 - k)
         rows = trace.rows()
     assert 300 < len(rows) <= 401 and rows[0][1:] == [0, 0, 3000, None] and rows[-1][1:] == [1499, 1499, 1501, None]
 

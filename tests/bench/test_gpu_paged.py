@@ -81,7 +81,7 @@ def test_a_room_is_what_a_paged_search_takes() -> None:
     for by_level in (False, True):
         device = open_device("shim-0")
         with memory_engine(graph, items, 1) as engine, \
-                opened_pages(device, engine._core, room.page_shift, room.kept, ("copy",), TYPICAL) as there:
+                opened_pages(device, engine.core, room.page_shift, room.kept, ("copy",), TYPICAL) as there:
             if by_level:
                 assert Levels(device, there, 60.0).run(5)[1][0]["found"] == 1
             else:

@@ -175,7 +175,7 @@ def test_memory_is_what_a_worker_plans(tmp_path: Path):
     path = write_store(tmp_path / "g.zarr", graph, chunk=1 << 12)
     for workers in (1, 2):
         with engine_on_workers(path, workers, processes=False) as engine:
-            plan, (shape, n_arcs) = engine.group.plans[0], (SOCIAL, engine.n_arcs)
+            plan, (shape, n_arcs) = engine.group.plans[0], (SOCIAL, engine.facts.n_arcs)
         shape = replace(shape, n_vertices=n, n_arcs=n_arcs)
         memory = worker_memory(shape, n_arcs, replace(MACHINES, workers=workers), plan["base_bytes"])
         widest = max(max(phase.bytes, phase.worst_bytes) for phase in engine.group.spec.phases)

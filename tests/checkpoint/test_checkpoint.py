@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def test_a_run_that_stops_at_any_verb_goes_on_to_the_same_result(engine: Any, ru
 def test_a_checkpoint_changes_no_result(engine: Any, tmp_path: Path) -> None:
     for run in RUNS:
         kept = Kept(engine, tmp_path / run, run)
-        engine._core.bias, engine._core.thin = 1.0, False
+        engine.core.bias, engine.core.thin = 1.0, False
         plain = kept.plain()
         assert kept.run() == plain, run
 
@@ -80,7 +81,7 @@ def test_of_many_batches_at_once_only_the_one_under_way_is_lost(
     engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     want = Kept(engine, tmp_path / "large", "apsp").run()
-    monkeypatch.setattr(engine, "batch_bits", 4)
+    monkeypatch.setattr(engine, "facts", replace(engine.facts, batch_bits=4))
     kept = Kept(engine, tmp_path / "whole", "apsp")
     assert same_answer(kept.run(), want)
     total, batches = kept.journal.written, kept.run()["traversals"]["multi_source"]

@@ -19,12 +19,12 @@ from hypothesis import strategies as st
 from emdiam._version import __version__
 from emdiam.api_exact import METHODS, ExactRun, exact
 from emdiam.cli.events import MOST, MOST_TURNS, EventLog, begin_log, store_digest
+from emdiam.engine.traversal_events import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared
 from emdiam.store.store import open_store
 from emdiam.stream.counters import Counters
 from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
-from emdiam.traverse.traversal_events import MOST_PROFILES, Journal
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 from tests.helpers.waiting import PATIENCE
@@ -93,16 +93,17 @@ def test_a_bfs_tells_its_profile(tmp_path: Path, kind: str):
         hub = max(range(len(graph)), key=lambda v: len(graph[v]))
         wanted = np.bincount([length for length in naive.distances(graph, hub) if length >= 0]).tolist()
         with engine_on(write_store(tmp_path / f"{number}.zarr", graph), kind) as engine:
-            engine._journal = Journal()
+            events = TraversalEvents()
+            engine.reporter.traversals = events
             engine.bfs(hub)
-            found = engine._journal.take({})
+            found = events.take({})
         assert found["profile"] == [list(pair) for pair in enumerate(wanted)]
         assert (found["source"], found["eccentricity"], found["reached"]) == (hub, len(wanted) - 1, sum(wanted))
 
 
 # -- the journal --------------------------------------------------------------------------------
 def test_a_traversal_is_told_once_and_with_the_bounds_after_it():
-    journal = Journal()
+    journal = TraversalEvents()
     assert journal.take({}) is None
     journal.begin(Counters(traversals=4, bytes_read=10))
     journal.end("bfs", Counters(traversals=5, bytes_read=17, levels=3), source=1)
@@ -114,7 +115,7 @@ def test_a_traversal_is_told_once_and_with_the_bounds_after_it():
 
 
 def test_very_many_traversals_are_thinned_and_those_that_change_bounds_are_kept():
-    journal, told = Journal(), []
+    journal, told = TraversalEvents(), []
     for number in range(2000):
         journal.begin(Counters())
         journal.end("bfs", Counters(), profile=lambda: [[0, 1]])

@@ -11,10 +11,10 @@ import pytest
 from emdiam.api_exact import ExactRun, exact
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.dask.setting import OnCluster
+from emdiam.engine.reporter import Reporter
 from emdiam.methods.exact.result import Result
 from emdiam.session import open_engine
 from emdiam.store.store import open_store
-from emdiam.traverse.progress_reporter import Telling
 from tests.methods.approx.test_data import DIAMETERS, INDEX
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
@@ -60,7 +60,7 @@ def test_diameters_and_certificates(
     stores: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, workers: int
 ) -> None:
     """With a clock that only counts how often it is looked at, since pivots choose what is cheaper by theirs."""
-    monkeypatch.setattr(Telling, "clock", lambda self: next(self.__dict__.setdefault("_looks", count())) / 100)
+    monkeypatch.setattr(Reporter, "clock", lambda self: next(self.__dict__.setdefault("_looks", count())) / 100)
     here = solved(stores[name], "pivots", None, tmp_path / "here.json")
     there = solved(stores[name], "pivots", workers, tmp_path / "there.json")
     assert figures(there) == figures(here)

@@ -351,7 +351,7 @@ def test_twenty_kills_of_an_exact_run(tmp_path: Path, data_folder: Path, capsys:
 def test_a_stopped_process_is_named(tmp_path: Path) -> None:
     with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 2) as engine:
         heard: list[Any] = []
-        engine._progress = lambda event: heard.append(event.facts.get("waiting_for"))
+        engine.reporter.listener = lambda event: heard.append(event.facts.get("waiting_for"))
         address = engine.group.spec.addresses[1]
         pid = client(2).run(os.getpid, workers=[address])[address]
         os.kill(pid, signal.SIGSTOP)

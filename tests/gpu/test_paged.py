@@ -55,7 +55,7 @@ def paged(folder: Path, graph: naive.Graph, kind: str, device: Any, ways: tuple[
     """The graph in pages of 2^page_shift blocks of CHUNK arcs, `kept` of which may stay."""
     store = write_store(folder / "g.zarr", graph, chunk=CHUNK)
     with engine_on(store, kind) as engine:
-        core = engine._core
+        core = engine.core
         pages = PageCache(device, core, page_shift, kept)
         try:
             offsets = upload_offsets(device, core)

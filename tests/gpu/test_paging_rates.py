@@ -33,10 +33,10 @@ def test_the_rates_of_a_device_come_out(copy_rate: float, place_rate: float) -> 
 
     device = TimedDevice(copy_rate, place_rate, 1e-6)
     with memory_engine(pairs(BLOCK * 16), BLOCK, 1) as engine:
-        pages = PageCache(device, engine._core, 3, 0)
+        pages = PageCache(device, engine.core, 3, 0)
         try:
             before = device.used
-            model = measure(device, engine._core, pages)
+            model = measure(device, engine.core, pages)
         finally:
             pages.close()
     assert model.copy_rate == pytest.approx(copy_rate, rel=0.03)

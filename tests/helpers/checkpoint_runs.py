@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -83,11 +84,12 @@ class Kept:
 
     def plain(self) -> dict[str, Any]:
         """The result without a checkpoint."""
+        self._bare.reporter.use_clock(time.perf_counter)
         return self._on(self._bare)
 
     def run(self, stop: int | None = None, before: bool = True, half: int | None = None) -> dict[str, Any]:
         """The result over the journal; Planted where it is told to stop."""
-        self._bare._core.bias, self._bare._core.thin = 1.0, False  # as in a new process
+        self._bare.core.bias, self._bare.core.thin = 1.0, False  # as in a new process
         folder = Folder(self._path)
         try:
             self.journal = CountingJournal(folder, stop, before)

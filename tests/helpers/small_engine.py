@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -69,3 +70,8 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
         yield make
     finally:
         crew.close()
+
+
+def limit_pool(engine: Any, pool_bytes: int) -> None:
+    """Give an engine another pool."""
+    engine.facts = replace(engine.facts, pool_bytes=pool_bytes, room_bytes=pool_bytes)

@@ -79,7 +79,7 @@ def test_a_shuffled_strip_is_read_less_often(tmp_path: Path):
     blocks = []
     for name in (path, tmp_path / "c.zarr"):
         with engine_on(name, arena_bytes=26 * 64 * 4) as engine:  # a tenth of 256 blocks
-            before = engine.stats()
+            before = engine.reporter.stats()
             engine.bfs(engine.max_degree_vertex()[0])
-            blocks.append((engine.stats() - before).blocks_read)
+            blocks.append((engine.reporter.stats() - before).blocks_read)
     assert blocks[0] >= 5 * blocks[1]

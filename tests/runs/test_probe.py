@@ -90,7 +90,7 @@ def test_a_probe_equals_its_twin(graph: naive.Graph):
     with tempfile.TemporaryDirectory() as folder:
         path = write_store(Path(folder) / "g.zarr", graph)
         with engine_on(path) as engine:
-            check(graph, probe_graph(engine, ARENA), engine.n_blocks)
+            check(graph, probe_graph(engine, ARENA), engine.facts.n_blocks)
 
 
 @pytest.mark.parametrize("name", [name for name, graph in odd_graphs().items() if any(graph)])
@@ -98,7 +98,7 @@ def test_odd_graphs_are_probed(tmp_path: Path, name: str):
     graph = odd_graphs()[name]
     path = write_store(tmp_path / "g.zarr", graph)
     with engine_on(path) as engine:
-        check(graph, probe_graph(engine, ARENA), engine.n_blocks)
+        check(graph, probe_graph(engine, ARENA), engine.facts.n_blocks)
 
 
 @pytest.mark.parametrize("name", ["path", "grid", "star", "clique-and-path"])
@@ -116,13 +116,13 @@ def test_reads_are_those_of_its_traversals(tmp_path: Path, name: str):
             others = engine.components(hub)
             if others.largest_size() > first.n_reached:
                 first = engine.bfs(others.larger_than(others.largest_size() - 1, most=1)[0].hub)
-        before = engine.stats().blocks_read
+        before = engine.reporter.stats().blocks_read
         second = engine.bfs(first.farthest)
         engine.bfs(second.farthest)
-        blocks, counted = engine.stats().blocks_read - before, 2
+        blocks, counted = engine.reporter.stats().blocks_read - before, 2
         if found.connected:
-            blocks, counted = engine.stats().blocks_read, 3
-        assert found.reads == blocks / (counted * engine.n_blocks)
+            blocks, counted = engine.reporter.stats().blocks_read, 3
+        assert found.reads == blocks / (counted * engine.facts.n_blocks)
 
 
 @pytest.mark.parametrize("name", ["one", "no-edges"])

@@ -63,7 +63,7 @@ def levels(tmp_path: Path, graph: naive.Graph, dense_arcs: int) -> Any:
         options = {"memory_bytes": 2 << 30, "arena_bytes": 4 * CHUNK * 4, "dense_arcs": dense_arcs}
         with open_engine(store, **options) as engine:
             recorder.blocks()
-            run = BfsRun(engine._core, 0, profile=True)
+            run = BfsRun(engine.core, 0, profile=True)
             per_level: dict[int, list[int]] = {}
             kinds: dict[int, tuple[bool, bool]] = {}
             finished = False
@@ -116,4 +116,4 @@ def test_an_arena_as_large_as_the_graph_reads_each_block_once(tmp_path: Path) ->
         with open_engine(store, memory_bytes=2 << 30) as engine:
             for source in range(5):
                 engine.bfs(source)
-            assert engine.stats().blocks_read == store.indices.n_chunks
+            assert engine.reporter.stats().blocks_read == store.indices.n_chunks

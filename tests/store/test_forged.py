@@ -253,7 +253,7 @@ def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.
     without_sums(monkeypatch)
     walks = np.array([[0, 0, -1, 0]])
     with open_store(one_way(tmp_path / "g.zarr", ROUND)) as store, open_engine(store, memory_bytes=2 << 30) as engine:
-        core = engine._core
+        core = engine.core
         span = np.array([0, 280])
         asked = follow(walks, np.ones(1, np.uint8), core.paging, core.offsets, span, np.empty(2, np.int64))
     assert asked == -1 - 0  # vertex 1 does not know it

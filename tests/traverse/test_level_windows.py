@@ -62,7 +62,7 @@ def test_distances(tmp_path: Path, shape: str, seed: int, monkeypatch: pytest.Mo
             assert near.distances.gather(np.arange(n)).tolist() == [d if d <= radius else -1 for d in far]
             assert near.eccentricity == (max(far) if radius > max(far) else None)
         engine.bfs(sources[0])
-        engine._core.thin = True
+        engine.core.thin = True
         columns = [engine.new_column(n) for _ in sources]
         assert engine.eccentricities(sources, columns=columns).tolist() == [max(d) for d in want]
         assert [c.gather(np.arange(n)).tolist() for c in columns] == want
@@ -80,6 +80,6 @@ def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
                          thin_share=1.0) as engine:
             with pytest.raises(OverflowError):
                 engine.bfs(0, into=engine.new_column(200))
-            engine._core.thin = True
+            engine.core.thin = True
             with pytest.raises(OverflowError):
                 engine.eccentricities([0], columns=[engine.new_column(200)])

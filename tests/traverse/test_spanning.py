@@ -172,10 +172,10 @@ def test_a_small_buffer_takes_more_scans_and_reads_no_more_than_them(tmp_path: P
     found = {}
     with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed") as engine:
         for edges in (16, 100, 1000, 10_000):
-            before = engine.stats()
+            before = engine.reporter.stats()
             forest = engine.spanning_forest(9, 8 * edges)
-            used = engine.stats() - before
-            assert used.passes == forest.scans and used.blocks_read <= forest.scans * engine.n_blocks
+            used = engine.reporter.stats() - before
+            assert used.passes == forest.scans and used.blocks_read <= forest.scans * engine.facts.n_blocks
             assert forest.bytes_read == used.bytes_read > 0
             found[edges] = (forest.scans, forest.raw.tolist())
     assert len({tuple(parents) for _, parents in found.values()}) == 1
@@ -196,9 +196,9 @@ def test_a_scan_goes_on_where_it_was_full(tmp_path: Path, monkeypatch: pytest.Mo
     graph = naive.graph_of(120, [(rng.randrange(120), rng.randrange(120)) for _ in range(1500)])
     for engine_name in ("in-ram", "streamed"):
         with engine_on(write_store(tmp_path / "g.zarr", graph), engine_name) as engine:
-            before = engine.stats()
+            before = engine.reporter.stats()
             assert check_forest(engine, graph, 6, 1 << 20).scans == 1
-            assert (engine.stats() - before).edges_scanned == engine.n_arcs
+            assert (engine.reporter.stats() - before).edges_scanned == engine.facts.n_arcs
             for key in range(20):
                 check_forest(engine, graph, key, LEAST)
 

@@ -59,7 +59,7 @@ def test_parents_go_by_rank(graph: naive.Graph, shuffle: random.Random, chunk: i
     with engines(chunk) as make:
         engine = make(graph)
         column = distances(engine, source)
-        engine._ranks = ranks
+        engine.rank_array = ranks
         assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(graph, source, ranks)
         parents = approx_twins.tree_parents(graph, source, ranks)
         target = shuffle.choice([v for v, p in enumerate(naive.distances(graph, source)) if p >= 0])
@@ -76,22 +76,22 @@ def test_every_engine_and_number_of_threads(tmp_path: Path, kind: str) -> None:
     for threads in (1, 3):
         with engine_on(path, kind, **{"threads": threads}) as engine:
             for source in (0, 299):
-                engine._ranks = None
+                vars(engine).pop("rank_array", None)
                 column = distances(engine, source)
                 assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(graph, source)
-                engine._ranks = ranks_for(300, shuffle)
+                engine.rank_array = ranks_for(300, shuffle)
                 assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(
-                    graph, source, engine._ranks)
+                    graph, source, engine.rank_array)
 
 
 def test_a_scan_costs_one_pass(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", ODD["grid"]), "streamed") as engine:
         column = distances(engine, 0)
-        before = engine.stats()
+        before = engine.reporter.stats()
         engine.tree_diameter(column, 0)
-        used = engine.stats() - before
-        assert used.passes == 1 and used.blocks_read <= engine.n_blocks
-        assert 0 < used.edges_scanned <= engine.n_arcs
+        used = engine.reporter.stats() - before
+        assert used.passes == 1 and used.blocks_read <= engine.facts.n_blocks
+        assert 0 < used.edges_scanned <= engine.facts.n_arcs
 
 
 def test_long_trees_and_small_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

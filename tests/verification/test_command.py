@@ -97,7 +97,7 @@ def random_certificate(store: Path, path: Path, columns: int) -> None:
         hub = engine.max_degree_vertex()[0]
         run = engine.bfs(hub)
         others = engine.components(hub)
-        count = engine.n_isolated + 1 + (0 if others is None else others.n_others)
+        count = engine.facts.n_isolated + 1 + (0 if others is None else others.n_others)
         assert run.distances is not None
         reached = run.distances.select("<", run.distances.unreached)
         chosen = np.random.default_rng(0).choice(reached, columns, replace=False).tolist()

@@ -53,7 +53,7 @@ def lower_bounds(
 ) -> Lower:
     """The largest eccentricity of the far masters. The labels are used up."""
     sources = labels.masters[graph.top_masters()[sweeps.far]]
-    if engine.in_ram:
+    if engine.facts.in_ram:
         lower = _by_bfs(engine, sources, sweeps.upper, own)
         if lower is not None:
             return lower
@@ -69,7 +69,7 @@ def lower_bounds(
 def _in_order(engine: Engine, labels: Labels, sources: np.ndarray, room: Room) -> None:
     """The distances from the sources, by shortest paths over the arcs in the order of the labels."""
     places = labels.places()
-    packing = Packing(engine.n_vertices, 1)
+    packing = Packing(engine.facts.n_vertices, 1)
     with collecting(packing, room) as collector:
         engine.renumbered_arcs(places, (packing.id_bits, packing.weight_bits), collector.push)
         arcs = collector.finish(room.arcs_bytes)

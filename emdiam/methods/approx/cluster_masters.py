@@ -39,9 +39,9 @@ class MasterChoice:
     def __init__(self, run: ClusterRun) -> None:
         self._run, self._auto = run, run.options.masters == "auto"
         if not self._auto:
-            self.expected = resolve_masters(run.options.masters, run.engine.n_vertices)
+            self.expected = resolve_masters(run.options.masters, run.engine.facts.n_vertices)
             return
-        most = most_by_itself(run.engine.n_vertices - run.engine.n_isolated)
+        most = most_by_itself(run.engine.facts.n_vertices - run.engine.facts.n_isolated)
         self.expected = self._least = max(1, min(most, math.isqrt(run.room.arcs_bytes // _ENTRY_BYTES)))
         self._most, self._shrunk = most, False
         self._steps = [f"{self.expected:,} masters: the square root of the room for arcs, so that they fit"]
@@ -69,12 +69,12 @@ class MasterChoice:
 def _grow(run: ClusterRun, expected: int, most_rounds: int | None) -> Labels | None:
     engine, options = run.engine, run.options
     with run.stages.timed("masters"):
-        engine.tick("masters")
+        engine.reporter.tick("masters")
         masters = engine.sample_vertices(stream_key(options.seed, "masters"), expected)
         if options.euler:
-            masters = _with_tour(run, masters, max(1, -(-engine.n_vertices // expected)))
+            masters = _with_tour(run, masters, max(1, -(-engine.facts.n_vertices // expected)))
     with run.stages.timed("grow"):
-        engine.tick("grow clusters", masters=len(masters))
+        engine.reporter.tick("grow clusters", masters=len(masters))
         return engine.grow_clusters(masters, most_rounds)
 
 

@@ -56,19 +56,19 @@ def searches_for(n_arcs: int) -> int:
 def room_in(engine: Engine, scratch: Scratch, taken: int = 0) -> Room:
     """What is planned at least, and a share of what is left beside `taken` bytes. Arcs of two levels lie side by
     side while the graph is condensed again or put in local order."""
-    share = (engine.room_bytes - taken) // 3
-    return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.threads),
-                lambda: engine.tick("shortest paths"))
+    share = (engine.facts.room_bytes - taken) // 3
+    return Room(LEAST_SORT_BYTES + share, LEAST_ARC_BYTES + share, scratch, min(2, engine.facts.threads),
+                lambda: engine.reporter.tick("shortest paths"))
 
 
 class ClusterRun:
     """One run; see clusters.py."""
 
     def __init__(self, engine: Engine, options: ClusterOptions) -> None:
-        if engine.n_vertices == 0:
+        if engine.facts.n_vertices == 0:
             raise InputError("the graph has no vertices, so its diameter is undefined")
         self.engine, self.options, self.stages = engine, options, Stages()
-        most = engine.n_vertices - 1 if engine.n_arcs else 0
+        most = engine.facts.n_vertices - 1 if engine.facts.n_arcs else 0
         self.found = Found(0, most, (0, most))
         self.labels: Labels | None = None
         self.graph: CondensedGraph | None = None
@@ -77,16 +77,16 @@ class ClusterRun:
         self.scratch = Scratch(Path(scratch_folder(options.scratch)), Path())
         self.room = room_in(engine, self.scratch)
         self._scratch_counted = 0
-        self._begin, self._before = time.perf_counter(), engine.stats()
+        self._begin, self._before = time.perf_counter(), engine.reporter.stats()
 
     def run(self) -> Approximation:
         """The approximation. Raises StoppedEarly on Ctrl-C and at the end of the time."""
         try:
             with stopping(self.result):
-                if self.engine.n_arcs:
+                if self.engine.facts.n_arcs:
                     self._solve()
                 else:
-                    self.found = Found(0, 0, (0, 0), 0, None, self.engine.n_vertices)
+                    self.found = Found(0, 0, (0, 0), 0, None, self.engine.facts.n_vertices)
         finally:
             if self.graph is not None:
                 self.graph.arcs.close()
@@ -106,9 +106,9 @@ class ClusterRun:
         self.facts.update(masters=len(radii), rounds=int(radii.max()))
         owner_parts = graph.parts[graph.owners()]
         part_sizes = np.bincount(owner_parts, weights=sizes, minlength=graph.n_parts).astype(np.int64)
-        self.found.n_components = self.engine.n_isolated + graph.n_parts
+        self.found.n_components = self.engine.facts.n_isolated + graph.n_parts
         with self.stages.timed("shortest paths"):
-            self.engine.tick("shortest paths")
+            self.engine.reporter.tick("shortest paths")
             sweeps = double_sweep(graph, self.room)
         own = self._largest_part(part_sizes, owner_parts)
         self._estimate(graph, sweeps, own)
@@ -119,8 +119,8 @@ class ClusterRun:
         """Take from the room what more clusters take than were planned for. Raises MoreMemoryError."""
         from .clusters import beyond_plan
 
-        beyond, room = beyond_plan(self.engine.n_vertices, self.options, n_clusters), self.engine.room_bytes
-        missing = beyond - room - self.engine.spare_bytes
+        beyond, room = beyond_plan(self.engine.facts.n_vertices, self.options, n_clusters), self.engine.facts.room_bytes
+        missing = beyond - room - self.engine.facts.spare_bytes
         if missing > 0:
             raise MoreMemoryError(f"{n_clusters:,} clusters, one in every component at least, take"
                                   f" {format_size(missing)} more than the memory that was planned", missing)
@@ -131,7 +131,7 @@ class ClusterRun:
         assert self.labels is not None
         seed = self.options.seed
         with self.stages.timed("condense"):
-            self.engine.tick("condense", masters=len(radii))
+            self.engine.reporter.tick("condense", masters=len(radii))
             graph = self.graph = condensed_graph(self.engine, self.labels, radii, self.room)
             ranks = self.engine.ranks(self.labels.masters)
             if graph.arcs.n_arcs >= local.LOCAL_ARCS:
@@ -154,7 +154,7 @@ class ClusterRun:
         most = np.flatnonzero(sizes == sizes.max())
         if len(most) > 1:
             assert self.labels is not None
-            first = np.full(len(sizes), self.engine.n_vertices, np.int64)
+            first = np.full(len(sizes), self.engine.facts.n_vertices, np.int64)
             np.minimum.at(first, owner_parts, self.engine.ranks(self.labels.first_members()))
             most = most[[int(first[most].argmin())]]
         return int(most[0])
@@ -171,7 +171,7 @@ class ClusterRun:
         found = self.found
         found.upper = min(found.upper, int(sweeps.upper.max()))
         found.largest = (0, min(found.upper, int(sweeps.upper[own])))
-        self.engine.tick("upper bound", upper=found.upper)
+        self.engine.reporter.tick("upper bound", upper=found.upper)
         with self.stages.timed("upper bound"):
             smallest = np.unique(graph.parts, return_index=True)[1]
             limits = HeightLimits(searches_for(graph.arcs.n_arcs), least_bytes(len(graph.parts)) + PIVOT_BYTES)
@@ -186,7 +186,7 @@ class ClusterRun:
         """A real distance in every component that matters, and its check."""
         assert self.labels is not None
         with self.stages.timed("lower bound"):
-            self.engine.tick("lower bound", upper=self.found.upper)
+            self.engine.reporter.tick("lower bound", upper=self.found.upper)
             lower = lower_bounds(self.engine, self.labels, graph, sweeps, own, self.room)
         self.labels = None
         self.stages.bfs += lower.traversals
@@ -198,18 +198,18 @@ class ClusterRun:
     def _count_scratch(self) -> None:
         """What was read from scratch files is part of what the run has read."""
         read = self.scratch.bytes_read
-        self.engine.count(bytes_read=read - self._scratch_counted)
+        self.engine.reporter.count(bytes_read=read - self._scratch_counted)
         self._scratch_counted = read
 
     def result(self) -> Approximation:
         """All that is known now."""
         engine, found = self.engine, self.found
         self._count_scratch()
-        used = engine.stats() - self._before
+        used = engine.reporter.stats() - self._before
         elapsed, verify = time.perf_counter() - self._begin, self.stages.seconds.get("verify", 0.0)
         lower, upper = found.largest
         result = Approximation(
-            method="clusters", n_vertices=engine.n_vertices, n_edges=engine.n_arcs // 2,
+            method="clusters", n_vertices=engine.facts.n_vertices, n_edges=engine.facts.n_arcs // 2,
             connected=None if found.n_components is None else found.n_components == 1,
             n_components=found.n_components, diameter=None,
             diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,

@@ -119,7 +119,8 @@ class Fringe(DoubleSweeps):
     def _batches(self, centre: Eccentricity) -> Iterator[np.ndarray]:
         """F(u) by rank: a few vertices one by one, then growing batches, as large as memory lets them."""
         assert centre.distances is not None
-        most = min(MOST_BITS, WORD_BITS * (self.engine.pool_bytes // batch_bytes(self.engine.n_vertices, WORD_BITS)))
+        facts = self.engine.facts
+        most = min(MOST_BITS, WORD_BITS * (facts.pool_bytes // batch_bytes(facts.n_vertices, WORD_BITS)))
         done, last = 0, -1
         while True:
             listed = first_by_rank(

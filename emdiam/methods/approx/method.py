@@ -109,7 +109,7 @@ def check_lower(engine: Engine, labels: Column, source: int, target: int, length
     """The witness of d(source, target) >= length by the distances `labels` from source, checked by a
     scan. Without a path, which a lower bound does not need and which costs a block a vertex where a
     store has no locality. Raises EmdiamError if it does not hold (a fault of ours)."""
-    engine.tick("verify")
+    engine.reporter.tick("verify")
     if labels.gather([source, target]).tolist() != [0, length] or engine.scan("steep-arcs", labels) != 0:
         raise EmdiamError("the distances of the lower bound are not distances: this is a fault of emdiam: "
                           "please report it with the store")
@@ -120,9 +120,9 @@ def check_lower(engine: Engine, labels: Column, source: int, target: int, length
 def run_approximation(method: SweepingMethod) -> Approximation:
     """Run the method and check its lower bound. Raises as exact.run.run_method."""
     engine = method.engine
-    if engine.n_vertices == 0:
+    if engine.facts.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined")
-    begin, before = time.perf_counter(), engine.stats()
+    begin, before = time.perf_counter(), engine.reporter.stats()
     witness = None
 
     def interim() -> Approximation:

@@ -63,14 +63,14 @@ class SpanningRun(SweepingMethod):
         self.heights: list[int] = []
         self.scans, self.converged, self.n_trees = 0, False, 0
         self._trees: Trees | None = None
-        most = max(0, engine.n_vertices - engine.n_isolated - 1)
-        least = min(1, engine.n_arcs)
+        most = max(0, engine.facts.n_vertices - engine.facts.n_isolated - 1)
+        least = min(1, engine.facts.n_arcs)
         self.best = Best(least)
         self.bounds = TreeBounds(0, least, most, least, most, -1)
 
     def solve(self) -> None:
         """Build the tree and refine it; fills the bounds, and the labels of the lower one."""
-        if self.engine.n_arcs == 0:
+        if self.engine.facts.n_arcs == 0:
             self.heights, self.converged, self.components_known = [0], True, True
             return
         self.checkpoint()
@@ -135,7 +135,7 @@ class SpanningRun(SweepingMethod):
 
     def n_components(self) -> int | None:
         """Number of components, isolated vertices included; None while unknown."""
-        return self.engine.n_isolated + self.n_trees if self.components_known else None
+        return self.engine.facts.n_isolated + self.n_trees if self.components_known else None
 
     def estimate(self) -> int | None:
         """Twice the height of the tree; None before there is one."""

@@ -52,7 +52,7 @@ class Bounding(ExactMethod):
         self.lower: Column | None = None
         self.upper_bounds: Column | None = None  # open at candidates only
         self.iterations = 0
-        self.n_candidates = engine.n_vertices
+        self.n_candidates = engine.facts.n_vertices
 
     def _prepare(self, largest: int) -> None:
         self.lower, self.upper_bounds = self.engine.new_column(largest, 0), self.engine.new_column(largest)

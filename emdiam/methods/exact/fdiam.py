@@ -78,10 +78,10 @@ class Fdiam(ExactMethod):
         self.state = None
 
     def _facts(self) -> dict[str, Any]:
-        return {"active": self.engine.n_vertices if self.state is None else self.state.n_active}
+        return {"active": self.engine.facts.n_vertices if self.state is None else self.state.n_active}
 
     def _details(self) -> dict[str, Any]:
-        return self.stages.details(self.engine.n_vertices, self.engine.n_isolated)
+        return self.stages.details(self.engine.facts.n_vertices, self.engine.facts.n_isolated)
 
     # -- one component --------------------------------------------------------------------------
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
@@ -114,7 +114,7 @@ class Fdiam(ExactMethod):
                     self.stages.partial += 1
         elif run.eccentricity < self.bound and self.options.eliminate:
             with self.stages.timed("eliminate"):
-                self.engine.tick("eliminate")
+                self.engine.reporter.tick("eliminate")
                 self.stages.eliminated += self.state.eliminate(vertex, run.eccentricity, self.bound)
                 self.stages.partial += 1
 
@@ -141,7 +141,7 @@ class Fdiam(ExactMethod):
             return
         assert self.state is not None
         self.chains_done = True
-        most = max(TIPS_PER_PIECE, self.engine.n_vertices // TIPS_SHARE)
+        most = max(TIPS_PER_PIECE, self.engine.facts.n_vertices // TIPS_SHARE)
         with self.stages.timed("chain"):
             self.tick("chain")
             for tips in self.engine.vertices_of_degree(1, most):

@@ -75,7 +75,7 @@ class ExactMethod:
         self.components: Components | None = None
         self.components_known = False
         self.component: Component | None = None
-        self.lower_here, self.upper_here = 0, max(0, engine.n_vertices - 1)
+        self.lower_here, self.upper_here = 0, max(0, engine.facts.n_vertices - 1)
         self.enough: str | None = None
         self.own = False
         self._waiting: list[Component] = []
@@ -146,7 +146,7 @@ class ExactMethod:
         if len(sources) == 1:
             self.stages.bfs += 1
         else:
-            self.stages.multi_source += -(-len(sources) // self.engine.batch_bits)
+            self.stages.multi_source += -(-len(sources) // self.engine.facts.batch_bits)
             self.stages.multi_source_sources += len(sources)
         at = int(found.argmax())
         self.longer(int(found[at]), int(sources[at]), UNKNOWN)
@@ -178,13 +178,13 @@ class ExactMethod:
 
     def tick(self, phase: str) -> None:
         """Report progress, with the bounds so far."""
-        self.engine.tick(phase, lower=self.best.length, upper=self.upper(), **self._facts())
+        self.engine.reporter.tick(phase, lower=self.best.length, upper=self.upper(), **self._facts())
 
     # -- the whole graph ------------------------------------------------------------------------
     def solve(self) -> None:
         """Solve every component that matters; fills self.best and the bounds."""
         engine = self.engine
-        if engine.n_arcs == 0:
+        if engine.facts.n_arcs == 0:
             self.components_known, self._largest = True, (0, 0)
             self.upper_here = self._upper_rest = 0
             return
@@ -196,12 +196,12 @@ class ExactMethod:
         self.components_known = True
         others = self.components.largest_size() if self.components else 0
         self.upper_here, self._upper_rest = 2 * first.eccentricity, max(0, others - 1)
-        mine = Component(start, 0, engine.n_vertices - 1, first.n_reached, start)
+        mine = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
         if self.components is not None and not self.needs_labels:
             self.components.compact(self.best.length + 1 + self.gap)
         if not self.limits.bounds_only:
-            self._prepare(min(engine.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
+            self._prepare(min(engine.facts.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
         if rival is None:
             self._largest = (first.eccentricity, self.upper_here)
             self._run_component(mine, first, own=True)
@@ -307,7 +307,7 @@ class ExactMethod:
         if not self.components_known:
             return None
         others = self.components.n_others if self.components else 0
-        return self.engine.n_isolated + others + (1 if self.engine.n_arcs else 0)
+        return self.engine.facts.n_isolated + others + (1 if self.engine.facts.n_arcs else 0)
 
 
 @contextmanager
@@ -334,9 +334,9 @@ def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
     a witness) on Ctrl-C and at the end of the time, EmdiamError if the witness does not check out.
     """
     engine = method.engine
-    if engine.n_vertices == 0:
+    if engine.facts.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined")
-    begin, before = time.perf_counter(), engine.stats()
+    begin, before = time.perf_counter(), engine.reporter.stats()
     with stopping(lambda: interim_result(method, before, begin)):
         method.solve()
         solved = time.perf_counter()
@@ -362,12 +362,12 @@ def interim_result(method: ExactMethod, before: Counters, begin: float) -> Resul
     """What is proved so far, without a witness. before : counters, begin : time.perf_counter(), when
     the method began."""
     engine, stages = method.engine, method.stages
-    used = engine.stats() - before
+    used = engine.reporter.stats() - before
     components = method.n_components()
     elapsed = time.perf_counter() - begin
     lower, upper = method.interval_largest()
     return Result(
-        method=method.name, n_vertices=engine.n_vertices, n_edges=engine.n_arcs // 2,
+        method=method.name, n_vertices=engine.facts.n_vertices, n_edges=engine.facts.n_arcs // 2,
         connected=None if components is None else components == 1, n_components=components, diameter=None,
         diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
         lower=method.best.length, upper=method.upper(), exact=False, witness=None,

@@ -35,12 +35,12 @@ def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
     Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not
     fit.
     """
-    wider = COLUMNS * engine.n_vertices * (smallest_dtype(largest).itemsize - 1)
-    if labels > max(0, engine.pool_bytes - wider):
-        missing = labels + wider - engine.pool_bytes
+    wider = COLUMNS * engine.facts.n_vertices * (smallest_dtype(largest).itemsize - 1)
+    if labels > max(0, engine.facts.pool_bytes - wider):
+        missing = labels + wider - engine.facts.pool_bytes
         raise MoreMemoryError("so many components may matter that their labels need"
                               f" {format_size(missing)} more than the memory that was planned", missing)
-    return max(0, engine.pool_bytes - wider - labels)
+    return max(0, engine.facts.pool_bytes - wider - labels)
 
 
 class Shelf:
@@ -55,7 +55,7 @@ class Shelf:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.column = column
         self._item = self.column.dtype.itemsize
-        self.budget, self.room = budget, min(budget, engine.room_bytes)
+        self.budget, self.room = budget, min(budget, engine.facts.room_bytes)
         self.kept: list[Column | StoredColumn] = []
 
     def keep(self) -> None:
@@ -63,7 +63,7 @@ class Shelf:
         than MOST_KEPT are not kept: their pivots still settle."""
         if len(self.kept) == MOST_KEPT:
             return
-        if self._in_ram() + 1 <= self.budget // 2 // max(1, self._engine.n_vertices * self._item):
+        if self._in_ram() + 1 <= self.budget // 2 // max(1, self._engine.facts.n_vertices * self._item):
             self.kept.append(self.column)
             self.column = self._engine.new_column(self._largest)
             return
@@ -101,7 +101,7 @@ class Shelf:
 
     def batch_bits(self, held_bytes: int) -> int:
         """Sources of a batch beside candidates that take so much; 0: none."""
-        n = self._engine.n_vertices
+        n = self._engine.facts.n_vertices
         for bits in (*range(MOST_BITS, 0, -WORD_BITS), NARROW_BITS):
             if batch_bytes(n, bits) <= self.budget - held_bytes:
                 return bits
@@ -109,7 +109,7 @@ class Shelf:
 
     def batch_columns(self, working_bytes: int) -> int:
         """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
-        n, blocks = self._engine.n_vertices, self._engine.n_blocks
+        n, blocks = self._engine.facts.n_vertices, self._engine.facts.n_blocks
         for k in range(MOST_STRIPS, 0, -1):
             dtype, words = words_for(k)
             batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), strips_bytes(n, blocks, k))

@@ -176,7 +176,7 @@ class _ComponentRun:
             run, folded = self._traverse(vertex)
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
-        begin, before = self.engine.clock(), self.engine.stats()
+        begin, before = self.engine.reporter.clock(), self.engine.reporter.stats()
         column = self.shelf.column
         self.method.checkpoint()
         with self.method.stages.timed("eccentricity"):
@@ -187,8 +187,8 @@ class _ComponentRun:
         run = Eccentricity(vertex, found.eccentricity, found.farthest, found.n_reached, column)
         self.method.found(run.eccentricity, vertex, run.farthest)
         folded = self._fold(run, column)
-        used = self.engine.stats() - before
-        self.costs.single(self.engine.clock() - begin, used.blocks_read / self.engine.n_blocks,
+        used = self.engine.reporter.stats() - before
+        self.costs.single(self.engine.reporter.clock() - begin, used.blocks_read / self.engine.facts.n_blocks,
                           used.dense_levels, windows_for(run.eccentricity))
         return run, folded
 
@@ -227,14 +227,14 @@ class _ComponentRun:
 
         unsettled : vertices that may be candidates, while there are none yet.
         """
-        begin = self.engine.clock()
+        begin = self.engine.reporter.clock()
         with self.method.stages.timed("certify"):
             self.method.tick("certify")
             if self.candidates is None and not self._choose_candidates(unsettled):
                 return None
             assert self.candidates is not None
             verdict = self.candidates.certify(self.bounds.upper, self.limit)
-        self.costs.certified(self.engine.clock() - begin, verdict)
+        self.costs.certified(self.engine.reporter.clock() - begin, verdict)
         self.method.n_open = verdict.n_open
         self.method.upper_here = min(self.method.upper_here, max(self.limit, verdict.bound))
         return verdict
@@ -250,14 +250,14 @@ class _ComponentRun:
         if verdict.worst[0] < 0:
             return self._certified()
         self.method.rounds += 1
-        begin = self.engine.clock()
+        begin = self.engine.reporter.clock()
         room = self.shelf.batch_columns(self.candidates.working_bytes) if self.method.options.batches else 0
         at_once = self.costs.pairs_at_once(verdict.n_open, room)
         if at_once > 1:
             folded = self._refine_many(verdict, at_once)
         else:
             folded = self._refine_one(*verdict.worst)
-        self.costs.round_done(self.engine.clock() - begin)
+        self.costs.round_done(self.engine.reporter.clock() - begin)
         return PROVED if folded.unsettled <= 1 else self._certified()
 
     def _refine_one(self, first: int, second: int) -> Folded:
@@ -295,7 +295,7 @@ class _ComponentRun:
     def _cover(self) -> Verdict:
         """One batch of covering; what is open after it."""
         assert self.candidates is not None
-        method, begin = self.method, self.engine.clock()
+        method, begin = self.method, self.engine.reporter.clock()
         cover = self.candidates.cover(self.limit)
         bits = self.shelf.batch_bits(self.candidates.held_bytes)
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
@@ -309,7 +309,7 @@ class _ComponentRun:
         settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
         left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
         self.covering.learn(settled, len(cover) - left)
-        self.costs.covered(self.engine.clock() - begin, len(sources))
+        self.costs.covered(self.engine.reporter.clock() - begin, len(sources))
         if self.costs.pairs_are_cheap():
             verdict = self._certified()
         else:

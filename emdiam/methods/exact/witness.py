@@ -32,7 +32,7 @@ def check_witness(
     not kept in the result. not_written : takes a sentence if it cannot be written; None: an InputError says it.
     Raises EmdiamError if anything does not hold (a fault of ours).
     """
-    engine.tick("verify")
+    engine.reporter.tick("verify")
     labels = engine.bfs(target).distances  # from the target, so that the walk down starts at the source
     if labels is None or labels.gather([source, target]).tolist() != [length, 0]:
         raise EmdiamError(f"the second traversal does not find distance {length}: {_REPORT}")

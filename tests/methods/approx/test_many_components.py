@@ -43,7 +43,7 @@ def named_mib(error: pytest.ExceptionInfo[BudgetError]) -> int:
 
 
 def test_labels_that_do_not_fit_are_refused_with_what_is_missing() -> None:
-    engine = cast(Engine, SimpleNamespace(n_vertices=1000, pool_bytes=5000))
+    engine = cast(Engine, SimpleNamespace(facts=SimpleNamespace(n_vertices=1000, pool_bytes=5000)))
     assert budget_bytes(engine, 200, 4000) == 1000
     with pytest.raises(MoreMemoryError, match="labels need") as caught:
         budget_bytes(engine, 300, 4000)  # columns of two bytes take 4,000 more
@@ -86,9 +86,9 @@ def test_few_traversals_find_the_longest_of_many_components(
     """One BFS for each that may hold it, or all of them at once: the same numbers."""
     monkeypatch.setattr(cluster_lower, "MOST_BFS", most)
     with engine_on(write_store(tmp_path / "g.zarr", small_parts(90)), method="clusters") as engine:
-        before = engine.stats().traversals
+        before = engine.reporter.stats().traversals
         found = clusters(engine, ClusterOptions(masters=20))
-        traversals = engine.stats().traversals - before
+        traversals = engine.reporter.stats().traversals - before
     assert (found.lower, found.upper, found.n_components) == (4, 8, 90)
     assert found.witness is not None and found.witness.length == 4
     assert traversals <= most + 6 or most == 1000

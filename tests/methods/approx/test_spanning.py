@@ -132,11 +132,11 @@ def test_only_blocks_of_rows_that_fell_are_read_again(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed") as engine:
         refinement = engine.refine_trees(engine.spanning_forest(1))
         refinement.step()
-        before = engine.stats()
+        before = engine.reporter.stats()
         for _ in range(20):
             assert 0 < refinement.step() <= 4
-        used = engine.stats() - before
-        assert used.passes == 20 and used.blocks_read <= 20 * 4 < engine.n_blocks
+        used = engine.reporter.stats() - before
+        assert used.passes == 20 and used.blocks_read <= 20 * 4 < engine.facts.n_blocks
 
 
 def stopper(error: type[BaseException]) -> Callable[[Event], None]:

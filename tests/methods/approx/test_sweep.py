@@ -22,7 +22,7 @@ from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
 from emdiam.methods.exact.method import Limits
 from tests.helpers import approx_twins, naive
-from tests.helpers.small_engine import engines
+from tests.helpers.small_engine import engines, limit_pool
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 
 pytestmark = pytest.mark.thin(8)
@@ -40,7 +40,7 @@ def make() -> Iterator[Callable[[naive.Graph], Any]]:
     with engines() as build:
         def alone(graph: naive.Graph) -> Any:
             engine = build(graph)
-            engine.pool_bytes = 0
+            limit_pool(engine, 0)
             return engine
 
         yield alone
@@ -151,7 +151,7 @@ def test_the_order_of_the_store_changes_nothing(
     assume(len(sizes) == len(set(sizes)))  # which of several largest components is meant goes by vertices
     ranks = np.array(shuffle.sample(range(len(graph)), len(graph)), np.uint32)
     engine = make(relabelled(graph, ranks))
-    engine._ranks = ranks
+    engine.rank_array = ranks
     engine.store.user_ids = lambda ids: ranks[np.asarray(ids)].tolist()
     found, plain = run(engine, method, iterations=iterations), run(make(graph), method, iterations=iterations)
     for field in ("lower", "upper", "estimate", "witness", "traversals", "n_components"):
@@ -175,7 +175,7 @@ def test_a_fringe_takes_its_size_and_three_traversals(
 ) -> None:
     graph = connected(graph)
     engine = make(graph)
-    engine.pool_bytes = (1 << 28) * batched
+    limit_pool(engine, (1 << 28) * batched)
     result = run(engine, "fringe", iterations=iterations)
     done, sizes = result.traversals, [size for _, size in result.details["fringes"]]
     named = 1 if done.multi_source else 0  # the pair of a batch is named by one more BFS
@@ -187,7 +187,7 @@ def test_a_fringe_takes_its_size_and_three_traversals(
 @given(graph=graphs(most=60))
 def test_batches_give_the_same_bounds(make, graph: naive.Graph) -> None:
     many, single = make(graph), make(graph)
-    many.pool_bytes = 1 << 28
+    limit_pool(many, 1 << 28)
     found, plain = run(many, "fringe"), run(single, "fringe")
     assert (found.lower, found.upper, found.estimate) == (plain.lower, plain.upper, plain.estimate)
     check(found, graph)
@@ -198,7 +198,7 @@ def test_a_wide_fringe_goes_in_batches_and_in_lists(make, monkeypatch: pytest.Mo
     graph = naive.graph_of(400, nx.gnp_random_graph(400, 0.06, seed=3).edges)
     engine = make(graph)
     plain = run(engine, "fringe", iterations=2)
-    engine.pool_bytes = 1 << 28
+    limit_pool(engine, 1 << 28)
     found = run(engine, "fringe", iterations=2)
     sizes = [size for _, size in found.details["fringes"]]
     assert max(sizes) > 100
@@ -294,7 +294,7 @@ def test_the_drawn_do_not_depend_on_how_many_are_asked_for(make) -> None:
 
 def test_the_first_by_rank(make) -> None:
     engine = make(ODD["path"])
-    engine._ranks = np.arange(300, dtype=np.uint32)[::-1]
+    engine.rank_array = np.arange(300, dtype=np.uint32)[::-1]
     pieces = [np.arange(0, 90), np.arange(100, 300)]
     assert first_by_rank(engine, pieces).tolist() == [299]
     assert first_by_rank(engine, pieces, 3, after=199).tolist() == [89, 88, 87]

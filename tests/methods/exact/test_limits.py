@@ -14,13 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.api_exact import ExactRun, exact
+from emdiam.engine import reporter
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.exact.method import ExactMethod, Limits, TimeOver
 from emdiam.methods.exact.methods import METHODS, method_options
 from emdiam.methods.exact.result import Result
 from emdiam.progress import Event
 from emdiam.store_run import until
-from emdiam.traverse import progress_reporter as telling
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
@@ -193,7 +193,7 @@ def test_the_limit_counts_from_the_start(tmp_path: Path) -> None:
 
 def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A listener that raises in the middle of a level ends the run as Ctrl-C would."""
-    monkeypatch.setattr(telling, "_EVENT_SECONDS", 0.0)
+    monkeypatch.setattr(reporter, "_EVENT_SECONDS", 0.0)
     levels: list[int] = []
 
     def listen(event: Event) -> None:

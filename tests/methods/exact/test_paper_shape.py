@@ -128,7 +128,7 @@ def test_the_cluster_order_saves_reading(tmp_path: Path, graph_class: str):
     for path in (store, tmp_path / "c.zarr"):
         with open_store(path, evict_page_cache=True) as opened, open_engine(
                 opened, memory_bytes=2 << 30, arena_bytes=opened.n_arcs * 4 // 10) as engine:
-            before = engine.stats()
+            before = engine.reporter.stats()
             engine.bfs(engine.max_degree_vertex()[0])
-            read.append((engine.stats() - before).bytes_read)
+            read.append((engine.reporter.stats() - before).bytes_read)
     assert read[0] >= 5 * read[1]

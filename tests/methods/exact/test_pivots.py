@@ -23,7 +23,7 @@ from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.exact.strategy import Costs
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
-from tests.helpers.small_engine import engines
+from tests.helpers.small_engine import engines, limit_pool
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 from tests.methods.exact.test_classics import random_graph
 from tests.methods.exact.test_fdiam import check
@@ -76,14 +76,14 @@ def test_random_graphs(
     tmp_path: Path, kind: str, graph: naive.Graph, steering: tuple[str, int, int], pool: int | None
 ) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine, steered(*steering):
-        engine.pool_bytes = engine.pool_bytes if pool is None else pool
+        limit_pool(engine, engine.facts.pool_bytes if pool is None else pool)
         check(pivots(engine, PivotOptions(seed=steering[2])), graph)
 
 
 def solve_steered(make: Any, graph: naive.Graph, rng: random.Random) -> None:
     """One graph with a random way, number of sweeps and memory."""
     engine = make(graph)
-    engine.pool_bytes = rng.choice([1 << 28, 1 << 28, 0, 300, 3_000])
+    limit_pool(engine, rng.choice([1 << 28, 1 << 28, 0, 300, 3_000]))
     with steered(rng.choice(WAYS), rng.randint(1, 5), rng.randrange(1 << 30)):
         check(pivots(engine, PivotOptions(seed=rng.randrange(5), batches=rng.random() < 0.8)), graph)
 
@@ -124,7 +124,7 @@ def test_columns_on_disk_and_coarse_boxes(tmp_path: Path) -> None:
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
-        engine.pool_bytes = 4_000
+        limit_pool(engine, 4_000)
         result = pivots(engine, PivotOptions(scratch=scratch))
     assert result.diameter == 98 and result.details["columns_on_disk"] > 0
     assert list(scratch.iterdir()) == []

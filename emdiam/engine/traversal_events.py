@@ -3,7 +3,7 @@
 What a traversal shows of the diameter is known only after it, when the method has drawn its
 conclusions. So a traversal is noted when it ends, and handed out with the next sign of life of the
 method, which brings the bounds. Many may come in a second: beyond MOST at once RATE a second are
-told, profiles (the longest part) less often, and a traversal that changed a bound before others.
+reported, profiles (the longest part) less often, and a traversal that changed a bound before others.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ MOST_CHANGES, CHANGE_RATE = 500, 5.0
 _BOUNDS = ("lower", "upper")
 
 
-class Journal:
-    """The last traversal of an engine, until it is told."""
+class TraversalEvents:
+    """The last traversal of an engine, until it is reported."""
 
     def __init__(self) -> None:
         self._all = Allowance(MOST, RATE)
@@ -30,7 +30,7 @@ class Journal:
         self._noted: dict[str, Any] | None = None
         self._began = time.perf_counter()
         self._before = self._after = Counters()
-        self._told: tuple[Any, ...] = ()
+        self._reported: tuple[Any, ...] = ()
 
     def begin(self, counters: Counters) -> None:
         """A traversal starts; counters : a snapshot."""
@@ -43,13 +43,13 @@ class Journal:
         self._noted = {"kind": kind, **facts, "seconds": time.perf_counter() - self._began}
 
     def take(self, known: dict[str, Any]) -> dict[str, Any] | None:
-        """The traversal that was not told yet, with the bounds in `known` and vertices that are active
-        or open; None if there is none, or too many were told lately."""
+        """The traversal that was not reported yet, with the bounds in `known` and vertices that are active
+        or open; None if there is none, or too many were reported lately."""
         noted, self._noted = self._noted, None
         if noted is None:
             return None
         bounds = tuple(known.get(name) for name in _BOUNDS)
-        changed, self._told = bounds != self._told, bounds
+        changed, self._reported = bounds != self._reported, bounds
         if not (self._all.take() or (changed and self._changes.take())):
             return None
         if "profile" in noted:

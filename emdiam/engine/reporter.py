@@ -1,0 +1,82 @@
+"""What an engine says while it works: its counters, heartbeats a few times a second, changes of phase, traversals."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ..progress import Allowance, Event, Listener, silent
+from ..stream.counters import Counters
+from .traversal_events import TraversalEvents
+
+_EVENT_SECONDS = 0.2
+# Phases that take turns, as traversals and what follows from each do, are reported at once so often, then this often
+# a second: among thousands of short traversals each turn would cost a listener more than it says.
+_MOST_TURNS, TURN_RATE = 100, 5.0
+
+
+class Reporter:
+    """Counters and progress of one engine.
+
+    listener : hears events; None: nobody does. stats : a snapshot of the counters; snapshots subtract. count : adds to
+    them what an algorithm did beside the engine, by name, e.g. bytes_read of scratch files. position : where a pass
+    is, or what is waited for, for an event. level : of the traversal at work, if it has levels. traversals : the
+    last one, until it is reported.
+    """
+
+    def __init__(
+        self, listener: Listener | None, stats: Callable[[], Counters], count: Callable[..., None],
+        position: Callable[[], dict[str, Any]],
+    ) -> None:
+        self.listener = listener or silent
+        self.stats, self.count = stats, count
+        self.level: int | None = None
+        self._position, self._clock = position, time.perf_counter
+        self._facts: dict[str, Any] = {}
+        self._phase, self._last_event = "", 0.0
+        self._phases, self.turns = set[str](), Allowance(_MOST_TURNS, TURN_RATE)
+        self.traversals = TraversalEvents()
+
+    def clock(self) -> float:
+        """Seconds of wall time, from any start. What a method chooses by time it measures with this, so
+        that a run that goes on from a checkpoint makes the choices of the run before."""
+        return self._clock()
+
+    def tick(self, phase: str, **facts: Any) -> None:
+        """Report progress to the listener (throttled); facts are kept for later events."""
+        self._facts.update(facts)
+        traversal = self.traversals.take(self._facts)
+        if traversal is not None:
+            self.listener(Event(self._phase, facts=traversal, kind="traversal"))
+        changed, self._phase = phase != self._phase, phase
+        if changed:
+            self.level = None
+        new = phase not in self._phases
+        self._phases.add(phase)
+        self.heartbeat(force=new or (changed and self.turns.take()))
+
+    def use_clock(self, clock: Callable[[], float]) -> None:
+        """Measure time by another clock from now on."""
+        self._clock = clock
+
+    # -- for engines ----------------------------------------------------------------------------
+    def heartbeat(self, force: bool = False) -> None:
+        """A sign of life, unless the last one was less than 0.2 s ago."""
+        now = time.monotonic()
+        if not force and now - self._last_event < _EVENT_SECONDS:
+            return
+        self._last_event = now
+        counters = self.stats()
+        level = {} if self.level is None else {"level": self.level}
+        facts = {**self._facts, **level, "bytes_read": counters.bytes_read, "levels": counters.levels,
+                 "traversals": counters.traversals, **self._position()}
+        self.listener(Event(self._phase, counters.edges_scanned, None, "arcs", facts))
+
+    def begin(self) -> None:
+        """A traversal starts."""
+        self.traversals.begin(self.stats())
+
+    def end(self, kind: str, **facts: Any) -> None:
+        """It is over; see TraversalEvents.end."""
+        self.traversals.end(kind, self.stats(), **facts)
