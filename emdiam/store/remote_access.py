@@ -17,7 +17,6 @@ from urllib.parse import unquote, urlsplit
 
 from ..addresses import redacted
 from ..errors import InputError, StoreError
-from .remote_errors import NO_CREDENTIALS
 
 TIMEOUT = "EMDIAM_REMOTE_TIMEOUT"
 # Seconds of silence after which a request is given up, and seconds for one at all, however slowly it comes.
@@ -27,9 +26,9 @@ SILENCE_SECONDS, REQUEST_SECONDS, CONNECT_SECONDS = 20.0, 300.0, 10.0
 RETRIES, RETRY_SECONDS = 4, 60.0
 _OWN_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
              "AWS_CONTAINER_CREDENTIALS_FULL_URI")
-_PROFILE = ("AWS_PROFILE", "AWS_DEFAULT_PROFILE")
-_FILES = (("AWS_SHARED_CREDENTIALS_FILE", "~/.aws/credentials"), ("AWS_CONFIG_FILE", "~/.aws/config"))
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
+NO_CREDENTIALS = ("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_SKIP_SIGNATURE=true for a"
+                  " public bucket")
 
 
 def connection() -> dict[str, Any]:
@@ -109,26 +108,20 @@ def s3_store(url: str) -> Any:
         raise StoreError("the address of a store in S3 is s3://BUCKET/PATH and nothing else", path=redacted(url),
                          remedy="endpoint, region and credentials come from the AWS_ variables or a profile")
     options = connection()
-    settings: Any
-    settings, provider = _profile()
-    endpoint = next((os.environ[name] for name in _ENDPOINTS if os.environ.get(name)), settings.get("endpoint", ""))
-    if endpoint.startswith("http://"):
-        options["client_options"]["allow_http"] = True
-    if endpoint:
+    settings: Any = {}
+    provider = None
+    if not any(map(os.environ.get, _OWN_KEYS)) and os.environ.get("AWS_SKIP_SIGNATURE", "").lower() != "true":
+        settings, provider = _from_boto3()
+    endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), None)
+    if endpoint is not None:
         settings["endpoint"] = endpoint
+    options["client_options"]["allow_http"] = settings.get("endpoint", "").startswith("http://")
     return S3Store(bucket, prefix=prefix or None, config=settings, credential_provider=provider, **options)
 
 
-def _profile() -> tuple[dict[str, Any], Any]:
-    """(region and endpoint, provider of credentials) of the profile in ~/.aws, ({}, None) where the environment
-    has credentials, wants none, or has no profile. Raises StoreError."""
-    named = next((os.environ[name] for name in _PROFILE if os.environ.get(name)), None)
-    if any(os.environ.get(name) for name in _OWN_KEYS) or os.environ.get("AWS_SKIP_SIGNATURE", "").lower() == "true":
-        return {}, None
-    if named is None and not any(Path(os.environ.get(name) or path).expanduser().is_file() for name, path in _FILES):
-        if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
-            raise StoreError("there are no credentials for S3", remedy=NO_CREDENTIALS)
-        return {}, None
+def _from_boto3() -> tuple[Any, Any]:
+    """(region and endpoint, provider of credentials) that boto3 makes of the profiles in ~/.aws and of the role of
+    the machine. It takes a second to load, so it is asked only where the environment has no keys. Raises StoreError."""
     try:
         import boto3
         from botocore.exceptions import BotoCoreError
@@ -138,12 +131,14 @@ def _profile() -> tuple[dict[str, Any], Any]:
                          remedy="pip install 'emdiam[remote]', or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY"
                          ) from None
     try:
-        session = boto3.Session(profile_name=named)
-        meta = session.client("s3").meta
-        settings = {} if meta.region_name in (None, "aws-global") else {"region": meta.region_name}
-        if ".amazonaws.com" not in meta.endpoint_url:
-            settings["endpoint"] = meta.endpoint_url
-        return settings, None if session.get_credentials() is None else Boto3CredentialProvider(session)
+        session = boto3.Session()
+        meta, credentials = session.client("s3").meta, session.get_credentials()
     except (BotoCoreError, ValueError) as error:
         raise StoreError(f"the profile of AWS cannot be used ({type(error).__name__}: {redacted(str(error))})",
                          remedy="check AWS_PROFILE and the files in ~/.aws") from None
+    if credentials is None:
+        raise StoreError("there are no credentials for S3", remedy=NO_CREDENTIALS)
+    settings = {} if meta.region_name in (None, "aws-global") else {"region": meta.region_name}
+    if ".amazonaws.com" not in meta.endpoint_url:
+        settings["endpoint"] = meta.endpoint_url
+    return settings, Boto3CredentialProvider(session)

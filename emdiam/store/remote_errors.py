@@ -19,8 +19,6 @@ _ADDRESS = "check the address, and the server's copy of the store"
 _SERVER = "check the server and the network, and run it again"
 _COPY = "check the server's copy of the store"
 _ACCESS = "check the credentials and what they allow (docs/remote.md tells where they are looked for)"
-NO_CREDENTIALS = ("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_SKIP_SIGNATURE=true for a"
-                   " public bucket")
 _LONGEST = 200
 
 
@@ -39,8 +37,6 @@ def failure(error: Exception, place: str | Path) -> StoreError:
 def _sentence(error: Exception) -> tuple[str, str]:
     """(what happened, remedy) of an exception of obstore."""
     text = str(error)
-    if "://169.254.169.254/" in text:  # where machines in a cloud ask for theirs, the last place to look
-        return "there are no credentials for S3", NO_CREDENTIALS
     name = type(error).__name__
     if isinstance(error, FileNotFoundError):
         return f"the object is missing{_named(text)}", _ADDRESS
