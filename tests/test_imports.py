@@ -1,0 +1,197 @@
+"""What imports what: no circle and no arrow upwards between rooms, and other libraries by their public names.
+
+All imports of the package are read, those inside functions too; those under TYPE_CHECKING count as none, since they
+are not there when it runs.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import emdiam
+
+PACKAGE = Path(emdiam.__file__).parent
+
+# Rooms from below to above: a module imports from its own room and from those before it, so that there is no circle.
+ROOMS: tuple[str, ...] = (
+    "top",  # errors, units, progress, hashing, the compiler of kernels: what everyone imports
+    "sorting",  # sorting more than fits in memory
+    "store",  # the Zarr layout of a graph
+    "formats",  # readers of files
+    "conversion",  # edges to a store
+    "generators",  # graphs that are made
+    "stream",  # blocks of arcs within a memory plan
+    "traverse",  # kernels over arcs, and what drives them
+    "engine",  # what methods may ask of a graph, answered on the CPU
+    "gpu",  # the same on a device
+    "gpu/variants",  # traversals of papers as published; loaded only where one is named
+    "dask",  # the same over workers
+    "methods/exact",  # exact diameters
+    "weighted",  # small graphs with weights, in RAM
+    "methods/approx",  # bounds and estimates
+    "checkpoint",  # runs that go on
+    "runs",  # a run from its options to its result
+    "order",  # numberings of vertices, computed by runs of their own
+    "verification",  # certificates, checked by traversals of their own
+    "front",  # functions of the package for Python
+    "batch",  # many runs
+    "report",  # pages about them
+    "tradeoff",  # answers of one graph by several methods
+    "cli",  # the command line
+)
+# Modules at the top of the package that are not what everyone imports.
+PLACED = {**dict.fromkeys(("api_approx", "api_exact", "api_plan", "forecast", "probe", "session", "store_run"), "runs"),
+          "__init__": "front", "api": "front", "__main__": "cli"}
+# By design, and inside functions only: a variant is loaded where the user has named it.
+ON_DEMAND = {("gpu", "gpu/variants")}
+# What is not in order yet: (module, module that it imports). To be emptied, never to be longer.
+NOT_YET = {
+    # The plan of the client of workers knows methods, and opening looks for the end of the time.
+    ("dask.plan", "methods.exact.pivots"), ("dask.plan", "methods.approx.clusters"),
+    ("dask.plan", "methods.approx.methods"), ("dask.opening", "session"), ("dask.opening", "methods.exact.limits"),
+    # Checkpoints over workers: the journal is above the engines that it keeps.
+    ("dask.journal_engine", "checkpoint.changes"), ("dask.journal_engine", "checkpoint.journal"),
+    ("dask.journal_engine", "checkpoint.journaling_engine"), ("dask.journal_engine", "checkpoint.partial_traversal"),
+    ("dask.journal_engine", "checkpoint.records"), ("dask.journal_verbs", "checkpoint.changes"),
+}
+# Files that may touch what another library keeps to itself; each says why in its head.
+PRIVATE = {"jit.py"}
+# Where Dask is imported: its room, and Dask arrays of a store, for readers that have Dask themselves.
+DASK = ("dask/", "store/dask_arrays.py")
+
+
+@dataclass(frozen=True)
+class Import:
+    """module imports target, both without the package's name; inner : inside a function."""
+
+    module: str
+    target: str
+    line: int
+    inner: bool
+
+
+@cache
+def trees() -> dict[str, tuple[Path, ast.Module]]:
+    """Every module of the package, by its name without the package's."""
+    found = {}
+    for path in sorted(PACKAGE.rglob("*.py")):
+        name = ".".join(path.relative_to(PACKAGE).with_suffix("").parts)
+        found[name.removesuffix(".__init__")] = (path, ast.parse(path.read_text(encoding="utf-8")))
+    return found
+
+
+def statements(node: ast.AST, inner: bool = False) -> Iterator[tuple[ast.Import | ast.ImportFrom, bool]]:
+    """Import statements that run, and whether they are inside a function."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            for other in child.orelse:
+                yield from statements(other, inner)
+        elif isinstance(child, ast.Import | ast.ImportFrom):
+            yield child, inner
+        else:
+            yield from statements(child, inner or isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef))
+
+
+def named(module: str, path: Path, node: ast.Import | ast.ImportFrom) -> list[str]:
+    """Absolute names of what a statement imports."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    base = node.module or ""
+    if node.level:
+        package = ["emdiam", *module.split(".")] if module != "__init__" else ["emdiam"]
+        package = package[: len(package) - node.level + (path.name == "__init__.py")]
+        base = ".".join([*package, *([node.module] if node.module else [])])
+    return [f"{base}.{alias.name}" for alias in node.names]
+
+
+@cache
+def imports() -> tuple[Import, ...]:
+    """All imports of modules of the package by others of it."""
+    found = []
+    for module, (path, tree) in trees().items():
+        for node, inner in statements(tree):
+            for name in named(module, path, node):
+                first, _, target = name.partition(".")
+                if first == "emdiam":
+                    while target and target not in trees():
+                        target = target.rpartition(".")[0]
+                    found.append(Import(module, target or "__init__", node.lineno, inner))
+    return tuple(found)
+
+
+def room(module: str) -> str:
+    """The room of a module."""
+    parts = module.split(".")
+    joined = "/".join(parts[:2])
+    if joined in ROOMS:
+        return joined
+    return parts[0] if parts[0] in ROOMS else PLACED.get(parts[0], "top")
+
+
+def test_every_room_is_in_the_list() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").exists()}
+    assert folders - {"methods"} <= set(ROOMS)
+    assert set(ROOMS) <= {room(module) for module in trees()} | {"runs"}
+
+
+def test_no_arrow_points_upwards() -> None:
+    """Nor is there a circle, since rooms stand in one line. What is in order now leaves the list."""
+    upwards = [one for one in imports() if ROOMS.index(room(one.module)) < ROOMS.index(room(one.target))
+               and not (one.inner and (room(one.module), room(one.target)) in ON_DEMAND)]
+    wrong = [f"{one.module}:{one.line} imports {one.target}" for one in upwards
+             if (one.module, one.target) not in NOT_YET]
+    assert wrong == []
+    assert NOT_YET <= {(one.module, one.target) for one in upwards}, "this is in order now: take it from NOT_YET"
+
+
+def test_variants_load_only_where_one_is_named() -> None:
+    assert [f"{one.module}:{one.line}" for one in imports()
+            if room(one.target) == "gpu/variants" != room(one.module) and not one.inner] == []
+
+
+def test_dask_is_imported_in_its_room_only() -> None:
+    wrong = []
+    for module, (path, tree) in trees().items():
+        if not path.relative_to(PACKAGE).as_posix().startswith(DASK):
+            wrong += [f"{module}:{node.lineno}" for node, _ in statements(tree)
+                      if any(name.split(".")[0] in ("dask", "distributed") for name in named(module, path, node))]
+    assert wrong == []
+
+
+def private_names(path: Path, module: str, tree: ast.Module) -> Iterator[str]:
+    """Where a private name of another library is imported or looked up on what was imported from one."""
+    foreign = set()
+    for node, _ in statements(tree):
+        for alias, name in zip(node.names, named(module, path, node), strict=True):
+            if name.split(".")[0] not in {*sys.stdlib_module_names, "emdiam"}:
+                foreign.add(alias.asname or alias.name.split(".")[0])
+                if any(part.startswith("_") and not part.startswith("__") for part in name.split(".")):
+                    yield f"{module}:{node.lineno} {name}"
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and node.attr.startswith("_") and not node.attr.startswith("__"):
+            owner: ast.expr = node.value
+            while isinstance(owner, ast.Attribute | ast.Call | ast.Subscript):
+                owner = owner.func if isinstance(owner, ast.Call) else owner.value
+            if isinstance(owner, ast.Name) and owner.id in foreign:
+                yield f"{module}:{node.lineno} {ast.unparse(node)}"
+
+
+def test_other_libraries_are_used_by_their_public_names() -> None:
+    assert [name for module, (path, tree) in trees().items()
+            if path.relative_to(PACKAGE).as_posix() not in PRIVATE for name in private_names(path, module, tree)] == []
+
+
+def test_the_checks_see_what_they_look_for() -> None:
+    """An upward import inside a function, one under TYPE_CHECKING, private names of another library."""
+    text = ("import numpy as np\nfrom typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..cli import main\n"
+            "def f():\n    from ..engine.cpu import CpuEngine\n    return np.core._multiarray, np.zeros(3)._flags\n")
+    tree, path = ast.parse(text), PACKAGE / "store" / "x.py"
+    inner = [named("store.x", path, node) for node, inside in statements(tree) if inside]
+    assert inner == [["emdiam.engine.cpu.CpuEngine"]] and room("store.x") == "store"
+    assert list(private_names(path, "store.x", tree)) == [
+        "store.x:7 np.core._multiarray", "store.x:7 np.zeros(3)._flags"]
