@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from emdiam.progress import Event
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.tradeoff import TradeoffOptions, tradeoff
 from emdiam.tradeoff.cells import ENDED, CellOptions

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.traverse.core import DIRECTIONS
 

@@ -31,7 +31,7 @@ from emdiam.cli.listener import Heartbeat
 from emdiam.engine.reporter import TURN_RATE, Reporter
 from emdiam.engine.traversal_events import TraversalEvents
 from emdiam.progress import Allowance, Listener, shared, silent
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.traverse import bfs
 

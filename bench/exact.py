@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 
 from .graphs import Graph, graphs_of

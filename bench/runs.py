@@ -14,10 +14,10 @@ from typing import Any
 from numba.core import event as numba_event
 
 from emdiam.errors import StoppedEarly
-from emdiam.methods.exact.limits import Limits, TimeOver
-from emdiam.methods.exact.methods import METHODS
+from emdiam.methods.definition import Limits
 from emdiam.methods.exact.result import Result
-from emdiam.progress import Event
+from emdiam.progress import Event, TimeOver
+from emdiam.runs.registry import METHODS
 
 from .graphs import Graph
 from .rounds import Lap
@@ -54,9 +54,9 @@ def solve_timed(engine: Any, name: str, seconds: float | None, **options: Any) -
 def solve(engine: Any, name: str, seconds: float | None = None, **options: Any) -> Result:
     """The exact result of a method, or its interval when the seconds are over (it looks at the clock
     between traversals)."""
-    method = METHODS[name]
+    method = METHODS[name].definition()
     try:
-        return method.run(engine, method.options(limits=Limits(seconds=seconds), **options))
+        return method.solve(engine, method.options(limits=Limits(seconds=seconds), **options))
     except StoppedEarly as stop:
         assert isinstance(stop.result, Result)
         return stop.result

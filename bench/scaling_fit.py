@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from emdiam.dask.setting import OnCluster
-from emdiam.session import open_engine_on_workers
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import Store
 
 from .foreign import ForeignWatch
@@ -88,7 +88,7 @@ def observe(
 
     levels : by source, see scaling_shapes.level_arcs. If timed, there are several rounds, and the one with the least
     foreign load counts, whatever its times are."""
-    with open_engine_on_workers(store, OnCluster(scheduler=address), method="pivots") as engine:
+    with open_engine(store, cluster=OnCluster(scheduler=address)) as engine:
         engine.bfs(next(iter(levels)))
         rounds = [_round(engine, levels, shape, timed) for _ in range(_ROUNDS if timed else 1)]
         return min(rounds, key=lambda found: found[0].foreign_cores), dict(engine.group.plans[0])
@@ -162,7 +162,7 @@ def nothing(part: Part) -> int:
 def overheads(store: Store, address: str) -> dict[str, float]:
     """Seconds of a step and of a swap over the workers at `address`: workers, step, step_cpu (of this process, which is
     client and scheduler), swap, swap_cpu (of one worker), byte_cpu (of a worker, for each byte that it sends)."""
-    with open_engine_on_workers(store, OnCluster(scheduler=address), method="pivots") as engine:
+    with open_engine(store, cluster=OnCluster(scheduler=address)) as engine:
         group, everyone = engine.group, dict.fromkeys(range(engine.group.size), ())
         group.collect(nothing, everyone)
         begin, cpu = time.perf_counter(), time.process_time()

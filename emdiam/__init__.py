@@ -13,17 +13,18 @@ from typing import TYPE_CHECKING, Any
 from ._version import __version__
 
 if TYPE_CHECKING:
-    from .api import approximate, convert, diameter, open, reorder
+    from .api import approximate, convert, diameter, exact, generate, open, plan, reorder, verify
     from .errors import BudgetError, DeviceError, EmdiamError, InputError, StoppedEarly, StoreError
     from .progress import Event
 
 __all__ = [
     "BudgetError", "DeviceError", "EmdiamError", "Event", "InputError", "StoppedEarly", "StoreError", "__version__",
-    "approximate", "convert", "diameter", "open", "reorder",
+    "approximate", "convert", "diameter", "exact", "generate", "open", "plan", "reorder", "verify",
 ]
 
 _HOMES = {
-    "approximate": ".api", "convert": ".api", "diameter": ".api", "open": ".api", "reorder": ".api",
+    **dict.fromkeys(
+        ("approximate", "convert", "diameter", "exact", "generate", "open", "plan", "reorder", "verify"), ".api"),
     "BudgetError": ".errors", "DeviceError": ".errors", "EmdiamError": ".errors", "InputError": ".errors",
     "StoppedEarly": ".errors", "StoreError": ".errors", "Event": ".progress",
 }

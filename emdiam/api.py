@@ -1,14 +1,12 @@
-"""The Python interface: open a store, convert edge lists, ask for a diameter.
+"""The Python interface: a function for every command, with the same options by the same names.
 
-Everything here is also reachable as emdiam.open, emdiam.conversion, emdiam.reorder, emdiam.diameter and
-emdiam.approximate. Sizes are bytes as int or texts like "4GiB". Distances are hop counts of the
-undirected simple graph: directions, weights, loops and multiple edges are dropped whatever the graph
-came as.
+Everything here is reachable from emdiam itself, as emdiam.exact. Sizes are bytes as int or texts like "4GiB". Distances
+are hop counts of the undirected simple graph: directions, weights, loops and multiple edges are dropped whatever the
+graph came as.
 """
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -16,21 +14,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast
 
-from .api_approx import ApproxRun, approx
-from .api_exact import ExactRun, exact
 from .conversion.convert import ConvertOptions, ConvertReport, write_graph
 from .conversion.convert import convert as convert_files
 from .conversion.resume import CheckpointOptions
-from .dask.setting import chosen_cluster
 from .errors import StoppedEarly
+from .generators.make import GenerateReport
+from .gpu.select import CPU
 from .methods.approx.result import Approximation
 from .methods.exact.result import Result
 from .order.rewrite import ReorderReport
 from .progress import Listener
+from .runs.options import run_with
+from .runs.plan import Planned, plan_all, plan_one
+from .runs.registry import ALL, METHODS, option_names
+from .runs.run import Run, execute
 from .store.layout import NATURAL
 from .store.store import Store, open_store
-from .store_run import StoreRun
-from .units import parse_size, scratch_folder
+from .stream.probe import PROBE_SECONDS
+from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
+from .verification.report import VerifyReport
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
@@ -118,6 +120,27 @@ def reorder(
     return reorder_store(store, target, order, seed=seed, options=convert_options(options))
 
 
+def generate(
+    name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0, **options: Any
+) -> GenerateReport:
+    """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
+
+    name : of the class, a key of emdiam.generators.CLASSES. target : the store to write. vertices : how many, or a
+    text like "2^20"; None where the class has other parameters. seed : of the random numbers. Options by name: memory,
+    scratch, force, codec, chunk, threads, progress as for `convert`, and the parameters of the class, such as
+    sides="20x30".
+
+    Returns a report with that of the conversion and known_diameter, where there is a formula. Raises InputError for
+    an unknown class or parameter, and as `convert`.
+    """
+    from .generators.make import generate as generate_store
+
+    writing = {key: options.pop(key) for key in list(options) if key in WritingKeywords.__annotations__}
+    count = parse_count(vertices) if isinstance(vertices, str) else vertices
+    return generate_store(name, target, vertices=count, seed=seed, parameters=options,
+                          options=convert_options(cast("WritingKeywords", writing)))
+
+
 def convert_options(given: WritingKeywords) -> ConvertOptions:
     """The options of the conversion in the library's units. Raises InputError for a bad size."""
     renamed: dict[str, Any] = {
@@ -132,13 +155,8 @@ def convert_options(given: WritingKeywords) -> ConvertOptions:
     return ConvertOptions(**renamed)
 
 
-def available_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
-
-
 class RunKeywords(TypedDict, total=False):
-    """What `diameter` and `approximate` take by name; see `diameter`."""
+    """What `diameter`, and every run, takes by name; see `diameter`."""
 
     memory: int | str | None
     arena: int | str | None
@@ -161,72 +179,99 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
         int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit
         zeros too), a tuple (src, dst) of one-dimensional arrays of ids, a list of pairs or an array of
         two columns, or a networkx graph of any kind. A graph in memory is first written to a temporary store.
-    method : see emdiam.api_exact.METHODS. Options, all by name:
+    method : see emdiam.runs.registry.EXACT. Options, all by name:
     memory : peak resident memory of this process, default: what machine and cgroup leave.
     arena : memory for decoded edges alone. threads : default: the cores this process may use.
     device : what traversals run on: "cpu" (default), "gpu", "gpu:N", or "auto" for a GPU where there is
         one. bfs, mapping : variant and load balancing on a GPU, see docs/algorithms/gpu-bfs.md.
     workers : share the run out to so many worker processes of dask.distributed on this machine, or, with
         scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each.
-    scratch : folder for the temporary store of a graph in memory, default: $TMPDIR or /var/tmp.
-    progress : called with progress.Event.
+    scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
+        $TMPDIR or /var/tmp. progress : called with progress.Event.
 
     The witness carries the caller's names: row numbers, the ids of the arrays, networkx nodes.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
-    run = ExactRun(method=method, **_run_fields(options))
-    return cast(Result, _on_graph(graph, lambda store: exact(store, run, options.get("progress")), run, options))
+    unknown = options.keys() - RunKeywords.__annotations__.keys()
+    if unknown:
+        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
+    return _run(graph, method, "exact", dict(options))
+
+
+def exact(graph: Any, *, method: str = "pivots", **options: Any) -> Result:
+    """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
+
+    Options by name are those of `diameter` and of the command: time_limit (seconds or a text like "8h"), gap,
+    bounds_only, certificate and path (files), vram, evict_page_cache, checkpoint (a folder), checkpoint_every, resume,
+    keep_checkpoint, and the method's own, such as seed=3, batches=False, k=4. Returns the result of the command, which
+    may be an interval. Raises as `diameter`, InputError for an option that the method has not, and NotWritten with
+    `result` where the path or the certificate cannot be written in the end.
+    """
+    return _run(graph, method, "exact", options)
 
 
 def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory,
-    worker_threads, progress : as for `diameter`. method :
-    see emdiam.api_approx.METHODS. scratch : folder for the temporary store of a graph in memory, and for
-    a condensed graph that memory has no room for. Further options : of the method, such as
+    worker_threads, scratch, progress : as for `diameter`. method : see emdiam.runs.registry.APPROXIMATIONS. Further
+    options : time_limit, vram, evict_page_cache and those of checkpoints as for `exact`, and of the method, such as
     masters="2^20", seed=1, iterations=5 or known_diameter=40.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components.
     Raises as `diameter`, and InputError for an option that the method does not have. StoppedEarly's
     `result` holds what is known so far.
     """
-    own = {name: options.pop(name) for name in list(options) if name not in RunKeywords.__annotations__}
-    shared = cast("RunKeywords", options)
-    scratch = shared.get("scratch")
-    if scratch is not None and method == "clusters":
-        own["scratch"] = str(scratch)
-    run = ApproxRun(method=method, switches=own, **_run_fields(shared))
-    return cast(Approximation, _on_graph(
-        graph, lambda store: approx(store, run, shared.get("progress")), run, shared))
+    return cast(Approximation, _run(graph, method, "approx", options))
 
 
-def _run_fields(options: RunKeywords) -> dict[str, Any]:
-    """Fields of a StoreRun in the library's units. Raises TypeError for an option that there is not."""
-    unknown = options.keys() - RunKeywords.__annotations__.keys()
-    if unknown:
-        raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
-    memory, arena, threads = options.get("memory"), options.get("arena"), options.get("threads")
-    per_worker = options.get("worker_memory")
-    return {
-        "memory_bytes": None if memory is None else parse_size(memory),
-        "arena_bytes": None if arena is None else parse_size(arena),
-        "threads": available_cores() if threads is None else threads,
-        "device": options.get("device", "cpu"), "bfs": options.get("bfs"), "mapping": options.get("mapping"),
-        "cluster": chosen_cluster(options.get("scheduler"), options.get("workers"),
-                                  None if per_worker is None else parse_size(per_worker),
-                                  options.get("worker_threads")),
-    }
+def plan(
+    store: str | Path, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS, **options: Any
+) -> list[Planned]:
+    """What runs on the store at a path would take, without running them: one Planned for every method, each with its
+    own default options; or for `method` alone.
+
+    probe : look at the graph for at most so many seconds (or a text like "10s"), by four BFS at the arena of the plan;
+    None: predict from its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single
+    method its own too (batch, masters, euler). Raises InputError (StoreError), and BudgetError with the numbers where
+    memory cannot do for the one method; of all methods, `refused` says so.
+    """
+    device = options.get("device")
+    on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
+    seconds = None if probe is None or on_gpu else parse_duration(probe)
+    if method == ALL:
+        return plan_all(store, [run_with(name, options) for name in METHODS], seconds)
+    return [plan_one(store, run_with(method, options), seconds)]
 
 
-def _on_graph(graph: Any, solve: Callable[[Any], Any], run: StoreRun, options: RunKeywords) -> Any:
-    """solve(store) for a graph of any kind, with the caller's names in the result."""
+def verify(
+    certificate: str | Path, store: Store | str | Path, *, memory: int | str | None = None, threads: int | None = None,
+    progress: Listener | None = None,
+) -> VerifyReport:
+    """Prove again what the certificate (a path) claims of the store (opened, or a path).
+
+    memory, threads, progress : as for `diameter`. A certificate that is intact and no proof gives a report with
+    `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
+    BudgetError).
+    """
+    from .verification.run import verify as verify_certificate
+
+    return verify_certificate(certificate, store, memory_bytes=None if memory is None else parse_size(memory),
+                              threads=threads or available_cores(), progress=progress)
+
+
+def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
+    """The result for a graph of any kind, with the caller's names in it."""
+    progress, scratch = options.pop("progress", None), options.get("scratch")
+    if scratch is not None and "scratch" not in option_names(method):
+        del options["scratch"]
+    run = run_with(method, options, family)
     if isinstance(graph, Store | str | Path):
-        return solve(graph)
-    with _temporary_store(graph, run, options.get("scratch"), options.get("progress")) as (store, rename):
+        return execute(graph, run, progress)
+    with _temporary_store(graph, run, scratch, progress) as (store, rename):
         try:
-            return _renamed(solve(store), rename)
+            return _renamed(execute(store, run, progress), rename)
         except StoppedEarly as stop:
             if stop.result is not None:
                 _renamed(stop.result, rename)
@@ -235,7 +280,7 @@ def _on_graph(graph: Any, solve: Callable[[Any], Any], run: StoreRun, options: R
 
 @contextmanager
 def _temporary_store(
-    graph: Any, run: StoreRun, scratch: str | Path | None, progress: Listener | None
+    graph: Any, run: Run, scratch: str | Path | None, progress: Listener | None
 ) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
     """A store of the graph in memory, removed at the end, and the function from its ids to the
     caller's names."""

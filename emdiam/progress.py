@@ -45,6 +45,25 @@ def silent(event: Event) -> None:
     """The listener that drops every event."""
 
 
+class TimeOver(Exception):
+    """The time limit has passed; a listener may raise it inside a traversal."""
+
+
+def until(deadline: float | None, progress: Listener | None) -> Listener | None:
+    """A listener that ends a search in the middle of a traversal once the time is over. What has
+    been found is still verified, since an answer without that is none."""
+    if deadline is None:
+        return progress
+
+    def listen(event: Event) -> None:
+        if progress is not None:
+            progress(event)
+        if time.monotonic() >= deadline and event.phase != "verify":
+            raise TimeOver
+
+    return listen
+
+
 def shared(*listeners: Listener) -> Listener:
     """A listener that hands every event to each of `listeners`, in this order."""
     def listen(event: Event) -> None:

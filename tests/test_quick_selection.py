@@ -11,18 +11,18 @@ from typing import Any
 
 import pytest
 
-from emdiam import api_approx, api_exact
 from emdiam.gpu import direction_table
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.paging_model import WAYS
 from emdiam.gpu.variants.registry import VARIANTS
+from emdiam.runs import registry
 from tests.conftest import ROOT
 from tests.engine import test_methods as test_engine_methods
 from tests.helpers.selection import Function, parameters, select
 from tests.helpers.stores import ENGINES
 from tests.simt.devices import DEVICES
 
-EXACT, APPROXIMATE = set(api_exact.METHODS), set(api_approx.METHODS)
+EXACT, APPROXIMATE = set(registry.EXACT), set(registry.APPROXIMATIONS)
 KINDS = {"engines": set(ENGINES), "devices": set(DEVICES), "variants of BFS": set(VARIANTS), "mappings": set(MAPPINGS),
          "ways of a level": set(direction_table.WAYS),
          "ways to page": {repr((way,)) for way in WAYS}, "exact methods": EXACT, "approximations": APPROXIMATE}

@@ -50,7 +50,7 @@ class Case:
         self.limit = Limit(setting.sizes.exact_seconds)
         self._cpu = stack.enter_context(memory_engine(graph, setting.sizes.block_items))
         on_device = OnDevice(setting.device)
-        plan = plan_vram(self._cpu.store, on_device, "pivots")
+        plan = plan_vram(self._cpu.store, on_device, METHODS["pivots"].definition().device)
         self._gpu = stack.enter_context(engine_on_device(self._cpu, on_device, plan))
         for engine in (self._cpu, self._gpu):
             engine.reporter.listener = self.limit

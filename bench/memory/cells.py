@@ -8,9 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from emdiam.api_approx import METHODS as APPROXIMATIONS
-from emdiam.api_exact import METHODS as EXACT
 from emdiam.cli.options import ORDERS
+from emdiam.runs.registry import APPROXIMATIONS, EXACT
 
 from .graphs import Files, Shape
 from .process import Ended, call

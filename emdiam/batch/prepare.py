@@ -241,9 +241,10 @@ def why_not(question: Question) -> str | None:
 
 def _try(question: Question) -> None:
     """Open the store, and plan the run if it is one that can be planned. Raises InputError, OSError."""
-    from ..api_approx import ApproxRun, plan_approx
-    from ..api_exact import ExactRun, plan
     from ..methods.approx.masters import parse_masters
+    from ..runs.plan import plan_one
+    from ..runs.registry import APPROXIMATIONS, EXACT
+    from ..runs.run import make_run
     from ..store.store import open_store
 
     if question.command not in ("exact", "approx") or not question.on_cpu:
@@ -253,10 +254,8 @@ def _try(question: Question) -> None:
                                 if value is not None}
     common: dict[str, Any] = {"memory_bytes": question.memory, "arena_bytes": question.arena,
                               "threads": question.threads}
-    if question.command == "exact":
-        plan(question.store, ExactRun(method=question.method or "pivots", switches=switches, **common))
-        return
+    default = EXACT[0] if question.command == "exact" else APPROXIMATIONS[0]
     for item in parse_masters(question.masters) if question.masters else (None,):
         masters = {} if item is None else {"masters": item}
-        plan_approx(question.store, ApproxRun(method=question.method or "clusters",
-                                              switches={**switches, **masters}, **common))
+        plan_one(question.store, make_run(question.method or default, {**switches, **masters},
+                                          family=question.command, **common))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..units import parse_duration
+
 EVERY_SECONDS = 300.0
 
 
@@ -22,3 +24,13 @@ class CheckpointOptions:
     every: float = EVERY_SECONDS
     resume: bool = False
     keep: bool = False
+
+
+def chosen_checkpoint(
+    folder: str | Path | None, every: str | float | None, resume: bool | None, keep: bool | None
+) -> CheckpointOptions | None:
+    """What was asked of checkpoints; None if none of the options was given. Raises InputError for a bad time."""
+    if folder is None and every is None and not resume and not keep:
+        return None
+    return CheckpointOptions(None if folder is None else Path(folder),
+                             EVERY_SECONDS if every is None else parse_duration(every), bool(resume), bool(keep))

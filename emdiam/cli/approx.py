@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from ..errors import InputError, StoppedEarly
+from ..runs.registry import APPROXIMATIONS
 from ..tables import table_text
 from ..units import format_size
 from . import options
@@ -21,13 +22,10 @@ from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
 from .phases import bounds_text, seconds_text
 
-# Options of methods; those that are not given take the method's own default.
-_SWITCHES = ("seed", "euler", "levels", "iterations", "known_diameter", "scratch")
-
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--method", type=click.Choice(options.APPROXIMATIONS), default="clusters", show_default=True,
+@click.option("--method", type=click.Choice(APPROXIMATIONS), default="clusters", show_default=True,
               help="Approximation.")
 @click.option("--masters", metavar="M",
               help="Expected number of masters of clusters: a count, a share of the vertices like 10%, or auto."
@@ -89,26 +87,22 @@ def _run_all(
 ) -> int:
     """Run after run; the results so far are in `results`, that of one which is stopped included.
     Returns the exit code."""
-    from ..api_approx import ApproxRun, approx
     from ..methods.approx.masters import AUTO, resolve_masters
     from ..methods.approx.result import Approximation
+    from ..runs.options import run_with
+    from ..runs.run import execute
     from ..store.store import open_store
 
-    own = {name: given[name] for name in _SWITCHES if given[name] is not None}
-    device, workers = options.chosen_device(given["device"]), options.chosen_workers(given)
+    asked = options.of_run(given)
     with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store:
         for item in masters or ():  # a number that cannot be is told before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
-        runs = [own] if masters is None else [{**own, "masters": item} for item in masters]
-        for number, switches in enumerate(runs):
-            run = ApproxRun(method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
-                            threads=given["threads"], switches=switches, time_limit=given["time_limit"],
-                            device=device, bfs=given["bfs"], mapping=given["mapping"],
-                            vram_bytes=given["vram"], checkpoint=kept.of(number), cluster=workers)
+        for number, count in enumerate([None] if masters is None else masters):
+            run = run_with(given["method"], {**asked, "masters": count, "checkpoint": kept.of(number)})
             try:
                 with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-                    results.append(approx(store, run, listener).to_dict())
+                    results.append(execute(store, run, listener).to_dict())
                 kept.ended(results[-1])
             except StoppedEarly as stop:
                 complain(f"emdiam: {stop}")

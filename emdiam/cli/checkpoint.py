@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from ..checkpoint.options import EVERY_SECONDS, CheckpointOptions
+from ..checkpoint.options import CheckpointOptions
+from ..checkpoint.options import chosen_checkpoint as options_of
 from . import options
 
 checkpoint = options.stacked(
@@ -26,11 +27,7 @@ checkpoint = options.stacked(
 
 def chosen_checkpoint(given: dict[str, Any]) -> CheckpointOptions | None:
     """What was asked of checkpoints; None if none of the options was given."""
-    every, folder = given["checkpoint_every"], given["checkpoint"]
-    if folder is None and every is None and not given["resume"] and not given["keep_checkpoint"]:
-        return None
-    return CheckpointOptions(folder, EVERY_SECONDS if every is None else every, given["resume"],
-                             given["keep_checkpoint"])
+    return options_of(given["checkpoint"], given["checkpoint_every"], given["resume"], given["keep_checkpoint"])
 
 
 class KeptRuns:

@@ -9,6 +9,7 @@ from typing import Any, cast
 import click
 
 from ..errors import NotWritten, StoppedEarly
+from ..runs.registry import EXACT
 from . import options
 from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, traversals_line
 from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
@@ -17,19 +18,15 @@ from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json
 from .phases import bounds_text
 
-# Options of methods; those that are not given take the method's own default.
-_SWITCHES = ("winnow", "eliminate", "chains", "start", "first", "batch", "k", "path_file",
-             "seed", "batches", "scratch")
-
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--method", type=click.Choice(options.METHODS), default="pivots", show_default=True,
+@click.option("--method", type=click.Choice(EXACT), default="pivots", show_default=True,
               help="Exact method.")
 @options.stacked(options.memory, options.arena, options.threads, options.as_json)
 @options.gpu
 @options.workers
-@click.option("--path", "path_file", type=options.NEW_FILE, metavar="FILE",
+@click.option("--path", type=options.NEW_FILE, metavar="FILE",
               help="Write the witness path to FILE, one vertex id a line. Paths above 10,000 vertices are"
                    " shown nowhere else.")
 @click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
@@ -70,22 +67,15 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
     --resume; at most the traversal that was under way is repeated.
     """
-    from ..api_exact import ExactRun, exact
     from ..methods.exact.result import Result
+    from ..runs.options import run_with
+    from ..runs.run import execute
 
     kept = KeptRuns(chosen_checkpoint(given))
-    run = ExactRun(
-        method=given["method"], memory_bytes=given["memory"], arena_bytes=given["arena"],
-        threads=given["threads"], evict_page_cache=given["evict_page_cache"],
-        switches={name: given[name] for name in _SWITCHES if given[name] is not None},
-        gap=given["gap"], time_limit=given["time_limit"], bounds_only=given["bounds_only"],
-        certificate=given["certificate"], device=options.chosen_device(given["device"]), bfs=given["bfs"],
-        mapping=given["mapping"], vram_bytes=given["vram"], checkpoint=kept.of(0),
-        cluster=options.chosen_workers(given),
-    )
+    run = run_with(given["method"], {**options.of_run(given), "checkpoint": kept.of(0)})
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            result = exact(given["store"], run, listener)
+            result = execute(given["store"], run, listener)
     except StoppedEarly as stop:
         complain(f"emdiam: {stop}")
         if isinstance(stop.result, Result):

@@ -74,19 +74,15 @@ def _class_option(parameter: Parameter) -> click.Option:
 
 def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
     """Parse is done; call the library and print its report."""
-    from ..api import ConvertKeywords, convert_options
-    from ..generators import generate
+    from ..api import generate
 
     names = [parameter.name for parameter in kind.parameters]
     chosen = {name: given[name] for name in names if given[name] is not None}
     try:
         with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            keywords: ConvertKeywords = {
-                "memory": given["memory"], "scratch": given["scratch"], "force": given["force"],
-                "threads": given["threads"], "progress": listener,
-            }
             report = generate(kind.name, store, vertices=given["vertices"], seed=given["seed"],
-                              parameters=chosen, options=convert_options(keywords))
+                              memory=given["memory"], scratch=given["scratch"], force=given["force"],
+                              threads=given["threads"], progress=listener, **chosen)
     except KeyboardInterrupt as stop:
         raise Interrupted(f"stopped by the user; {store} was not written") from stop
     if given["as_json"]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import InputError
-from ..units import parse_count, parse_duration, parse_size
+from ..units import available_cores, parse_count, parse_duration, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
@@ -22,10 +21,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Written out because the library's own modules import numpy; a test compares them.
 FORMATS = ("edgelist", "csv", "matrix-market", "dimacs", "metis", "ecl", "gapbs", "npz", "parquet")
 CODECS = ("lz4", "pcodec", "none")
-METHODS = ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "korf", "apsp", "sweep-k")
-APPROXIMATIONS = ("clusters", "sweep", "spanning", "fringe")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 LONGEST_SHOWN_PATH = 10_000
+# Arguments of commands that are no options of a run.
+_OF_COMMAND = ("store", "method", "masters", "as_json", "as_csv", "quiet", "log_interval")
 # Keys of a context's meta: the file of --events, and what writes to it.
 EVENTS, EVENT_LOG = "emdiam.events", "emdiam.event_log"
 
@@ -82,7 +81,7 @@ arena = click.option(
     "--arena", type=SIZE, metavar="SIZE",
     help="Memory for decoded edges alone. [default: what --memory leaves]")
 threads = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", default=lambda: len(os.sched_getaffinity(0)),
+    "--threads", type=click.IntRange(min=1), metavar="N", default=available_cores,
     show_default="the cores this process may use", help="Threads that read, decode and compute.")
 batch = click.option(
     "--batch", type=click.IntRange(min=1), metavar="K",
@@ -135,6 +134,13 @@ workers = stacked(
                  help="Threads of a worker. [default: those that Dask gave it; on this machine, its share of"
                       " --threads]"),
 )
+
+
+def of_run(given: dict[str, Any]) -> dict[str, Any]:
+    """What a command was given for its run, as runs/options.py takes it; the device is looked for now. Raises
+    InputError."""
+    options = {name: value for name, value in given.items() if name not in _OF_COMMAND}
+    return {**options, "device": chosen_device(given["device"])}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:

@@ -8,6 +8,8 @@ from typing import Any
 
 import click
 
+from ..errors import BudgetError, InputError
+from ..runs.registry import ALL, METHODS
 from ..stream.probe import PROBE_SECONDS
 from ..tables import table_text
 from ..units import format_size
@@ -16,13 +18,11 @@ from .listener import listening
 from .outcome import EmdiamCommand
 from .output import emit, emit_json
 
-ALL = "all"
-
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @options.stacked(options.memory, options.arena)
-@click.option("--method", type=click.Choice((ALL, *options.METHODS, *options.APPROXIMATIONS)), default=ALL,
+@click.option("--method", type=click.Choice((ALL, *METHODS)), default=ALL,
               show_default=True, help="Method of exact or approx to plan for, or a table over all of them.")
 @options.batch
 @click.option("--masters", metavar="M", help="Masters of clusters, as for `emdiam approx`. [default: auto]")
@@ -41,8 +41,8 @@ def command(**given: Any) -> int:
     The plan is a promise. What is predicted is a forecast, after four BFS that show what the graph is like:
     graphs differ.
     """
-    with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-        answer = _table(given, listener) if given["method"] == ALL else _one(given, listener)
+    with listening(quiet=given["quiet"], log_interval=given["log_interval"]):
+        answer = _table(given) if given["method"] == ALL else _one(given)
     if given["as_json"]:
         emit_json(answer)
     else:
@@ -50,61 +50,45 @@ def command(**given: Any) -> int:
     return 0
 
 
-def _one(given: dict[str, Any], listener: Any) -> dict[str, Any]:
+def _one(given: dict[str, Any]) -> dict[str, Any]:
     """The plan of one method as a dict, its forecast in it."""
-    from ..api_approx import ApproxRun, plan_approx
-    from ..api_exact import ExactRun, plan
-    from ..forecast import forecast_of
     from ..methods.approx.masters import one_item
-    from ..store.store import open_store
 
-    switches = _switches(given)
-    if "masters" in switches:
-        switches["masters"] = one_item(switches["masters"])
-    shared = {**_shared(given), "method": given["method"], "switches": switches}
-    if given["method"] in options.APPROXIMATIONS:
-        planned = plan_approx(given["store"], ApproxRun(**shared), listener)
-    else:
-        planned = plan(given["store"], ExactRun(**shared), listener)
-    with open_store(given["store"]) as store:
-        seconds, probe = _probe_seconds(given), None
-        if seconds is not None:
-            from ..probe import probe_store
-
-            probe = probe_store(store, seconds, memory_bytes=given["memory"], arena_bytes=given["arena"],
-                                threads=given["threads"], method=given["method"], switches=switches)
-        forecast = forecast_of(store, given["method"], planned, switches, probe)
-    return {**planned.to_dict(), "forecast": forecast.to_dict(), "probe": None if probe is None else probe.to_dict()}
+    own = _own(given)
+    if "masters" in own:
+        own["masters"] = one_item(own["masters"])
+    planned = _planned(given, **own)[0]
+    assert planned.plan is not None and planned.forecast is not None
+    return {**planned.plan.to_dict(), "forecast": planned.forecast.to_dict(), "probe": _probe(planned)}
 
 
-def _table(given: dict[str, Any], listener: Any) -> dict[str, Any]:
+def _table(given: dict[str, Any]) -> dict[str, Any]:
     """All methods. Raises InputError for an option of one alone, and if the budget does for none."""
-    from ..api_plan import plan_all
-    from ..errors import BudgetError, InputError
-    from ..store_run import StoreRun
-
-    for name in _switches(given):
+    for name in _own(given):
         raise InputError("an option of single methods", text=f"--{name}", remedy="name one with --method")
-    found = plan_all(given["store"], StoreRun(method=ALL, **_shared(given)), progress=listener,
-                     probe_seconds=_probe_seconds(given))
-    if all(planned.plan is None for planned in found):
-        raise BudgetError(f"no method can work with so little memory; {found[0].method}: {found[0].refused}")
-    probe = next((planned.probe for planned in found if planned.probe is not None), None)
-    return {"methods": [planned.to_dict() for planned in found], "probe": None if probe is None else probe.to_dict()}
+    methods = _planned(given)
+    if all(planned.plan is None for planned in methods):
+        raise BudgetError(f"no method can work with so little memory; {methods[0].method}: {methods[0].refused}")
+    probe = next((_probe(planned) for planned in methods if planned.probe is not None), None)
+    return {"methods": [planned.to_dict() for planned in methods], "probe": probe}
 
 
-def _probe_seconds(given: dict[str, Any]) -> float | None:
-    """How long to look at the graph; None: not at all. On a GPU nobody looks, since the forecast is that of the CPU."""
-    return None if given["no_probe"] or given["device"] != "cpu" else float(given["probe"])
-
-
-def _switches(given: dict[str, Any]) -> dict[str, Any]:
+def _own(given: dict[str, Any]) -> dict[str, Any]:
+    """Options of single methods that were given."""
     return {name: given[name] for name in ("batch", "masters", "euler") if given[name] is not None}
 
 
-def _shared(given: dict[str, Any]) -> dict[str, Any]:
-    return {"memory_bytes": given["memory"], "arena_bytes": given["arena"], "threads": given["threads"],
-            "device": options.chosen_device(given["device"])}
+def _planned(given: dict[str, Any], **own: Any) -> list[Any]:
+    from ..api import plan
+
+    # On a GPU nobody looks, since the forecast is that of the CPU.
+    probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
+    return plan(given["store"], method=given["method"], probe=probe, memory=given["memory"], arena=given["arena"],
+                threads=given["threads"], device=options.chosen_device(given["device"]), **own)
+
+
+def _probe(planned: Any) -> dict[str, Any] | None:
+    return None if planned.probe is None else planned.probe.to_dict()
 
 
 _MOST_PER_VERTEX = 1000

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from ..errors import InputError, NotWritten, StoppedEarly
+from ..runs.registry import APPROXIMATIONS
 from . import options
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -17,7 +18,7 @@ from .output import complain, emit, emit_json
 @options.STORE
 @click.option("--out", type=options.NEW_FOLDER, required=True, metavar="DIR",
               help="Folder for cells, tables and plots. The same command goes on with what is in it.")
-@click.option("--methods", metavar="LIST", default=",".join(options.APPROXIMATIONS), show_default=True,
+@click.option("--methods", metavar="LIST", default=",".join(APPROXIMATIONS), show_default=True,
               help="Approximations, with commas.")
 @click.option("--masters", metavar="LIST", default="2^8..2^24:4", show_default=True,
               help="Numbers of masters of clusters: counts, shares like 10%, auto, and ranges FIRST..LAST:FACTOR, with"

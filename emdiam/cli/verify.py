@@ -31,11 +31,11 @@ def command(**given: Any) -> int:
     Exit code 0: everything is proved. Exit code 2: the certificate is damaged, is about another
     graph, or does not prove what it claims; one sentence says why.
     """
-    from ..verification.run import verify
+    from ..api import verify
 
     with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-        report = verify(given["certificate"], given["store"], memory_bytes=given["memory"],
-                        threads=given["threads"], progress=listener)
+        report = verify(given["certificate"], given["store"], memory=given["memory"], threads=given["threads"],
+                        progress=listener)
     if given["as_json"]:
         emit_json(report.to_dict())
     elif report.verified:

@@ -18,10 +18,9 @@ import dask
 from distributed import Client, LocalCluster
 
 from ..engine.cpu import CpuEngine
+from ..engine.needs import Needs
 from ..errors import InputError
-from ..methods.exact.limits import TimeOver
-from ..progress import Listener
-from ..session import method_phases, pool_wanted
+from ..progress import Listener, TimeOver
 from ..store.check import blamed_on
 from ..store.store import Store
 from ..stream.plan import MemoryPlan
@@ -40,25 +39,22 @@ PATIENCE = {"distributed.deploy.lost-worker-timeout": "30 days"}
 
 @contextmanager
 def open_dask_engine(
-    store: Store, cluster: OnCluster, local: Callable[[], AbstractContextManager[CpuEngine]], *,
+    store: Store, cluster: OnCluster, needs: Needs, local: Callable[[], AbstractContextManager[CpuEngine]], *,
     threads: int, progress: Listener | None, options: dict[str, Any],
 ) -> Iterator[DaskEngine]:
     """An engine on `store` over the workers of `cluster`.
 
-    local : opens the client's own engine. threads : cores of this machine, shared out where workers are started here.
-    options : of session.open_engine: memory_bytes, method, switches, dense_arcs. Raises InputError (BudgetError,
-    StoreError)."""
+    needs : of the method. local : opens the client's own engine. threads : cores of this machine, shared out where
+    workers are started here. options : memory_bytes, dense_arcs. Raises InputError (BudgetError, StoreError)."""
     begin = time.perf_counter()
-    method = options.get("method", "pivots")
     with ExitStack() as stack:
-        plan = plan_client(store, method, options.get("switches"), _client_memory(cluster, options.get("memory_bytes")))
+        plan = plan_client(store, needs, _client_memory(cluster, options.get("memory_bytes")))
         client = stack.enter_context(connected(cluster, threads))
         addresses = chosen_workers(client, cluster.workers)
         given = client.nthreads()
         spec = PartSpec(
             store=worker_path(store), digest=store.digest, room="", ranges=balanced_ranges(store, len(addresses)),
-            addresses=addresses, phases=method_phases(method, options.get("switches"))(store),
-            pool_wanted=pool_wanted(store, method),
+            addresses=addresses, phases=needs.phases, pool_wanted=needs.pool_bytes,
             memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses), plan),
             threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1))

@@ -8,12 +8,11 @@ use of, or what there is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from ..engine.needs import Needs
 from ..errors import BudgetError
 from ..store.store import Store
 from ..stream.pager import buffer_bytes
@@ -67,43 +66,25 @@ def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: in
 _CLIENT_MARGIN = 32 << 20
 
 
-def plan_client(store: Store, method: str, switches: Mapping[str, Any] | None, memory: int) -> MemoryPlan:
+def plan_client(store: Store, needs: Needs, memory: int) -> MemoryPlan:
     """Plan the client within `memory` bytes of peak RSS of this process.
 
-    The base is measured now. Raises BudgetError with the numbers,
-    InputError for options that the method has not."""
-    tables, wanted = _tables_of(store, method, switches or {})
+    The base is measured now. Raises BudgetError with the numbers."""
+    tables = needs.tables_bytes
     base = program_bytes() + _CLIENT_MARGIN
     need = base + tables
     if memory < need:
         least = need + BASE_JITTER
         raise BudgetError(
             f"--memory {format_size(memory)} is too small for the client: the least is {format_size(least)} = "
-            f"{format_size(base + BASE_JITTER)} program + {format_size(tables)} tables of {method}",
+            f"{format_size(base + BASE_JITTER)} program + {format_size(tables)} tables of {needs.method}",
             remedy=f"give at least --memory {-(-least // 2**20)}MiB")
-    room = min(wanted, memory - need)
+    room = min(needs.room_bytes, memory - need)
     held = Phase("client", tables / max(1, store.n_vertices), tables)
     return MemoryPlan(
         memory_limit_bytes=memory, base_bytes=base, phases=(held,),
         buffer_bytes=0, arena_bytes=0, planned_rss_bytes=need + room, minimum_bytes=need + BASE_JITTER,
         n_blocks=store.indices.n_chunks, arena_blocks=0, pool_bytes=room, run_blocks=0, in_ram=False)
-
-
-def _tables_of(store: Store, method: str, switches: Mapping[str, Any]) -> tuple[int, int]:
-    """Bytes of tables that the method holds at least, and of the room that it could make use of beside them."""
-    if method == "pivots":
-        from ..methods.exact.pivots import tables_bytes
-
-        return tables_bytes(store)
-    if method == "clusters":
-        from ..methods.approx.clusters import ClusterOptions
-        from ..methods.approx.clusters import tables_bytes as of_clusters
-        from ..methods.approx.methods import method_options
-
-        options = method_options(method, switches)
-        assert isinstance(options, ClusterOptions)
-        return of_clusters(store, options)
-    return 0, 0
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 The graph is resident where its edges fit beside everything else, and paged where not: then offsets and vertex
 state stay, edges come through a ring of buffers, and what is left keeps pages. Bytes a vertex: OFFSETS, and of
-state what the table below says for the method; columns are 4 bytes each.
+state what the method says (engine/needs.py, DeviceState); columns are 4 bytes each.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from ..engine.needs import DeviceState
 from ..errors import DeviceRoomError
 from ..store.store import Store
 from ..units import format_size
@@ -27,13 +28,6 @@ _SUMS_BYTES = 8
 # Of a batch of 64 sources: three words, and marks.
 _BATCH_BYTES = 28
 _MARGIN = 1 << 20
-# method -> columns at a time, whether it spreads, whether it runs batches.
-_NEEDS: dict[str, tuple[int, bool, bool]] = {
-    "pivots": (5, False, True), "fdiam": (2, True, False), "bounding": (4, False, True), "ifub": (2, False, True),
-    "graph-diameter": (3, False, False), "korf": (2, False, True), "apsp": (1, False, True),
-    "sweep-k": (4, False, False), "clusters": (4, False, False), "sweep": (3, False, False),
-    "fringe": (3, False, True), "spanning": (3, False, False),
-}
 
 
 @dataclass(frozen=True)
@@ -65,51 +59,50 @@ class VramPlan:
         return {**asdict(self), "planned_bytes": self.planned_bytes}
 
 
-def state_bytes(n_vertices: int, id_bytes: int, method: str, paged: bool) -> int:
-    """Vertex state of a method beside the offsets."""
-    columns, spreads, batches = _NEEDS[method]
+def state_bytes(n_vertices: int, id_bytes: int, held: DeviceState, paged: bool) -> int:
+    """Vertex state of a method that holds `held`, beside the offsets."""
     queues = 2 * id_bytes + _SUMS_BYTES
-    a_vertex = _SEARCH_BYTES + 4 * columns
-    if not paged or spreads or batches:
+    a_vertex = _SEARCH_BYTES + 4 * held.columns
+    if not paged or held.spreads or held.batches:
         a_vertex += queues
-    if batches:
+    if held.batches:
         a_vertex += _BATCH_BYTES
     return int(a_vertex * n_vertices) + _MARGIN
 
 
-def resident_bytes(store: Store, method: str) -> int:
-    """Offsets, edges and vertex state of `method` on a device that holds the whole graph; one with less pages it."""
+def resident_bytes(store: Store, held: DeviceState) -> int:
+    """Offsets, edges and vertex state on a device that holds the whole graph; one with less memory pages it."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    return _OFFSET_BYTES * (n + 1) + item * store.n_arcs + state_bytes(n, item, method, False)
+    return _OFFSET_BYTES * (n + 1) + item * store.n_arcs + state_bytes(n, item, held, False)
 
 
-def plan_vram(store: Store, setting: OnDevice, method: str) -> VramPlan:
-    """The plan of `method` on `store` within what the setting allows of the first device, or what is free there.
+def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
+    """The plan of a method on `store` within what the setting allows of the first device, or what is free there.
 
     Raises BudgetError with the numbers where that is too little, and where one of several devices cannot hold the
     whole graph.
     """
-    plan = _plan_one(store, setting, method)
+    plan = _plan_one(store, setting, held)
     for other in setting.others:
-        if not (plan.resident and _plan_one(store, replace(setting, device=other), method).resident):
+        if not (plan.resident and _plan_one(store, replace(setting, device=other), held).resident):
             raise DeviceRoomError(f"each of several devices holds the whole graph, and it does not fit"
                                   f" {other.name if plan.resident else setting.device.name}",
                                   remedy="give one device, where edges that do not fit are paged")
     return plan
 
 
-def _plan_one(store: Store, setting: OnDevice, method: str) -> VramPlan:
+def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     """The plan for the first device."""
     device, free = setting.device, setting.device.memory().free
     limit = free if setting.vram_bytes is None else min(setting.vram_bytes, free)
     n, m, item = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
     offsets, edges = _OFFSET_BYTES * (n + 1), m * item
-    pool = limit - resident_bytes(store, method)
+    pool = limit - resident_bytes(store, held)
     if pool >= 0 and not setting.paged:
-        resident = state_bytes(n, item, method, paged=False)
-        return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, method), True, 0, 0)
-    state, (shift, page, n_pages, ring) = state_bytes(n, item, method, paged=True), _ring(store)
-    left, least = limit - offsets - state - ring, _least(store, method, setting.paged)
+        resident = state_bytes(n, item, held, paged=False)
+        return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, held), True, 0, 0)
+    state, (shift, page, n_pages, ring) = state_bytes(n, item, held, paged=True), _ring(store)
+    left, least = limit - offsets - state - ring, _least(store, held, setting.paged)
     if left < 0:
         raise DeviceRoomError(
             f"{format_size(limit)} of {device.name} is too small: the least is {format_size(least)} ="
@@ -134,8 +127,8 @@ def _ring(store: Store) -> tuple[int, int, int, int]:
     return shift, items * item, n_pages, min(RING, max(1, n_pages)) * items * item + beside
 
 
-def _least(store: Store, method: str, paged: bool = False) -> int:
+def _least(store: Store, held: DeviceState, paged: bool = False) -> int:
     """The smallest budget: of a resident graph, or of a paged one if that is less or asked for."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    of_pages = _OFFSET_BYTES * (n + 1) + state_bytes(n, item, method, True) + _ring(store)[3]
-    return of_pages if paged else min(of_pages, resident_bytes(store, method))
+    of_pages = _OFFSET_BYTES * (n + 1) + state_bytes(n, item, held, True) + _ring(store)[3]
+    return of_pages if paged else min(of_pages, resident_bytes(store, held))

@@ -16,7 +16,6 @@ from ..conversion.convert import ConvertOptions, check_outputs
 from ..conversion.resume import done_before, memory_to_plan
 from ..errors import BudgetError, InputError, MoreMemoryError
 from ..phases import Meter
-from ..session import method_phases, open_engine, plan_run
 from ..sorting.checkpoint import Checkpoint
 from ..store.check import check_ranks
 from ..store.info import offset_pieces
@@ -41,8 +40,6 @@ _MARGIN = 8 << 20
 # is accepted now is not refused then, and the budget that a refusal names is accepted.
 _KEPT = 16 << 20
 _PLENTY = 1 << 60
-# The engine plans for a method; this one keeps a column, labels and sizes, about as much as orders do.
-_METHOD = "ifub"
 
 
 def reorder(
@@ -134,8 +131,11 @@ def _traversed(
     store: Store, order: EngineOrder, seed: int, options: ConvertOptions, engine_memory: int
 ) -> tuple[np.ndarray, int]:
     """The new numbers by an order that traverses, and the planned peak."""
-    with open_engine(store, memory_bytes=engine_memory, threads=options.threads, method=_METHOD,
-                     progress=options.progress) as engine:
+    from ..engine.needs import traversal_needs
+    from ..engine.opening import open_cpu_engine
+
+    with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, threads=options.threads,
+                         progress=options.progress) as engine:
         reserve = _reserve(store, order)
         try:
             new_of = order.place(engine, seed)
@@ -147,12 +147,13 @@ def _traversed(
 
 def _reserve(store: Store, order: EngineOrder) -> int:
     """Bytes that the order takes beyond what the plan of the engine sets aside."""
+    from ..engine.needs import traversal_needs
     from ..stream.blocks import table_bytes
     from ..traverse.workspace import workspace_bytes
 
     n = store.n_vertices
     shared = table_bytes(n, store.n_arcs, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
-    set_aside = max(phase.bytes for phase in method_phases(_METHOD)(store))
+    set_aside = max(phase.bytes for phase in traversal_needs(store).phases)
     return max(0, shared + order.state_bytes(store) - set_aside)
 
 
@@ -164,11 +165,14 @@ def _check_memory(store: Store, order: StoreOrder | EngineOrder, options: Conver
     given = memory
     load_libraries()
     if isinstance(order, EngineOrder):
-        given = memory - _reserve(store, order)
+        from ..engine.needs import traversal_needs
+        from ..engine.opening import plan_engine
+
+        given, needs = memory - _reserve(store, order), traversal_needs(store)
         try:
-            plan_run(store, memory_bytes=given, threads=options.threads, method=_METHOD)
+            plan_engine(store, needs, memory_bytes=given, threads=options.threads)
         except BudgetError:
-            plan = plan_run(store, memory_bytes=_PLENTY, threads=options.threads, method=_METHOD)
+            plan = plan_engine(store, needs, memory_bytes=_PLENTY, threads=options.threads)
             raise _too_small(memory, plan.minimum_bytes + memory - given) from None
     else:
         need = current_rss_bytes() + _MARGIN + order.state_bytes(store)

@@ -17,9 +17,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..api_approx import METHODS as APPROXIMATIONS
-from ..api_exact import METHODS as EXACT
 from ..errors import InputError
+from ..runs.registry import APPROXIMATIONS, EXACT
 from .records import ANSWERED, FAILED, OPEN, STOPPED, Bound, Report, Run, Spell, Track, Traversal
 
 RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"

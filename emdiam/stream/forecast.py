@@ -26,7 +26,7 @@ _CUSHION = 50
 
 
 @dataclass(frozen=True)
-class Outlook:
+class CostInputs:
     """What a forecast is made from. probe : None where nobody looked at the graph."""
 
     store: Store
@@ -76,7 +76,7 @@ class Outlook:
 
 
 @dataclass(frozen=True)
-class Habit:
+class CostModel:
     """What a method has been measured to do.
 
     least_reads, usual_reads : how often it reads all edges when no block stays: on the easiest graphs, and (median)
@@ -87,10 +87,10 @@ class Habit:
 
     least_reads: float
     usual_reads: float
-    held: Callable[[Outlook], int]
-    probed_reads: Callable[[Outlook, Probe], float]
+    held: Callable[[CostInputs], int]
+    probed_reads: Callable[[CostInputs, Probe], float]
     scratch: Callable[[Store, MemoryPlan], int] = lambda store, plan: 0
-    scratch_reads: Callable[[Outlook], int] = lambda outlook: 0
+    scratch_reads: Callable[[CostInputs], int] = lambda inputs: 0
 
 
 @dataclass(frozen=True)
@@ -117,33 +117,33 @@ class Forecast:
         return asdict(self)
 
 
-def make_forecast(outlook: Outlook, habit: Habit, vram_bytes: int) -> Forecast:
+def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int) -> Forecast:
     """The forecast for a run. vram_bytes : of a GPU, as its own plan has it."""
-    plan, stored = outlook.plan, outlook.stored_bytes
-    reads, least = _reads(outlook, habit)
-    predicted = plan.base_bytes - COMPILED_BYTES + habit.held(outlook) + plan.arena_bytes
+    plan, stored = inputs.plan, inputs.stored_bytes
+    reads, least = _reads(inputs, model)
+    predicted = plan.base_bytes - COMPILED_BYTES + model.held(inputs) + plan.arena_bytes
     predicted += predicted // _CUSHION
     return Forecast(
         predicted_rss_bytes=min(plan.planned_rss_bytes, predicted), reads=reads, least_reads=least,
-        predicted_bytes_read=None if stored is None else int(reads * stored) + habit.scratch_reads(outlook),
+        predicted_bytes_read=None if stored is None else int(reads * stored) + model.scratch_reads(inputs),
         least_bytes_read=None if stored is None else int(least * stored),
-        scratch_bytes=habit.scratch(outlook.store, plan), vram_bytes=vram_bytes, certain=plan.in_ram,
-        probed=outlook.probe is not None)
+        scratch_bytes=model.scratch(inputs.store, plan), vram_bytes=vram_bytes, certain=plan.in_ram,
+        probed=inputs.probe is not None)
 
 
-def _reads(outlook: Outlook, habit: Habit) -> tuple[float, float]:
+def _reads(inputs: CostInputs, model: CostModel) -> tuple[float, float]:
     """How often all blocks are expected to be read, and at least."""
-    first = 0.0 if outlook.plan.n_blocks == 0 else 1.0
-    if outlook.plan.in_ram:
+    first = 0.0 if inputs.plan.n_blocks == 0 else 1.0
+    if inputs.plan.in_ram:
         return first, first
-    usual, least = (first + outlook.away * max(0.0, many - 1) for many in (habit.usual_reads, habit.least_reads))
-    if outlook.probe is None:
+    usual, least = (first + inputs.away * max(0.0, many - 1) for many in (model.usual_reads, model.least_reads))
+    if inputs.probe is None:
         return usual, least
-    reads = max(first, habit.probed_reads(outlook, outlook.probe))
+    reads = max(first, model.probed_reads(inputs, inputs.probe))
     return reads, min(least, reads)
 
 
-def planned_held(outlook: Outlook) -> int:
+def planned_held(inputs: CostInputs) -> int:
     """Nearly what is planned: for methods whose columns are planned at their widest, and whose widest phase is
     short."""
-    return max(phase.bytes for phase in outlook.plan.phases) * 17 // 20 + outlook.plan.buffer_bytes
+    return max(phase.bytes for phase in inputs.plan.phases) * 17 // 20 + inputs.plan.buffer_bytes

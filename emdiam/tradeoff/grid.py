@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..api_approx import check_method
 from ..errors import InputError
 from ..methods.approx.masters import AUTO, one_item, parse_masters, resolve_masters
+from ..runs.registry import entry_of
 from ..units import parse_count
 
 CLUSTERS, EXACT = "clusters", "exact"
@@ -23,7 +23,7 @@ _REMEDY = "write it like 2^8..2^24:4, from the smallest to the largest and by wh
 
 @dataclass(frozen=True)
 class Cell:
-    """One run. method : of api_approx.METHODS, or EXACT. masters : expected number of masters, AUTO, or
+    """One run. method : of runs.registry.APPROXIMATIONS, or EXACT. masters : expected number of masters, AUTO, or
     None for methods without any. seed : None for EXACT. label : masters as a table heads them."""
 
     method: str
@@ -69,7 +69,7 @@ def make_grid(
     Raises InputError for an unknown method, and where there is no method, no seed or no cell.
     """
     for method in methods:
-        check_method(method)
+        entry_of(method, "approx")
     if not methods and not exact:
         raise InputError("there is no method to run", remedy="name one, or ask for the exact run")
     if not seeds or min(seeds) < 0:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.interface import Engine
+from ..engine.needs import traversal_needs
+from ..engine.opening import open_cpu_engine
 from ..phases import Meter
 from ..store.store import Store
 from ..traverse.columns import Column
@@ -93,11 +95,9 @@ class LabelStage:
     ) -> LabelGroup | list[Gathered]:
         """The last group with its labels, the engine's memory given back; or what was gathered from
         several groups of pivots."""
-        from ..session import open_engine
-
-        with open_engine(self._store, memory_bytes=self._budget.memory_bytes, arena_bytes=plan.arena_bytes,
-                         threads=self._budget.threads, progress=self._budget.progress,
-                         program=self._budget.program) as engine:
+        with open_cpu_engine(self._store, traversal_needs(self._store), memory_bytes=self._budget.memory_bytes,
+                             arena_bytes=plan.arena_bytes, threads=self._budget.threads,
+                             progress=self._budget.progress, program=self._budget.program) as engine:
             for columns in groups:
                 group = self._checked(engine, plan, columns)
                 group.settle(self._limits, self._settled)

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..engine.needs import traversal_needs
+from ..engine.opening import plan_engine
 from ..errors import BudgetError
 from ..progress import Listener
-from ..session import plan_run
 from ..store.arc_runs import scan_bytes
 from ..store.store import Store
 from ..stream.blocks import table_bytes
@@ -71,7 +72,8 @@ def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget) -
     Raises BudgetError."""
     memory_bytes, threads = budget.memory_bytes, budget.threads
     try:
-        plan = plan_run(store, memory_bytes=memory_bytes, threads=threads, program=budget.program)
+        plan = plan_engine(store, traversal_needs(store), memory_bytes=memory_bytes, threads=threads,
+                           program=budget.program)
     except BudgetError:
         raise too_small(memory_bytes, _least(store, item_bytes, budget)) from None
     n, least = store.n_vertices, _least_arena(store)
@@ -120,8 +122,9 @@ def _least_arena(store: Store) -> int:
 
 def _least(store: Store, item_bytes: int, budget: Budget) -> int:
     """A budget in which one column fits for certain: with whole buffers, and for the plan of the
-    engine's method."""
-    plan = plan_run(store, memory_bytes=_PLENTY, threads=budget.threads, program=budget.program)
+    engine."""
+    plan = plan_engine(store, traversal_needs(store), memory_bytes=_PLENTY, threads=budget.threads,
+                       program=budget.program)
     own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)
            + _label_bytes(1, store.n_vertices, item_bytes, batched=False))
     return max(own + _MARGIN, plan.minimum_bytes)

@@ -18,7 +18,7 @@ from bench.peers.run import installed, run_peer
 from bench.runs import CLASSICS, OWN, Solver, Trace, faults, solve, traversals_of
 from bench.setting import QUICK_EFFORT, Setting
 from emdiam.conversion.convert import convert
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")

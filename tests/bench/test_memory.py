@@ -13,10 +13,9 @@ from bench.memory.cells import BUDGETS, LEAST, ROUND, ROUND_BYTES, SUBJECTS, pos
 from bench.memory.graphs import SHAPES, SMALL, component_edges
 from bench.memory.process import Ended, call
 from bench.memory.table import ENDED, FAILED, NONE, REFUSED, STOPPED, Table
-from emdiam.api_approx import METHODS as APPROXIMATIONS
-from emdiam.api_exact import METHODS as EXACT
 from emdiam.cli.main import COMMANDS
 from emdiam.cli.options import ORDERS
+from emdiam.runs.registry import APPROXIMATIONS, EXACT
 from tests.conftest import ROOT
 from tests.helpers import naive
 

@@ -12,8 +12,7 @@ from bench.cache import Cache
 from bench.graphs import QUICK
 from bench.runs import TimeLimit
 from bench.setting import QUICK_EFFORT, Setting
-from emdiam.methods.exact.limits import TimeOver
-from emdiam.progress import Event
+from emdiam.progress import Event, TimeOver
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")
 RMAT = next(graph for graph in QUICK if graph.graph_class == "rmat")

@@ -19,13 +19,12 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from emdiam.api_approx import ApproxRun, approx
-from emdiam.api_exact import ExactRun, exact
 from emdiam.checkpoint import CheckpointOptions
 from emdiam.checkpoint.folder import MANIFEST, Folder
 from emdiam.checkpoint.journal import Journal
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.progress import Event
+from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
 from tests.conftest import ROOT, Run
 from tests.helpers import naive
@@ -56,9 +55,7 @@ def interrupted(store: Path, folder: Path, method: str = "fdiam", **more: Any) -
 def run_on(
     store: Path, checkpoint: CheckpointOptions | None, method: str = "fdiam", listen: Any = None, **more: Any
 ) -> Any:
-    if method == "sweep":
-        return approx(store, ApproxRun(method=method, checkpoint=checkpoint, memory_bytes=2 << 30), listen)
-    return exact(store, ExactRun(method=method, checkpoint=checkpoint, memory_bytes=2 << 30, **more), listen)
+    return execute(store, make_run(method, checkpoint=checkpoint, memory_bytes=2 << 30, **more), listen)
 
 
 @pytest.mark.parametrize("method", ["fdiam", "sweep"])
@@ -155,7 +152,7 @@ def test_without_a_folder_the_same_command_finds_its_own(
 
 def test_a_refused_run_leaves_no_folder(store: Path, tmp_path: Path) -> None:
     with pytest.raises(BudgetError):
-        exact(store, ExactRun(memory_bytes=1 << 20, checkpoint=CheckpointOptions(tmp_path / "kept")))
+        execute(store, make_run("pivots", memory_bytes=1 << 20, checkpoint=CheckpointOptions(tmp_path / "kept")))
     assert not (tmp_path / "kept").exists()
 
 

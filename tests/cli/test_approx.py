@@ -13,13 +13,13 @@ import networkx as nx
 import pytest
 
 import emdiam as package
-from emdiam.api_approx import METHODS, ApproxRun, approx, plan_approx
-from emdiam.cli import options
 from emdiam.cli.approx import COLUMNS, approximation_text, csv_text, runs_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
-from emdiam.methods.approx import methods
 from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters
 from emdiam.methods.approx.result import Approximation
+from emdiam.runs.plan import plan_one
+from emdiam.runs.registry import APPROXIMATIONS
+from emdiam.runs.run import execute, make_run
 from tests.cli.test_commands import call, parsed, store  # noqa: F401 - call and store are fixtures
 from tests.cli.test_text import result as exact_result
 from tests.helpers.stores import odd_graphs, write_store
@@ -74,12 +74,7 @@ def test_auto_is_not_a_number():
 
 
 # -- the command ----------------------------------------------------------------------------------
-def test_the_choices_are_those_of_the_library():
-    assert options.APPROXIMATIONS == METHODS == tuple(methods.METHODS)
-    assert not set(METHODS) & set(options.METHODS)
-
-
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", APPROXIMATIONS)
 def test_every_method_keeps_the_contract(call, torus: str, method: str):  # noqa: F811
     result = answer(call, torus, "--method", method, "--known-diameter", "16")
     names = {field.name for field in fields(Approximation)} - {"proof"}
@@ -93,7 +88,7 @@ def test_every_method_keeps_the_contract(call, torus: str, method: str):  # noqa
     assert result["details"]["counters"]["passes"] > 0 and result["details"]["stage_seconds"]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", APPROXIMATIONS)
 def test_two_components(call, store: str, method: str):  # noqa: F811
     result = answer(call, store, "--method", method)
     assert (result["connected"], result["n_components"], result["diameter"]) == (False, 2, None)
@@ -201,7 +196,7 @@ def test_stores_that_cannot_be(call, tmp_path: Path):  # noqa: F811
     assert (code, out) == (2, "") and "no vertices" in err
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", APPROXIMATIONS)
 def test_no_edges(call, tmp_path: Path, method: str):  # noqa: F811
     write_store(tmp_path / "g.zarr", odd_graphs()["no-edges"])
     result = answer(call, "g.zarr", "--method", method)
@@ -237,7 +232,7 @@ def test_progress_names_the_bounds(call, torus: str):  # noqa: F811
 
 
 # -- plan -----------------------------------------------------------------------------------------
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", APPROXIMATIONS)
 def test_a_plan_knows_the_approximations(call, torus: str, method: str):  # noqa: F811
     planned = parsed(call("plan", torus, "--method", method, "--json", "--quiet"))
     assert planned["phases"][0]["name"] == "open" and len(planned["phases"]) > 1
@@ -287,17 +282,17 @@ def test_approximate_by_clusters(tmp_path: Path):
 def test_faults_of_the_library(tmp_path: Path):
     path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
     with pytest.raises(InputError, match="no such approximation: 'pivots'; choose from: clusters, sweep"):
-        approx(path, ApproxRun(method="pivots"))
+        make_run("pivots", family="approx")
     with pytest.raises(InputError, match="method sweep has no option: 'masters'; its own are: iterations, seed"):
         package.approximate(path, method="sweep", masters=3)
     with pytest.raises(InputError, match="method sweep has no option: 'path_file'"):
         package.approximate(path, method="sweep", path_file=tmp_path / "p.txt")
     with pytest.raises(InputError, match="no such approximation"):
-        plan_approx(path, ApproxRun(method="magic"))
+        make_run("magic", family="approx")
     with pytest.raises(BudgetError):
-        plan_approx(path, ApproxRun(method="sweep", memory_bytes=1 << 20))
+        plan_one(path, make_run("sweep", memory_bytes=1 << 20))
     with pytest.raises(StoppedEarly):
-        approx(path, ApproxRun(method="sweep", time_limit=1e-6))
+        execute(path, make_run("sweep", time_limit=1e-6))
 
 
 # -- texts ----------------------------------------------------------------------------------------

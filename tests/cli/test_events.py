@@ -17,11 +17,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam._version import __version__
-from emdiam.api_exact import METHODS, ExactRun, exact
 from emdiam.cli.events import MOST, MOST_TURNS, EventLog, begin_log, store_digest
 from emdiam.engine.traversal_events import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared
+from emdiam.runs.registry import EXACT
+from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
 from emdiam.stream.counters import Counters
 from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
@@ -64,7 +65,7 @@ def grid(tmp_path: Path) -> Path:
 def events_of(store: Path, method: str, **more: Any) -> list[Event]:
     """What an exact run sends."""
     events: list[Event] = []
-    exact(store, ExactRun(method=method, memory_bytes=4 << 30, **more), events.append)
+    execute(store, make_run(method, memory_bytes=4 << 30, **more), events.append)
     return events
 
 
@@ -136,7 +137,7 @@ def test_an_allowance_bounds_a_burst_and_a_rate():
     assert [allowance.take() for _ in range(4)] == [True] * 3 + [False]
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", EXACT)
 def test_every_exact_method_tells_bounds_that_close_in(grid: Path, method: str):
     events = [event for event in events_of(grid, method) if event.kind == "traversal"]
     bounds = [(event.facts["lower"], event.facts["upper"]) for event in events if "lower" in event.facts]

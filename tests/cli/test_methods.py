@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from emdiam.cli import options
+from emdiam.runs import registry
 from tests.cli.test_commands import call, parsed  # noqa: F401 - call is a fixture
 
-EXACT = [method for method in options.METHODS if method != "sweep-k"]
+EXACT = [method for method in registry.EXACT if method != "sweep-k"]
 
 
 @pytest.fixture
@@ -119,7 +119,7 @@ def test_a_plan_knows_method_and_batch(call, torus: str):  # noqa: F811
 def test_peaks_stay_below_the_smallest_budget(emdiam, kind: tuple[str, ...]):
     """Columns of 4 bytes on a path; a run that the time limit ends has told its peak as well."""
     assert emdiam("generate", kind[0], "g.zarr", *kind[1:], "--quiet").returncode == 0
-    for method in options.METHODS:
+    for method in registry.EXACT:
         for batch in ([], ["--batch", "20"]):
             plan = emdiam("plan", "g.zarr", "--method", method, *batch, "--json", "--memory", "8GiB")
             if plan.returncode == 2 and batch:

@@ -14,7 +14,8 @@ from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.partial_traversal import Halves
 from emdiam.checkpoint.run import run_facts
 from emdiam.errors import StoppedEarly
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
+from emdiam.runs.registry import METHODS, method_options
 from emdiam.store.store import open_store
 from tests.dask.test_loss import lose, mesh
 from tests.helpers.checkpoint_runs import RUNS, CountingJournal, Planted, comparable
@@ -38,12 +39,8 @@ def engine_of(path: Path, workers: int) -> Iterator[Any]:
 
 
 def answer(engine: Any, run: str) -> dict[str, Any]:
-    from emdiam.methods.approx import methods as approx
-    from emdiam.methods.exact import methods as exact
-
     method, switches = RUNS[run]
-    methods: Any = exact if method in exact.METHODS else approx
-    told = comparable(methods.METHODS[method].run(engine, methods.method_options(method, switches)))
+    told = comparable(METHODS[method].definition().solve(engine, method_options(method, switches)))
     return {name: told[name] for name in _ANSWER if name in told}
 
 

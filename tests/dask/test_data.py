@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from emdiam.api_exact import ExactRun, exact
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.dask.setting import OnCluster
 from emdiam.engine.reporter import Reporter
 from emdiam.methods.exact.result import Result
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
+from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
 from tests.methods.approx.test_data import DIAMETERS, INDEX
 
@@ -29,7 +29,7 @@ def solved(store: Path, method: str, workers: int | None, certificate: Path | No
     """The result on this machine alone, or over workers that are kept between tests."""
     shared = None if workers is None else OnCluster(
         client(workers).scheduler.address, workers, worker_memory_bytes=MEMORY, worker_threads=1)
-    return exact(store, ExactRun(method=method, memory_bytes=MEMORY, cluster=shared, certificate=certificate))
+    return execute(store, make_run(method, memory_bytes=MEMORY, cluster=shared, certificate=certificate))
 
 
 def figures(result: Result) -> tuple[object, ...]:

@@ -298,9 +298,9 @@ def test_a_worker_that_is_lost_twice_comes_back_twice() -> None:
 
 def run_method(engine: Any, method: str, **switches: Any) -> dict[str, Any]:
     """The answer of an exact method."""
-    from emdiam.methods.exact import methods
+    from emdiam.runs.registry import METHODS, method_options
 
-    found = methods.METHODS[method].run(engine, methods.method_options(method, switches))
+    found = METHODS[method].definition().solve(engine, method_options(method, switches))
     told = comparable(found)
     return {name: told[name] for name in ("lower", "upper", "diameter_largest_component", "n_components", "exact")}
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.conversion.convert import ConvertOptions, convert
-from emdiam.methods.exact.methods import METHODS
+from emdiam.runs.registry import METHODS, method_options
 from emdiam.stream.threads import Crew
 from emdiam.traverse.pivot_bounds import PivotBounds
 from tests.engine.test_protocol import check_eccentricities, check_spread
@@ -203,7 +203,7 @@ def test_methods_do_the_same(tmp_path: Path, data_folder: Path, name: str, metho
     path = tmp_path / "g.zarr"
     convert([data_folder / name], path, options=ConvertOptions())
     with engine_on(path) as local, engine_on_workers(path, 2, processes=False) as engine:
-        here, there = (METHODS[method].run(some, METHODS[method].options()) for some in (local, engine))
+        here, there = (METHODS[method].definition().solve(some, method_options(method, {})) for some in (local, engine))
     assert (there.diameter, there.lower, there.upper) == (here.diameter, here.lower, here.upper)
     if method != "pivots":  # which chooses by time
         for name_of in ("bfs", "multi_source", "multi_source_sources"):  # chains are spread range by range

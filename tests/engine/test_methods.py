@@ -12,8 +12,7 @@ import pytest
 from emdiam.gpu import vram
 from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice
-from emdiam.methods.approx import methods as approximations
-from emdiam.methods.exact import methods as exact
+from emdiam.runs.registry import EXACT, METHODS, method_options
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, ENGINES, engine_on, write_store
 from tests.simt.devices import open_device
@@ -48,16 +47,15 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_store(tmp_path_factory.mktemp("store") / "g.zarr", GRAPH)
 
 
-@pytest.mark.parametrize("method", [*exact.METHODS, *approximations.METHODS])
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_method(store: Path, kind: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
-    registry = exact if method in exact.METHODS else approximations
     with open_kind(store, kind) as engine:
-        result = registry.METHODS[method].run(engine, registry.method_options(method, SWITCHES.get(method, {})))
+        result = METHODS[method].definition().solve(engine, method_options(method, SWITCHES.get(method, {})))
     assert result.method == method and result.n_components == 17
     assert result.lower <= LONGEST <= result.upper
-    if registry is exact and method != "sweep-k":
+    if method in EXACT and method != "sweep-k":
         assert result.lower == result.upper == result.diameter_max_component == LONGEST
     found = result.witness
     assert found is not None and naive.distances(GRAPH, found.source)[found.target] == found.length == result.lower

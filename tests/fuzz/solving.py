@@ -12,21 +12,17 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.api_approx import ApproxRun, approx
-from emdiam.api_exact import ExactRun, exact
 from emdiam.checkpoint.options import CheckpointOptions
-from emdiam.methods.approx import methods as approx_methods
-from emdiam.methods.exact import methods as exact_methods
 from emdiam.order.registry import ORDERS
 from emdiam.progress import Listener
+from emdiam.runs.registry import METHODS as REGISTRY
+from emdiam.runs.run import execute, make_run
 from emdiam.store.check import check_store
 from emdiam.store.info import store_info
 from tests.fuzz.outcome import RIGHT, WRONG, Outcome
 from tests.helpers import naive
 
-EXACT = tuple(exact_methods.METHODS)
-APPROX = tuple(approx_methods.METHODS)
-METHODS = EXACT + APPROX
+METHODS = tuple(REGISTRY)
 MEMORY = 4 << 30
 
 
@@ -70,9 +66,7 @@ def solve(
     """The result of a method on the store."""
     common: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 1, "checkpoint": checkpoint,
                               "arena_bytes": arena_bytes}
-    if method in EXACT:
-        return exact(store, ExactRun(method=method, **common), progress)
-    return approx(store, ApproxRun(method=method, **common), progress)
+    return execute(store, make_run(method, **common), progress)
 
 
 def some_arena(rng: random.Random) -> int | None:

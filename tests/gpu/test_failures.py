@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.api_approx import ApproxRun, approx
-from emdiam.api_exact import ExactRun, exact
 from emdiam.cli.options import chosen_device
 from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
 from emdiam.gpu.cupy_device import CupyDevice, find_devices
@@ -19,6 +17,7 @@ from emdiam.gpu.failures import Guard, at_the_end, is_cuda_error, sentence
 from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.select import Selection, select_device
 from emdiam.gpu.setting import OnDevice
+from emdiam.runs.run import Run, execute, make_run
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 from tests.simt.devices import open_device
 from tests.simt.shim_device import Failures
@@ -332,8 +331,8 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_store(tmp_path_factory.mktemp("graph") / "g.zarr", GRAPH)
 
 
-def run_on(selected: Selection) -> ExactRun:
-    return ExactRun(device=selected, memory_bytes=2 << 30)
+def run_on(selected: Selection) -> Run:
+    return make_run("pivots", device=selected, memory_bytes=2 << 30)
 
 
 @pytest.mark.parametrize(("failures", "kind", "message"), FAILING)
@@ -341,28 +340,28 @@ def test_an_exact_run_ends_with_the_sentence(
     store: Path, failures: Failures, kind: type[Exception], message: str,
 ) -> None:
     with pytest.raises(kind, match=message):
-        exact(store, run_on(Selection(open_device("shim-0", failures=failures))))
+        execute(store, run_on(Selection(open_device("shim-0", failures=failures))))
 
 
 @pytest.mark.parametrize(("failures", "kind", "message"), FAILING)
 def test_the_cpu_does_it_again_where_a_gpu_was_only_welcome(
     store: Path, failures: Failures, kind: type[Exception], message: str,
 ) -> None:
-    result = exact(store, run_on(Selection(open_device("shim-0", failures=failures), or_cpu=True)))
+    result = execute(store, run_on(Selection(open_device("shim-0", failures=failures), or_cpu=True)))
     assert result.diameter == 8 + 13
     assert result.device.startswith("cpu (") and message in result.device
 
 
 def test_a_device_that_does_not_fail_is_not_left(store: Path) -> None:
-    result = exact(store, run_on(Selection(open_device("shim-1"), or_cpu=True)))
+    result = execute(store, run_on(Selection(open_device("shim-1"), or_cpu=True)))
     assert (result.diameter, result.device) == (8 + 13, "shim, seed 1")
 
 
 def test_an_approximation_too(store: Path) -> None:
     for failures in (Failures(gone_at=3), Failures(no_kernels=True)):
         device = open_device("shim-0", failures=failures)
-        run = ApproxRun(device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
-        result = approx(store, run)
+        run = make_run("clusters", device=Selection(device, or_cpu=True), memory_bytes=2 << 30)
+        result = execute(store, run)
         assert result.device.startswith("cpu (the device shim")
         assert result.lower <= 8 + 13 <= result.upper
 
@@ -371,7 +370,7 @@ def test_other_errors_are_not_the_devices(store: Path) -> None:
     """What is wrong with the options is wrong on the CPU too, and is told as it is."""
     selected = Selection(open_device("shim-0"), or_cpu=True)
     with pytest.raises(InputError, match="no such variant of BFS"):
-        exact(store, ExactRun(device=selected, memory_bytes=2 << 30, bfs="nothing"))
+        execute(store, make_run("pivots", device=selected, memory_bytes=2 << 30, bfs="nothing"))
 
 
 def test_a_second_device_that_fails(store: Path) -> None:

@@ -27,6 +27,7 @@ from emdiam.methods.exact.bounding import bounding
 from emdiam.methods.exact.fdiam import fdiam
 from emdiam.methods.exact.korf import korf
 from emdiam.methods.exact.pivots import pivots
+from emdiam.runs.registry import entry_of
 from emdiam.store.store import open_store
 from tests.engine.test_protocol import check_all
 from tests.gpu.test_engine import without_costs
@@ -40,6 +41,7 @@ ODD = odd_graphs()
 SHAPES = ("one", "no-edges", "path-and-star", "star", "clique-and-path", "grid", "barbell", "isolated-first")
 SETTINGS = settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 CHUNK = 64
+FDIAM = entry_of("fdiam").definition().device
 METHODS = {"pivots": pivots, "fdiam": fdiam, "bounding": bounding, "korf": korf}
 
 
@@ -134,10 +136,10 @@ def test_exact_results(tmp_path: Path, small_pages: None, name: str, method: str
         want = without_costs(solve(engine).to_dict())
     device = open_device("shim-2", late=3)
     with open_store(store) as opened:
-        least = plan_vram(opened, setting(device), method).least_bytes
+        least = plan_vram(opened, setting(device), entry_of(method).definition().device).least_bytes
         assert least < device.total
         with pytest.raises(BudgetError, match=r"too small: the least is .* --vram \d+MiB"):
-            plan_vram(opened, setting(device, vram_bytes=least - 1), method)
+            plan_vram(opened, setting(device, vram_bytes=least - 1), entry_of(method).definition().device)
     with engine_on(store, "streamed", device=setting(device, vram_bytes=least), method=method) as engine:
         planned, found = engine.vram.planned_bytes, without_costs(solve(engine).to_dict())
         for figure in ("lower", "upper", "exact", "n_components", "diameter_largest_component"):
@@ -209,6 +211,6 @@ def test_several_devices_hold_the_whole_graph_each(tmp_path: Path) -> None:
     devices = [open_device(f"shim-{seed}") for seed in range(2)]
     message = "each of several devices holds the whole graph, and it does not fit shim, seed 0; give one device"
     with open_store(store) as opened:
-        assert plan_vram(opened, OnDevice(devices[0], others=(devices[1],)), "fdiam").resident
+        assert plan_vram(opened, OnDevice(devices[0], others=(devices[1],)), FDIAM).resident
         with pytest.raises(BudgetError, match=message):
-            plan_vram(opened, setting(devices[0], others=(devices[1],)), "fdiam")
+            plan_vram(opened, setting(devices[0], others=(devices[1],)), FDIAM)

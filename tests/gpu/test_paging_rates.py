@@ -12,6 +12,7 @@ from emdiam.gpu.page_cache import MEASURED_BYTES, STRIDE, PageCache, measure, re
 from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice
 from emdiam.gpu.vram import plan_vram
+from emdiam.runs.registry import METHODS
 from emdiam.store.store import open_store
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 from tests.simt import runner
@@ -64,7 +65,7 @@ def test_measuring_stays_within_the_plan(tmp_path: Path, kind: str, name: str) -
     graph = [[1], [0]] if name == "one-edge" else odd_graphs()[name]
     store, device = write_store(tmp_path / "g.zarr", graph), open_device("shim-1", late=3)
     with open_store(store) as opened:
-        least = plan_vram(opened, OnDevice(device, paged=True), "fdiam").least_bytes
+        least = plan_vram(opened, OnDevice(device, paged=True), METHODS["fdiam"].definition().device).least_bytes
     with engine_on(store, kind, device=OnDevice(device, paged=True, vram_bytes=least), method="fdiam") as engine:
         model = engine.graph.model
         assert device.peak <= engine.vram.planned_bytes <= least

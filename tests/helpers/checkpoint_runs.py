@@ -12,8 +12,7 @@ from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.journal import Journal
 from emdiam.checkpoint.partial_traversal import Halves
 from emdiam.checkpoint.run import run_facts
-from emdiam.methods.approx import methods as approx_methods
-from emdiam.methods.exact import methods as exact_methods
+from emdiam.runs.registry import METHODS, method_options
 
 # name -> method, options, chosen so that every verb is used by some.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -80,7 +79,6 @@ class Kept:
     def __init__(self, engine: Any, path: Path, run: str, every: float = 1e9) -> None:
         self._bare, self._path, self._every = engine, path, every
         self._method, self._switches = RUNS[run]
-        self._methods = exact_methods if self._method in exact_methods.METHODS else approx_methods
 
     def plain(self) -> dict[str, Any]:
         """The result without a checkpoint."""
@@ -106,5 +104,5 @@ class Kept:
             folder.close()
 
     def _on(self, engine: Any) -> dict[str, Any]:
-        options = self._methods.method_options(self._method, self._switches)
-        return comparable(self._methods.METHODS[self._method].run(engine, options))
+        options = method_options(self._method, self._switches)
+        return comparable(METHODS[self._method].definition().solve(engine, options))

@@ -11,7 +11,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store
 from emdiam.store.writer import StoreWriter

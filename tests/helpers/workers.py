@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from emdiam.session import method_phases, open_engine
+from emdiam.runs.opening import needs_of, open_engine
+from emdiam.runs.run import make_run
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.waiting import PATIENCE
@@ -62,7 +63,7 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
         mine = client(workers, processes)
         options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
         spec = PartSpec(str(path), store.digest, "", balanced_ranges(store, workers), chosen_workers(mine, workers),
-                        method_phases("pivots")(store), 1 << 20, **options)
+                        needs_of(store, make_run("pivots")).phases, 1 << 20, **options)
         group = Group(mine, spec)
         try:
             with open_engine(store, memory_bytes=MEMORY) as local:

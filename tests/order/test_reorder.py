@@ -13,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import emdiam
-from emdiam.api_exact import ExactRun, exact
 from emdiam.conversion.convert import ConvertOptions, write_graph
 from emdiam.errors import InputError, StoreError
 from emdiam.formats.source import SourceInfo
@@ -22,6 +21,7 @@ from emdiam.order.placing import place_by_key
 from emdiam.order.registry import ORDERS
 from emdiam.order.rewrite import ReorderReport
 from emdiam.order.run import reorder
+from emdiam.runs.run import execute, make_run
 from emdiam.store.check import check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes
 from emdiam.store.info import store_info
@@ -209,7 +209,7 @@ def test_the_diameter_and_its_certificate(tmp_path: Path, kind: str) -> None:
     _, rows = rows_of(tmp_path / "g")
     most = {}
     for name, other in (("g", "bfs"), ("bfs", "g")):
-        result = exact(tmp_path / name, ExactRun(memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
+        result = execute(tmp_path / name, make_run("pivots", memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
         assert result.witness is not None and result.witness.path is not None
         path = result.witness.path
         assert (path[0], path[-1]) == (result.witness.source, result.witness.target)
@@ -223,7 +223,7 @@ def test_the_diameter_and_its_certificate(tmp_path: Path, kind: str) -> None:
 
 def test_another_graph_is_not_verified(tmp_path: Path) -> None:
     write_store(tmp_path / "g", some_graph())
-    exact(tmp_path / "g", ExactRun(memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
+    execute(tmp_path / "g", make_run("pivots", memory_bytes=2 << 30, certificate=tmp_path / "c.json"))
     write_in_order(tmp_path / "h", some_graph(), [1, 0, *range(2, 300)])
     assert verify(tmp_path / "c.json", tmp_path / "h", memory_bytes=2 << 30).verified
     swapped = renumbered(some_graph(), [1, 0, *range(2, 300)])

@@ -10,23 +10,34 @@ from typing import Any
 
 import pytest
 
-from emdiam.api_plan import ALL_METHODS, Planned, plan_all
 from emdiam.cli.answer_lines import forecast_lines
 from emdiam.cli.plan import methods_text
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import InputError
-from emdiam.forecast import forecast_of
 from emdiam.generators import generate
 from emdiam.methods.approx.cost_model import growing_rounds
-from emdiam.session import open_engine, plan_run
-from emdiam.store.store import open_store
-from emdiam.store_run import StoreRun
-from emdiam.stream.forecast import Outlook
+from emdiam.runs.opening import open_engine
+from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
+from emdiam.runs.registry import METHODS
+from emdiam.runs.run import make_run
+from emdiam.store.store import Store, open_store
+from emdiam.stream.forecast import CostInputs, Forecast
 from emdiam.stream.plan import COMPILED_BYTES, MemoryPlan
+from emdiam.stream.probe import Probe
 from tests.conftest import Run
 from tests.helpers.stores import odd_graphs, write_store
 
 GENEROUS = 4 << 30
+
+
+def runs(*methods: str, **fields: Any) -> list[Any]:
+    """Of these methods, or of all."""
+    return [make_run(method, **fields) for method in methods or METHODS]
+
+
+def pivots(store: Store, plan: MemoryPlan, probe: Probe | None = None) -> Forecast:
+    """The forecast of a run by pivots."""
+    return forecast_of(store, make_run("pivots"), plan, probe)
 
 
 @pytest.fixture(scope="module")
@@ -37,20 +48,20 @@ def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_every_method_is_in_the_table(grid: Path):
-    planned = plan_all(grid, StoreRun("all", memory_bytes=GENEROUS))
-    assert [one.method for one in planned] == list(ALL_METHODS)
+    planned = plan_all(grid, runs(memory_bytes=GENEROUS))
+    assert [one.method for one in planned] == list(METHODS)
     for one in planned:
         assert one.plan is not None and one.forecast is not None and one.refused is None
         assert one.plan.base_bytes - COMPILED_BYTES < one.forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
         assert one.forecast.certain and one.forecast.reads == 1
         assert one.forecast.vram_bytes > 4 * 2 * 119_500
     text = methods_text({"methods": [one.to_dict() for one in planned]})
-    assert [line.split()[0] for line in text.splitlines()[3:]] == list(ALL_METHODS)
+    assert [line.split()[0] for line in text.splitlines()[3:]] == list(METHODS)
     assert "depend on the graph" not in text
 
 
 def test_a_streamed_table_has_ranges(grid: Path):
-    planned = plan_all(grid, StoreRun("all", memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
+    planned = plan_all(grid, runs(memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
     for one in planned:
         assert one.plan is not None and one.forecast is not None and not one.forecast.certain
         forecast = one.forecast
@@ -63,8 +74,8 @@ def test_a_streamed_table_has_ranges(grid: Path):
 
 def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
     with open_store(grid) as store:
-        least = plan_run(store, memory_bytes=GENEROUS, method="clusters").minimum_bytes
-    planned = {one.method: one for one in plan_all(grid, StoreRun("all", memory_bytes=least - (30 << 20)))}
+        least = plan_run(store, make_run("clusters", memory_bytes=GENEROUS)).minimum_bytes
+    planned = {one.method: one for one in plan_all(grid, runs(memory_bytes=least - (30 << 20)))}
     assert planned["clusters"].plan is None and "the least is" in str(planned["clusters"].refused)
     assert planned["pivots"].plan is not None
     text = methods_text({"methods": [one.to_dict() for one in planned.values()]})
@@ -74,7 +85,7 @@ def test_methods_that_the_budget_is_too_small_for_are_told(grid: Path):
 def test_bytes_read_are_known_where_the_arena_holds_the_graph(grid: Path):
     with open_store(grid) as store, open_engine(store, memory_bytes=GENEROUS) as engine:
         engine.bfs(0)
-        assert forecast_of(store, "pivots", engine.plan).predicted_bytes_read == engine.reporter.stats().bytes_read
+        assert pivots(store, engine.plan).predicted_bytes_read == engine.reporter.stats().bytes_read
 
 
 def test_an_easy_streamed_traversal_reads_no_less_than_the_least(tmp_path: Path):
@@ -84,7 +95,7 @@ def test_an_easy_streamed_traversal_reads_no_less_than_the_least(tmp_path: Path)
         with open_engine(store, memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4) as engine:
             for source in (25_000, 0, 49_999):  # a sweep as pivots begins, which is a proof here
                 engine.bfs(source)
-            forecast = forecast_of(store, "pivots", engine.plan)
+            forecast = pivots(store, engine.plan)
             assert forecast.least_bytes_read is not None
             bytes_read = engine.reporter.stats().bytes_read
             assert 0.5 * forecast.least_bytes_read <= bytes_read <= 2 * forecast.least_bytes_read
@@ -96,18 +107,18 @@ def test_odd_graphs_have_forecasts(tmp_path: Path, name: str):
     if name not in graphs:
         name = next(iter(graphs))
     path = write_store(tmp_path / "g.zarr", graphs[name])
-    for one in plan_all(path, StoreRun("all", memory_bytes=GENEROUS)):
+    for one in plan_all(path, runs(memory_bytes=GENEROUS)):
         assert one.forecast is not None and one.forecast.predicted_bytes_read is not None
         assert one.forecast.predicted_bytes_read >= 0 and one.forecast.scratch_bytes == 0
 
 
 def test_apsp_is_counted_by_batches(grid: Path):
     with open_store(grid) as store:
-        plan = plan_run(store, memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4, method="apsp")
-        one, many = (forecast_of(store, "apsp", plan, {"batch": batch}) for batch in (1, 64))
+        plan = plan_run(store, make_run("apsp", memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
+        one, many = (forecast_of(store, make_run("apsp", {"batch": batch}), plan) for batch in (1, 64))
         assert 50 < one.least_reads / many.least_reads < 65
         with pytest.raises(InputError, match="no option"):
-            forecast_of(store, "sweep", plan, {"batch": 2})
+            forecast_of(store, make_run("sweep", {"batch": 2}), plan)
 
 
 # -- after a look at the graph --------------------------------------------------------------------
@@ -117,8 +128,8 @@ STREAMED = 4 * 4096 * 4
 @pytest.fixture(scope="module")
 def probed(grid: Path) -> dict[str, Planned]:
     """The table of the streamed grid, probed."""
-    return {one.method: one for one in plan_all(
-        grid, StoreRun("all", memory_bytes=GENEROUS, arena_bytes=STREAMED), probe_seconds=60.0)}
+    planned = plan_all(grid, runs(memory_bytes=GENEROUS, arena_bytes=STREAMED), probe_seconds=60.0)
+    return {one.method: one for one in planned}
 
 
 def test_a_probed_table_has_one_probe_for_all(probed: dict[str, Planned]):
@@ -141,12 +152,12 @@ def test_reads_are_traversals_times_what_one_reads(grid: Path, probed: dict[str,
     more = replace(probe, reads=2 * probe.reads, spread_reads=2 * probe.spread_reads)
     with open_store(grid) as store:
         for method, scans in (("pivots", 1), ("fdiam", 1), ("sweep", 3), ("bounding", 1)):
-            once, twice = (forecast_of(store, method, plan, probe=one).reads for one in (probe, more))
+            once, twice = (forecast_of(store, make_run(method), plan, probe=one).reads for one in (probe, more))
             assert twice - scans * scan == pytest.approx(2 * (once - scans * scan))
         few = replace(probe, evaluations=0.0)
-        assert forecast_of(store, "fdiam", plan, probe=few).reads == pytest.approx(2 * probe.reads + scan)
+        assert forecast_of(store, make_run("fdiam"), plan, probe=few).reads == pytest.approx(2 * probe.reads + scan)
         settled = replace(probe, unsettled=1)
-        assert forecast_of(store, "pivots", plan, probe=settled).reads == pytest.approx(5 * probe.reads + scan)
+        assert pivots(store, plan, probe=settled).reads == pytest.approx(5 * probe.reads + scan)
 
 
 def uncut(plan: MemoryPlan) -> MemoryPlan:
@@ -160,7 +171,8 @@ def test_memory_goes_by_the_widest_column(grid: Path, probed: dict[str, Planned]
     assert probe is not None and plan is not None
     with open_store(grid) as store:
         def predicted(**changes: Any) -> int:
-            return forecast_of(store, "fdiam", uncut(plan), probe=replace(probe, **changes)).predicted_rss_bytes
+            seen = replace(probe, **changes)
+            return forecast_of(store, make_run("fdiam"), uncut(plan), seen).predicted_rss_bytes
 
         narrow = predicted(longest=254)
         wider = [predicted(longest=longest) - narrow for longest in (255, 65_534, 65_535)]
@@ -173,11 +185,11 @@ def test_open_vertices_are_candidates_of_pivots(grid: Path, probed: dict[str, Pl
     assert probe is not None and plan is not None
     with open_store(grid) as store:
         found = [replace(probe, longest=300, unsettled=k) for k in (0, 10_000, 1 << 40)]
-        few, many, most = (forecast_of(store, "pivots", uncut(plan), probe=one).predicted_rss_bytes for one in found)
+        few, many, most = (pivots(store, uncut(plan), probe=one).predicted_rss_bytes for one in found)
         assert many - few == pytest.approx(10_000 * (24 + 2 * 24) * 1.02, abs=1)
         assert most - few == pytest.approx(plan.pool_bytes * 1.02, abs=1)
         promise = replace(plan, planned_rss_bytes=plan.base_bytes - COMPILED_BYTES + (1 << 20))
-        assert forecast_of(store, "pivots", promise, probe=probe).predicted_rss_bytes == promise.planned_rss_bytes
+        assert pivots(store, promise, probe=probe).predicted_rss_bytes == promise.planned_rss_bytes
 
 
 @pytest.mark.parametrize("balls, lower_bound, expected", [
@@ -199,12 +211,12 @@ def test_rounds_of_growing_follow_the_balls(
     within = [r for r in range(33) if balls[r] >= needed]
     rounds += within[0] if within else int(min(lower_bound, 32 * needed / balls[32]))
     with open_store(grid) as store:
-        found = growing_rounds(Outlook(store, plan), replace(probe, balls=tuple(balls), lower_bound=lower_bound))
+        found = growing_rounds(CostInputs(store, plan), replace(probe, balls=tuple(balls), lower_bound=lower_bound))
     assert found == rounds and expected in (None, found)
 
 
 def test_a_probe_in_ram_changes_no_reads(grid: Path):
-    for one in plan_all(grid, StoreRun("all", memory_bytes=GENEROUS), ["pivots", "clusters"], probe_seconds=60.0):
+    for one in plan_all(grid, runs("pivots", "clusters", memory_bytes=GENEROUS), probe_seconds=60.0):
         assert one.forecast is not None and one.forecast.certain and one.forecast.probed and one.forecast.reads == 1
 
 
@@ -225,7 +237,7 @@ def test_the_command_probes_unless_told_not_to(emdiam: Run, grid: Path):
 def test_the_command_prints_table_and_json(emdiam: Run, grid: Path):
     done = emdiam("plan", grid, "--memory", "2GiB", "--json", "--quiet")
     methods = json.loads(done.stdout)["methods"]
-    assert [one["method"] for one in methods] == list(ALL_METHODS)
+    assert [one["method"] for one in methods] == list(METHODS)
     alone = json.loads(emdiam("plan", grid, "--memory", "2GiB", "--method", "sweep", "--json", "--quiet").stdout)
     beside = next(one for one in methods if one["method"] == "sweep")
     assert alone["phases"] == beside["plan"]["phases"]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.traverse.bfs import BfsRun
 from tests.helpers import naive

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import StoreError
 from emdiam.methods.exact.fdiam import fdiam
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.check import check_store
 from emdiam.store.layout import CODECS
 from emdiam.store.store import open_store

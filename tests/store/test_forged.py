@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.api_approx import ApproxRun, approx
-from emdiam.api_exact import METHODS, ExactRun, exact
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import StoreError
 from emdiam.order.run import reorder
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
+from emdiam.runs.run import execute, make_run
 from emdiam.store.layout import StoreRecord
 from emdiam.store.shards import open_remedy
 from emdiam.store.store import open_store
@@ -240,12 +239,11 @@ def test_edges_in_one_direction_end_every_run(
     path = one_way(tmp_path / "g.zarr", rows)
     if noticed == "late":
         without_sums(monkeypatch)
-    options = {"method": method, "memory_bytes": 2 << 30}
     expected: Any = pytest.raises(StoreError, match="in one direction only")
     if noticed == "late" and method == "spanning":  # it may find a forest all the same
         expected = contextlib.suppress(StoreError)
     with expected:
-        exact(path, ExactRun(**options)) if method in METHODS else approx(path, ApproxRun(**options))
+        execute(path, make_run(method, memory_bytes=2 << 30))
 
 
 def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -282,7 +280,7 @@ def test_ranks_that_are_no_permutation(tmp_path: Path):
     ranks = np.array([1, 0, 1, 2, 3], np.uint32)
     path = forge(tmp_path / "g.zarr", *csr(PATH), ids={"natural_id": ranks}, record={"ordering": "bfs"})
     with pytest.raises(StoreError, match="natural_id does not hold every vertex once"):
-        approx(path, ApproxRun(method="clusters", memory_bytes=2 << 30))
+        execute(path, make_run("clusters", memory_bytes=2 << 30))
 
 
 def test_a_fault_of_ours_is_not_blamed_on_a_good_store(tmp_path: Path):

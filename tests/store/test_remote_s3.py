@@ -18,7 +18,7 @@ from numpy.testing import assert_array_equal
 import emdiam
 from emdiam.errors import StoreError
 from emdiam.methods.exact.fdiam import fdiam
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.check import check_store
 from tests.helpers.damage import CHUNK, make_store, read_store, some_graph
 

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.traverse import level_window_batch as strip_batch
 from emdiam.traverse import level_windows as strips

@@ -32,15 +32,17 @@ from pathlib import Path
 from typing import Any
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
 from ...weighted.heights import least_bytes
+from ..definition import Method
 from .cluster_masters import most_by_itself
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
-from .cost_model import condensed_pool
+from .cost_model import CLUSTERS, condensed_pool
 from .masters import resolve_masters
-from .method import ApproxOptions
+from .method import ApproxOptions, phases_with
 from .result import Approximation
 
 # Bytes a cluster: masters, radii, sizes, parts, offsets of rows, distances and owners.
@@ -115,3 +117,7 @@ def _expected(options: ClusterOptions, n: int) -> int:
         return min(n, int(most_by_itself(n) * 1.1) + 64)
     count: Any = resolve_masters(options.masters, n) if n else 1
     return min(n, int(count * (3 if options.euler else 1) * 1.1) + 64)
+
+
+METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes), lambda store, options: CLUSTERS, DeviceState(4),
+                condensed_pool, tables_bytes)

@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 
 from ...store.store import Store
-from ...stream.forecast import Habit, Outlook, planned_held
+from ...stream.forecast import CostInputs, CostModel, planned_held
 from ...stream.plan import MemoryPlan
 from ...stream.probe import BALL_ROUNDS, Probe
-from ..exact.cost_model import bfs_habit, shared_held
+from ..exact.cost_model import shared_held
 from .cluster_lower import MOST_SCANS
 from .cluster_masters import GROWTH, MOST_ROUNDS, most_by_itself
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
@@ -38,10 +38,10 @@ def condensed_pool(store: Store) -> int:
     return 3 * _ARC_BYTES * store.n_arcs
 
 
-def _deep(outlook: Outlook) -> bool:
+def _deep(inputs: CostInputs) -> bool:
     """Whether the lower bound of a streamed run is expected to need the order of the labels; so it is where nobody
     looked at the graph."""
-    return not outlook.plan.in_ram and (outlook.probe is None or outlook.probe.lower_bound >= _DEEP)
+    return not inputs.plan.in_ram and (inputs.probe is None or inputs.probe.lower_bound >= _DEEP)
 
 
 def _rooms(plan: MemoryPlan) -> tuple[int, int]:
@@ -50,22 +50,22 @@ def _rooms(plan: MemoryPlan) -> tuple[int, int]:
     return (LEAST_SORT_BYTES + share) // 2, LEAST_ARC_BYTES + share
 
 
-def _clusters_held(outlook: Outlook) -> int:
+def _clusters_held(inputs: CostInputs) -> int:
     """Labels, and the widest of two sorts: of the arcs between clusters, or of all arcs in the order of the labels."""
-    store = outlook.store
+    store = inputs.store
     n, arcs = store.n_vertices, _ARC_BYTES * store.n_arcs
     ranks = 0 if store.is_natural else n * store.id_dtype.itemsize
-    sorting, holding = _rooms(outlook.plan)
+    sorting, holding = _rooms(inputs.plan)
     condensing = min(sorting, int(_CROSSING * arcs))
-    ordering = min(sorting, arcs) + min(holding, arcs) + _ORDERED_BYTES * n if _deep(outlook) else 0
-    return shared_held(outlook) + ranks + _LABEL_BYTES * n + max(condensing, ordering)
+    ordering = min(sorting, arcs) + min(holding, arcs) + _ORDERED_BYTES * n if _deep(inputs) else 0
+    return shared_held(inputs) + ranks + _LABEL_BYTES * n + max(condensing, ordering)
 
 
-def growing_rounds(outlook: Outlook, probe: Probe) -> int:
+def growing_rounds(inputs: CostInputs, probe: Probe) -> int:
     """Rounds of all attempts of `auto` to grow clusters, by the balls that the probe counted."""
     n = max(2, probe.n_reached)
     most, total = most_by_itself(n), 0
-    masters = max(1, min(most, math.isqrt(_rooms(outlook.plan)[1] // _ARC_BYTES)))
+    masters = max(1, min(most, math.isqrt(_rooms(inputs.plan)[1] // _ARC_BYTES)))
     while True:
         needed = n / masters * math.log(n) / _INNER_BALL
         rounds = next((r for r, ball in enumerate(probe.balls) if ball >= needed), None)
@@ -76,10 +76,10 @@ def growing_rounds(outlook: Outlook, probe: Probe) -> int:
         total, masters = total + MOST_ROUNDS, min(most, GROWTH * masters)
 
 
-def _clusters_reads(outlook: Outlook, probe: Probe) -> float:
+def _clusters_reads(inputs: CostInputs, probe: Probe) -> float:
     """Growing, mending labels, and three scans: to condense, to put in order, to check."""
-    passes = _PASS_SHARE * (growing_rounds(outlook, probe) + MOST_SCANS) + 3
-    return 1 + outlook.away * passes
+    passes = _PASS_SHARE * (growing_rounds(inputs, probe) + MOST_SCANS) + 3
+    return 1 + inputs.away * passes
 
 
 def _clusters_scratch(store: Store, plan: MemoryPlan) -> int:
@@ -87,28 +87,25 @@ def _clusters_scratch(store: Store, plan: MemoryPlan) -> int:
     return max(0, condensed_pool(store) - plan.pool_bytes)
 
 
-def _clusters_scratch_reads(outlook: Outlook) -> int:
+def _clusters_scratch_reads(inputs: CostInputs) -> int:
     """Arcs in the order of the labels, where there is no room for them."""
-    arcs = _ARC_BYTES * outlook.store.n_arcs
-    return arcs if _deep(outlook) and arcs > _rooms(outlook.plan)[1] else 0
+    arcs = _ARC_BYTES * inputs.store.n_arcs
+    return arcs if _deep(inputs) and arcs > _rooms(inputs.plan)[1] else 0
 
 
-def _sweep_held(outlook: Outlook) -> int:
+def _sweep_held(inputs: CostInputs) -> int:
     """Distances, a tree with its heights, and distances of the next BFS."""
-    n, ids = outlook.store.n_vertices, outlook.store.id_dtype.itemsize
-    ranks = 0 if outlook.store.is_natural else n * ids
-    return shared_held(outlook) + ranks + outlook.labels + (3 * outlook.column + 2 * ids) * n
+    n, ids = inputs.store.n_vertices, inputs.store.id_dtype.itemsize
+    ranks = 0 if inputs.store.is_natural else n * ids
+    return shared_held(inputs) + ranks + inputs.labels + (3 * inputs.column + 2 * ids) * n
 
 
-def _sweep_reads(outlook: Outlook, probe: Probe) -> float:
+def _sweep_reads(inputs: CostInputs, probe: Probe) -> float:
     """Two BFS; a scan for each of their trees, and one that checks the lower bound."""
-    return 2 * probe.reads + 3 * outlook.away
+    return 2 * probe.reads + 3 * inputs.away
 
 
 # Reads are of docs/memory.md, measured with an eighth of the blocks in the arena. Spanning trees come from scans alone.
-HABITS: dict[str, Habit] = {
-    "clusters": Habit(4, 12, _clusters_held, _clusters_reads, _clusters_scratch, _clusters_scratch_reads),
-    "sweep": Habit(2, 12, _sweep_held, _sweep_reads),
-    "spanning": Habit(4, 8, planned_held, lambda outlook, probe: 1 + 7 * outlook.away),
-    "fringe": bfs_habit(4, 60),
-}
+CLUSTERS = CostModel(4, 12, _clusters_held, _clusters_reads, _clusters_scratch, _clusters_scratch_reads)
+SWEEP = CostModel(2, 12, _sweep_held, _sweep_reads)
+SPANNING = CostModel(4, 8, planned_held, lambda inputs, probe: 1 + 7 * inputs.away)

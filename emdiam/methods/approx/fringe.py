@@ -30,12 +30,15 @@ from typing import Any
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState
 from ...store.store import Store
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.multi import MOST_BITS, WORD_BITS, batch_bytes
+from ..definition import Method
+from ..exact.cost_model import bfs_cost
 from ..exact.method import Eccentricity, path_middle
-from .method import run_approximation
+from .method import phases_with, run_approximation
 from .rank_order import first_by_rank, members
 from .result import Approximation
 from .sweep import DoubleSweeps, SweepOptions, sweep_bytes
@@ -154,3 +157,8 @@ def fringe_bytes(store: Store, options: FringeOptions, column: int) -> dict[str,
     """Vertex state by phase, as sweep_bytes, and distances from u while its fringe is traversed."""
     sizes = sweep_bytes(store, options, column)
     return {**sizes, "solve": sizes["solve"] + store.n_vertices * column}
+
+
+METHOD = Method(
+    FringeOptions, fringe, phases_with(fringe_bytes), lambda store, options: bfs_cost(4, 60),
+    DeviceState(3, batches=True), lambda store: batch_bytes(store.n_vertices, MOST_BITS))

@@ -10,17 +10,24 @@ those at hand), and for a tree two ids and a height more (traverse/tree_diameter
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import phases_of
 from ...errors import EmdiamError, InputError
+from ...store.store import Store
+from ...stream.blocks import table_bytes
+from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
+from ...traverse.workspace import column_bytes, workspace_bytes
+from ..definition import MethodOptions
 from ..exact.limits import UNKNOWN
-from ..exact.method import Best, Eccentricity, ExactMethod, MethodOptions, interim_result, stopping
+from ..exact.method import Best, Eccentricity, ExactMethod, interim_result, stopping
 from ..exact.result import Result, Witness
 from .rank_order import first_by_rank, hub_of, members
 from .result import Approximation
@@ -32,6 +39,22 @@ class ApproxOptions(MethodOptions):
     known, for the ratio."""
 
     known_diameter: int | None = None
+
+
+def phases_with(
+    state: Callable[[Store, Any, int], dict[str, int]]
+) -> Callable[[Store, Any], tuple[Phase, ...]]:
+    """The phases of a method: open, with offsets; then its own, each with offsets and the state of traversals, and
+    the ranks of a reordered store in all of them. state : (store, options, bytes of a column entry) -> bytes of vertex
+    state by phase, at worst."""
+    def phases(store: Store, options: Any) -> tuple[Phase, ...]:
+        n, ids = store.n_vertices, store.id_dtype.itemsize
+        table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
+        shared = table + (0 if store.is_natural else n * ids) + workspace_bytes(n, ids)
+        own = state(store, options, column_bytes(n))
+        return phases_of(store, {"open": table} | {phase: shared + size for phase, size in own.items()})
+
+    return phases
 
 
 class SweepingMethod(ExactMethod):

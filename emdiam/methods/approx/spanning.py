@@ -26,14 +26,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.euler import euler_bytes
 from ...traverse.spanning import spanning_bytes as forest_bytes
 from ...traverse.tree_refinement import TreeBounds, TreeRefinement, Trees
+from ..definition import Method
 from ..exact.method import Best
+from .cost_model import SPANNING
 from .hashing import stream_key
-from .method import ApproxOptions, SweepingMethod, run_approximation
+from .method import ApproxOptions, SweepingMethod, phases_with, run_approximation
 from .result import Approximation
 
 _HEIGHT = 4
@@ -173,3 +176,6 @@ def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[
 def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
     """Vertex state of masters on an Euler tour: that of the spanning tree, then that of the tour."""
     return max(forest_bytes(n_vertices, id_bytes), euler_bytes(n_vertices, id_bytes))
+
+
+METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes), lambda store, options: SPANNING, DeviceState(3))

@@ -19,12 +19,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.components import Component
+from ..definition import Method
 from ..exact.method import Eccentricity, Enough
+from .cost_model import SWEEP
 from .hashing import stream_key
-from .method import ApproxOptions, SweepingMethod, run_approximation
+from .method import ApproxOptions, SweepingMethod, phases_with, run_approximation
 from .rank_order import drawn, first_by_rank, members
 from .result import Approximation
 
@@ -134,3 +137,6 @@ def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, i
     parts, widening, tree = 2 * ids, column + column // 2, column + 2 * ids + column
     return {"bfs": n * widening, "components": n * (column + parts), "solve": n * (column + parts + widening),
             "tree": n * (column + parts + tree), "verify": n * (column + widening)}
+
+
+METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes), lambda store, options: SWEEP, DeviceState(3))

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
+from ..definition import Method, MethodOptions
+from .cost_model import apsp_cost
+from .method import Eccentricity, ExactMethod, check_batch, run_method
 from .result import Result
 
 
@@ -61,3 +64,9 @@ def apsp(engine: Engine, options: ApspOptions | None = None) -> Result:
     """The exact diameter by a BFS from every vertex. Raises as run_method."""
     options = options or ApspOptions()
     return run_method(Apsp(engine, options), options.path_file)
+
+
+METHOD = Method(
+    ApspOptions, apsp,
+    lambda store, options: traversal_phases(store, distance_bytes(store) + batch_state_bytes(store, options.batch)),
+    lambda store, options: apsp_cost(-(-store.n_vertices // max(1, options.batch))), DeviceState(1, batches=True))

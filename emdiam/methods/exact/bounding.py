@@ -21,10 +21,16 @@ from typing import Any
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...errors import InputError
-from ...traverse.columns import Column
+from ...store.store import Store
+from ...stream.plan import Phase
+from ...traverse.columns import FOLD_BYTES, Column
 from ...traverse.components import Component
-from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
+from ...traverse.workspace import column_bytes
+from ..definition import Method, MethodOptions
+from .cost_model import bfs_cost
+from .method import Eccentricity, ExactMethod, check_batch, run_method
 from .result import Result
 
 
@@ -133,3 +139,15 @@ def bounding(engine: Engine, options: BoundingOptions | None = None) -> Result:
     """The exact diameter by bounding. Raises as run_method, and InputError for an unknown option."""
     options = options or BoundingOptions()
     return run_method(Bounding(engine, options), options.path_file)
+
+
+def _phases(store: Store, options: BoundingOptions) -> tuple[Phase, ...]:
+    """Two bounds, and distances: of one source, or of a batch with its state."""
+    column = store.n_vertices * column_bytes(store.n_vertices)
+    many = 0 if options.batch == 1 else column * options.batch
+    batch = batch_state_bytes(store, options.batch)
+    return traversal_phases(store, 2 * column + max(distance_bytes(store), many + FOLD_BYTES) + batch)
+
+
+METHOD = Method(BoundingOptions, bounding, _phases, lambda store, options: bfs_cost(3, 110),
+                DeviceState(4, batches=True))

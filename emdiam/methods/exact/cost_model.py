@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ...store.store import Store
 from ...stream.blocks import table_bytes
-from ...stream.forecast import Habit, Outlook, planned_held
+from ...stream.forecast import CostInputs, CostModel, planned_held
 from ...stream.plan import MemoryPlan
 from ...stream.probe import Probe
 from ...traverse.multi import WORD_BITS, batch_bytes
@@ -26,48 +26,48 @@ _FDIAM_BFS, _FDIAM_TREE_BFS = 2, 7
 _INNER_BALL = 2
 
 
-def shared_held(outlook: Outlook) -> int:
+def shared_held(inputs: CostInputs) -> int:
     """Offsets and what building them takes, the state of traversals, and buffers."""
-    store = outlook.store
+    store = inputs.store
     table = table_bytes(store.n_vertices, store.n_arcs, store.indices.chunk_items)
-    return table + workspace_bytes(store.n_vertices, store.id_dtype.itemsize) + outlook.buffers
+    return table + workspace_bytes(store.n_vertices, store.id_dtype.itemsize) + inputs.buffers
 
 
-def _pivots_held(outlook: Outlook) -> int:
+def _pivots_held(inputs: CostInputs) -> int:
     """Bounds, a column at hand and the one of the first BFS; then candidates with their distances, or a batch."""
-    n, column = outlook.store.n_vertices, outlook.column
+    n, column = inputs.store.n_vertices, inputs.column
     columns = 5 * column * n
-    if outlook.tree:
-        return shared_held(outlook) + outlook.labels + columns
-    open_vertices = (n // 2 if column == 1 else n) if outlook.probe is None else outlook.probe.unsettled
+    if inputs.tree:
+        return shared_held(inputs) + inputs.labels + columns
+    open_vertices = (n // 2 if column == 1 else n) if inputs.probe is None else inputs.probe.unsettled
     candidates = open_vertices * (24 + 24 * column)
     batch = batch_bytes(n, WORD_BITS) if column == 1 and open_vertices > 1 else 0
-    return shared_held(outlook) + outlook.labels + columns + min(outlook.plan.pool_bytes, max(candidates, batch))
+    return shared_held(inputs) + inputs.labels + columns + min(inputs.plan.pool_bytes, max(candidates, batch))
 
 
-def _fdiam_held(outlook: Outlook) -> int:
+def _fdiam_held(inputs: CostInputs) -> int:
     """The recorded bounds and those of chains."""
-    return shared_held(outlook) + outlook.labels + 2 * outlook.column * outlook.store.n_vertices
+    return shared_held(inputs) + inputs.labels + 2 * inputs.column * inputs.store.n_vertices
 
 
-def _pivots_reads(outlook: Outlook, probe: Probe) -> float:
+def _pivots_reads(inputs: CostInputs, probe: Probe) -> float:
     """Traversals, and the scan that checks the witness."""
     settled = _SETTLED_BFS if probe.unsettled <= 1 else _PIVOT_BFS
-    return (_TREE_BFS if outlook.tree else settled) * probe.reads + outlook.away
+    return (_TREE_BFS if inputs.tree else settled) * probe.reads + inputs.away
 
 
-def _fdiam_reads(outlook: Outlook, probe: Probe) -> float:
+def _fdiam_reads(inputs: CostInputs, probe: Probe) -> float:
     """Evaluated vertices and their balls, which are spread level by level."""
-    if outlook.tree:
-        return _FDIAM_TREE_BFS * probe.reads + outlook.away
-    balls = _INNER_BALL * probe.evaluations * probe.spread_reads * outlook.away
-    return (_FDIAM_BFS + probe.evaluations) * probe.reads + balls + outlook.away
+    if inputs.tree:
+        return _FDIAM_TREE_BFS * probe.reads + inputs.away
+    balls = _INNER_BALL * probe.evaluations * probe.spread_reads * inputs.away
+    return (_FDIAM_BFS + probe.evaluations) * probe.reads + balls + inputs.away
 
 
-def bfs_habit(least_reads: float, usual_reads: float) -> Habit:
+def bfs_cost(least_reads: float, usual_reads: float) -> CostModel:
     """A method that makes as many BFS, whatever the graph, as its usual reads are on graphs of small diameter."""
-    return Habit(least_reads, usual_reads, planned_held,
-                 lambda outlook, probe: usual_reads / USUAL_BFS_READS * probe.reads + outlook.away)
+    return CostModel(least_reads, usual_reads, planned_held,
+                     lambda inputs, probe: usual_reads / USUAL_BFS_READS * probe.reads + inputs.away)
 
 
 def _pivots_scratch(store: Store, plan: MemoryPlan) -> int:
@@ -77,21 +77,14 @@ def _pivots_scratch(store: Store, plan: MemoryPlan) -> int:
 
 
 # Reads are of docs/memory.md, measured with an eighth of the blocks in the arena.
-HABITS: dict[str, Habit] = {
-    "pivots": Habit(3, 30, _pivots_held, _pivots_reads, _pivots_scratch),
-    "fdiam": Habit(4, 120, _fdiam_held, _fdiam_reads),
-    "bounding": bfs_habit(3, 110),
-    "ifub": bfs_habit(4, 480),
-    "graph-diameter": bfs_habit(4, 140),
-    "korf": bfs_habit(4, 110),
-    "sweep-k": bfs_habit(16, 60),
-}
+PIVOTS = CostModel(3, 30, _pivots_held, _pivots_reads, _pivots_scratch)
+FDIAM = CostModel(4, 120, _fdiam_held, _fdiam_reads)
 
 
-def apsp_habit(n_batches: int) -> Habit:
+def apsp_cost(n_batches: int) -> CostModel:
     """A BFS from every vertex, so many batches of them: each reads what three scans do, or what a BFS does if that
     is more."""
-    def reads(outlook: Outlook, probe: Probe) -> float:
-        return n_batches * max(3 * outlook.away, probe.reads)
+    def reads(inputs: CostInputs, probe: Probe) -> float:
+        return n_batches * max(3 * inputs.away, probe.reads)
 
-    return Habit(n_batches, 3 * n_batches, planned_held, reads)
+    return CostModel(n_batches, 3 * n_batches, planned_held, reads)

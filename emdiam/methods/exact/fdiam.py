@@ -31,10 +31,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, traversal_phases
 from ...errors import InputError
 from ...traverse.components import Component
-from .fdiam_state import TIPS_PER_PIECE, TIPS_SHARE, FdiamStages, State
-from .method import Eccentricity, ExactMethod, MethodOptions, run_method
+from ..definition import Method, MethodOptions
+from .cost_model import FDIAM
+from .fdiam_state import TIPS_PER_PIECE, TIPS_SHARE, FdiamStages, State, solve_bytes
+from .method import Eccentricity, ExactMethod, run_method
 from .result import Result
 
 
@@ -153,3 +156,9 @@ def fdiam(engine: Engine, options: FdiamOptions | None = None) -> Result:
     """The exact diameter by F-Diam. Raises as run_method, and InputError for an unknown start."""
     options = options or FdiamOptions()
     return run_method(Fdiam(engine, options), options.path_file)
+
+
+METHOD = Method(
+    FdiamOptions, fdiam,
+    lambda store, options: traversal_phases(store, solve_bytes(store), keeps_distances=False),
+    lambda store, options: FDIAM, DeviceState(2, spreads=True))

@@ -15,6 +15,7 @@ import numpy as np
 from ...engine.interface import Engine
 from ...store.store import Store
 from ...traverse.components import Component, Components
+from ...traverse.workspace import column_bytes
 from .method import Stages
 from .result import Traversals
 
@@ -128,8 +129,7 @@ class FdiamStages(Stages):
         }
 
 
-def solve_bytes(store: Store, options: object, column: int) -> int:
-    """Bytes of recorded bounds, and of chain bounds with their tips or labels and sizes. column :
-    bytes of one entry. The options change nothing."""
-    n = store.n_vertices
+def solve_bytes(store: Store) -> int:
+    """Bytes of recorded bounds, and of chain bounds with their tips or labels and sizes."""
+    n, column = store.n_vertices, column_bytes(store.n_vertices)
     return n * column + max(n * column, n // 8) + max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES

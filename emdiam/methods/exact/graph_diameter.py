@@ -25,10 +25,16 @@ from typing import Any
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...errors import InputError
+from ...store.store import Store
+from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from .method import Eccentricity, ExactMethod, MethodOptions, run_method
+from ...traverse.workspace import column_bytes
+from ..definition import Method, MethodOptions
+from .cost_model import bfs_cost
+from .method import Eccentricity, ExactMethod, run_method
 from .result import Result
 
 # Vertices ranked by degree in one pass; the next pass comes when they are used up.
@@ -129,3 +135,11 @@ def graph_diameter(engine: Engine, options: GraphDiameterOptions | None = None) 
     """The exact diameter by graph-diameter. Raises as run_method."""
     options = options or GraphDiameterOptions()
     return run_method(GraphDiameter(engine, options), options.path_file)
+
+
+def _phases(store: Store, options: GraphDiameterOptions) -> tuple[Phase, ...]:
+    """One bound and distances."""
+    return traversal_phases(store, store.n_vertices * column_bytes(store.n_vertices) + distance_bytes(store))
+
+
+METHOD = Method(GraphDiameterOptions, graph_diameter, _phases, lambda store, options: bfs_cost(4, 140), DeviceState(3))

@@ -23,9 +23,12 @@ from typing import Any
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, path_middle, run_method
+from ..definition import Method, MethodOptions
+from .cost_model import bfs_cost
+from .method import Eccentricity, ExactMethod, check_batch, path_middle, run_method
 from .result import Result
 
 
@@ -96,3 +99,9 @@ def ifub(engine: Engine, options: IfubOptions | None = None) -> Result:
     """The exact diameter by iFUB. Raises as run_method."""
     options = options or IfubOptions()
     return run_method(Ifub(engine, options), options.path_file)
+
+
+METHOD = Method(
+    IfubOptions, ifub,
+    lambda store, options: traversal_phases(store, distance_bytes(store) + batch_state_bytes(store, options.batch)),
+    lambda store, options: bfs_cost(4, 480), DeviceState(2, batches=True))

@@ -21,8 +21,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
+from ...store.store import Store
+from ...stream.plan import Phase
 from ...traverse.components import Component
-from .method import Eccentricity, ExactMethod, MethodOptions, check_batch, run_method
+from ..definition import Method, MethodOptions
+from .cost_model import bfs_cost
+from .method import Eccentricity, ExactMethod, check_batch, run_method
 from .result import Result
 
 
@@ -63,3 +68,12 @@ def korf(engine: Engine, options: KorfOptions | None = None) -> Result:
     """The exact diameter by partial BFS. Raises as run_method."""
     options = options or KorfOptions()
     return run_method(Korf(engine, options), options.path_file)
+
+
+def _phases(store: Store, options: KorfOptions) -> tuple[Phase, ...]:
+    """Distances, the vertices that are left, and the state of a batch."""
+    bitmap = store.n_vertices // 8 + 8
+    return traversal_phases(store, distance_bytes(store) + bitmap + batch_state_bytes(store, max(2, options.batch)))
+
+
+METHOD = Method(KorfOptions, korf, _phases, lambda store, options: bfs_cost(4, 110), DeviceState(2, batches=True))

@@ -1,39 +1,15 @@
-"""The small things that exact methods are made of: options and limits, what a BFS gave, counts."""
+"""The small things that exact methods are made of: what a BFS gave, counts, the middle of a path."""
 
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from pathlib import Path
 
 from ...engine.interface import Engine
 from ...errors import InputError
 from ...phases import timed
 from ...traverse.columns import Column
 from .result import Traversals
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When an answer is good enough, and when there is no more time.
-
-    gap : end when upper - lower is at most this, over all components and in the largest one.
-    seconds : wall time; it is looked at between traversals. bounds_only : a double sweep and one
-    BFS from the middle of its path in every component that matters, and no proof.
-    """
-
-    gap: int | None = None
-    seconds: float | None = None
-    bounds_only: bool = False
-
-
-@dataclass(frozen=True)
-class MethodOptions:
-    """Options of every exact method. path_file : see check_witness."""
-
-    path_file: Path | None = None
-    limits: Limits = Limits()
-
 
 UNKNOWN = -1
 # Sources of a batch, at most: lists of so many take no memory that a plan would have to know of.
@@ -89,10 +65,6 @@ class Stages:
 
 class Enough(Exception):
     """The component's interval is what was asked for; args[0] says why. Caught by ExactMethod."""
-
-
-class TimeOver(Exception):
-    """The time limit has passed; a progress listener may raise it inside a traversal."""
 
 
 def path_middle(engine: Engine, distances: Column, target: int, length: int, *, by_rank: bool = False) -> int:

@@ -23,18 +23,17 @@ import numpy as np
 from ..._version import __version__
 from ...engine.interface import Engine
 from ...errors import InputError, StateLost, StoppedEarly
+from ...progress import TimeOver
 from ...stream.counters import Counters
 from ...traverse.columns import Column
 from ...traverse.components import Component, Components
+from ..definition import Limits, MethodOptions
 from .limits import (
     UNKNOWN,
     Best,
     Eccentricity,
     Enough,
-    Limits,
-    MethodOptions,
     Stages,
-    TimeOver,
     check_batch,
     path_middle,
 )

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState
 from ...store.store import Store
 from ...stream.blocks import table_bytes
 from ...stream.plan import Phase
@@ -31,10 +32,12 @@ from ...traverse.components import Component
 from ...traverse.level_windows import windows_for
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import column_bytes, workspace_bytes
+from ..definition import Method, MethodOptions
 from .candidate_boxes import coarse_candidates
 from .candidates import Candidates, Verdict
+from .cost_model import PIVOTS
 from .covering import Covering
-from .limits import Eccentricity, MethodOptions, path_middle
+from .limits import Eccentricity, path_middle
 from .method import ExactMethod, run_method
 from .pivot_columns import COLUMNS, LEAST_POOL_BYTES, PIECES_BYTES, POOL_BYTES_A_VERTEX, Shelf, budget_bytes
 from .proof import ComponentProof, Proof
@@ -339,7 +342,7 @@ class _ComponentRun:
             self.method.stages.partial += 1
 
 
-def memory_phases(store: Store) -> tuple[Phase, ...]:
+def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
     """Vertex state by phase, for columns of one byte; worst_bytes with the widest columns.
 
     traverse: single traversals with three bounds; components: labels and sizes; verify: the
@@ -360,17 +363,6 @@ def memory_phases(store: Store) -> tuple[Phase, ...]:
     return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())
 
 
-def pool_wanted(store: Store) -> int:
-    """Bytes beside the vertex state that make a difference."""
-    return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
-
-
-def tables_bytes(store: Store) -> tuple[int, int]:
-    """What the method holds beside columns, where those are elsewhere: at least, and what it could make use of
-    beyond that for candidates."""
-    return PIECES_BYTES, pool_wanted(store)
-
-
 def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:
     """The exact diameter by pivot certificates. Errors as run_method."""
     options = options or PivotOptions()
@@ -379,3 +371,13 @@ def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:
     if result.exact and method.enough is None:
         result.seed, result.proof = options.seed, method.proof
     return result
+
+
+def _pool_bytes(store: Store) -> int:
+    """Bytes beside the vertex state that make a difference."""
+    return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
+
+
+METHOD = Method(
+    PivotOptions, pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool_bytes,
+    lambda store, options: (PIECES_BYTES, _pool_bytes(store)))

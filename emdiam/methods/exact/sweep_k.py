@@ -19,10 +19,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...engine.interface import Engine
+from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...errors import InputError
+from ...store.store import Store
+from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from .method import Eccentricity, Enough, ExactMethod, MethodOptions, run_method
+from ...traverse.workspace import column_bytes
+from ..definition import Method, MethodOptions
+from .cost_model import bfs_cost
+from .method import Eccentricity, Enough, ExactMethod, run_method
 from .result import Result
 
 
@@ -99,3 +105,11 @@ def sweep_k(engine: Engine, options: SweepKOptions | None = None) -> Result:
     """An interval around the diameter by k sweeps. Raises as run_method."""
     options = options or SweepKOptions()
     return run_method(SweepK(engine, options), options.path_file)
+
+
+def _phases(store: Store, options: SweepKOptions) -> tuple[Phase, ...]:
+    """Two columns and distances."""
+    return traversal_phases(store, 2 * store.n_vertices * column_bytes(store.n_vertices) + distance_bytes(store))
+
+
+METHOD = Method(SweepKOptions, sweep_k, _phases, lambda store, options: bfs_cost(16, 60), DeviceState(4))

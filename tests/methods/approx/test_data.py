@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.api_approx import ApproxRun, approx
 from emdiam.conversion.convert import ConvertOptions, convert
+from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
 from tests.conftest import ROOT
 
@@ -44,8 +44,8 @@ def test_bounds_of_real_graphs(tmp_path: Path, name: str):
     for method, switches in RUNS:
         found = []
         for arena_bytes in (None, arena):
-            run = ApproxRun(method=method, switches=switches, memory_bytes=4 << 30, arena_bytes=arena_bytes)
-            result = approx(store, run)
+            run = make_run(method, switches=switches, memory_bytes=4 << 30, arena_bytes=arena_bytes)
+            result = execute(store, run)
             assert result.lower <= DIAMETERS[name] <= result.upper, (method, switches)
             found.append((result.lower, result.upper, result.estimate))
         if switches or method != "clusters":  # auto depends on the memory
@@ -57,5 +57,5 @@ def test_spanning_trees_of_real_graphs(tmp_path: Path, name: str, height: int, i
     """They are as high as the eccentricity of their roots after so few iterations."""
     store = tmp_path / "g.zarr"
     convert([INDEX.parent / name], store)
-    result = approx(store, ApproxRun(method="spanning", switches={"iterations": iterations}))
+    result = execute(store, make_run("spanning", switches={"iterations": iterations}))
     assert result.details["heights"][-1] == height and result.estimate == 2 * height

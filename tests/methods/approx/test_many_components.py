@@ -10,7 +10,6 @@ from typing import Any, cast
 
 import pytest
 
-from emdiam.api_approx import ApproxRun, approx
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.engine.interface import Engine
 from emdiam.errors import BudgetError, MoreMemoryError
@@ -20,7 +19,8 @@ from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.exact.pivot_columns import budget_bytes
 from emdiam.order import cluster as cluster_order
 from emdiam.order.run import reorder
-from emdiam.session import plan_run
+from emdiam.runs.plan import plan_run
+from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
@@ -56,11 +56,11 @@ def test_more_clusters_than_planned_are_refused_with_a_budget_that_does(
     monkeypatch.setattr(clusters_module, "CLUSTER_BYTES", 100_000)  # planned for: 65 of them
     path = write_store(tmp_path / "g.zarr", small_parts(600))
     with open_store(path) as store:
-        least = plan_run(store, memory_bytes=4 << 30, method="clusters", switches={"masters": 1}).minimum_bytes
+        least = plan_run(store, make_run("clusters", {"masters": 1}, memory_bytes=4 << 30)).minimum_bytes
         with pytest.raises(BudgetError, match="600 clusters, one in every component at least") as caught:
-            approx(store, ApproxRun(method="clusters", memory_bytes=least + (4 << 20), switches={"masters": 1}))
+            execute(store, make_run("clusters", memory_bytes=least + (4 << 20), switches={"masters": 1}))
         enough = named_mib(caught) + 32  # the process of a test grows meanwhile
-        found = approx(store, ApproxRun(method="clusters", memory_bytes=enough << 20, switches={"masters": 1}))
+        found = execute(store, make_run("clusters", memory_bytes=enough << 20, switches={"masters": 1}))
     assert (found.lower, found.n_components) == (4, 600)
 
 

@@ -25,9 +25,9 @@ from emdiam.methods.approx.spanning import (
     spanning_bytes,
     spanning_bytes_of_tour,
 )
-from emdiam.methods.exact.limits import Limits, TimeOver
-from emdiam.progress import Event
-from emdiam.session import open_engine
+from emdiam.methods.definition import Limits
+from emdiam.progress import Event, TimeOver
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.traverse.euler import euler_bytes
 from tests.helpers import naive, spanning_twins

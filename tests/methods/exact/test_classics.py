@@ -11,7 +11,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam import api_exact
 from emdiam.errors import InputError
 from emdiam.methods.exact.apsp import ApspOptions
 from emdiam.methods.exact.bounding import BoundingOptions
@@ -19,9 +18,10 @@ from emdiam.methods.exact.fdiam import FdiamOptions
 from emdiam.methods.exact.graph_diameter import GraphDiameterOptions
 from emdiam.methods.exact.ifub import IfubOptions
 from emdiam.methods.exact.korf import KorfOptions
-from emdiam.methods.exact.methods import METHODS, method_options
 from emdiam.methods.exact.result import Result
 from emdiam.methods.exact.sweep_k import SweepKOptions, sweep_k
+from emdiam.runs.registry import EXACT as NAMES
+from emdiam.runs.registry import METHODS, method_options
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
@@ -41,8 +41,8 @@ OPTIONS = st.one_of(
     st.builds(ApspOptions, batch=BATCH),
     st.builds(SweepKOptions, k=st.integers(1, 40)),
 )
-BY_OPTIONS = {method.options: method for method in METHODS.values()}
-EXACT = [name for name in METHODS if name != "sweep-k"]
+BY_OPTIONS = {METHODS[name].definition().options: METHODS[name].definition() for name in NAMES}
+EXACT = [name for name in NAMES if name != "sweep-k"]
 BATCHED = ["bounding", "ifub", "korf", "apsp"]
 
 
@@ -66,8 +66,7 @@ def check_interval(result: Result, graph: naive.Graph) -> None:
 
 
 def test_the_names_of_the_interface_are_those_of_the_methods() -> None:
-    assert set(METHODS) == set(api_exact.METHODS)
-    assert all(METHODS[name].options in BY_OPTIONS for name in METHODS)
+    assert len(BY_OPTIONS) == len(NAMES)
 
 
 @pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed"])
@@ -76,11 +75,11 @@ def test_odd_graphs(tmp_path: Path, kind: str, name: str) -> None:
     graph = ODD[name]
     with engine_on(write_store(tmp_path / "g.zarr", graph), kind) as engine:
         for method in EXACT:
-            result = METHODS[method].run(engine, None)
+            result = METHODS[method].definition().solve(engine, None)
             assert result.method == method
             check(result, graph)
         for method in BATCHED:
-            check(METHODS[method].run(engine, method_options(method, {"batch": 7})), graph)
+            check(METHODS[method].definition().solve(engine, method_options(method, {"batch": 7})), graph)
         check_interval(sweep_k(engine), graph)
 
 
@@ -89,14 +88,14 @@ def test_other_engines(tmp_path: Path, kind: str) -> None:
     for name in ("path-and-star", "lollipop", "isolated-first"):
         with engine_on(write_store(tmp_path / "g.zarr", ODD[name]), kind) as engine:
             for method in EXACT:
-                check(METHODS[method].run(engine, None), ODD[name])
+                check(METHODS[method].definition().solve(engine, None), ODD[name])
 
 
 @settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=graphs(), options=OPTIONS)
 def test_random_graphs(graph: naive.Graph, options: Any) -> None:
     with engines() as engine:
-        result = BY_OPTIONS[type(options)].run(engine(graph), options)
+        result = BY_OPTIONS[type(options)].solve(engine(graph), options)
     (check_interval if isinstance(options, SweepKOptions) else check)(result, graph)
 
 
@@ -104,7 +103,7 @@ def test_random_graphs(graph: naive.Graph, options: Any) -> None:
 @given(graph=graphs(most=120), options=OPTIONS)
 def test_random_graphs_streamed(tmp_path: Path, graph: naive.Graph, options: Any) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed") as engine:
-        result = BY_OPTIONS[type(options)].run(engine, options)
+        result = BY_OPTIONS[type(options)].solve(engine, options)
     (check_interval if isinstance(options, SweepKOptions) else check)(result, graph)
 
 
@@ -146,7 +145,7 @@ def test_the_largest_component_need_not_have_the_largest_diameter(method: str) -
     """Also where the vertex of the highest degree, where the search begins, is in neither."""
     graph = disjoint(nx.star_graph(12), nx.path_graph(14), nx.empty_graph(2), nx.cycle_graph(17))
     with engines() as make:
-        result = METHODS[method].run(make(graph), None)
+        result = METHODS[method].definition().solve(make(graph), None)
     check(result, graph)
     assert (result.diameter_largest_component, result.diameter_max_component) == (8, 13)
 
@@ -160,7 +159,7 @@ def test_of_equally_large_components_the_first_one_is_reported(method: str, part
     graph = disjoint(*parts)
     first = next(part for part in parts if part.number_of_edges() and len(part) == 9)
     with engines() as make:
-        result = METHODS[method].run(make(graph), None)
+        result = METHODS[method].definition().solve(make(graph), None)
     check(result, graph)
     assert result.diameter_largest_component == nx.diameter(first)
 
@@ -168,7 +167,7 @@ def test_of_equally_large_components_the_first_one_is_reported(method: str, part
 def test_the_batch_costs_fewer_passes(tmp_path: Path) -> None:
     graph = ODD["grid"]
     with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
-        one, many = (METHODS["apsp"].run(engine, ApspOptions(batch=k)) for k in (1, 64))
+        one, many = (METHODS["apsp"].definition().solve(engine, ApspOptions(batch=k)) for k in (1, 64))
     assert one.traversals.bfs == len(graph) and one.traversals.multi_source == 0
     # The first BFS, which knows the component, and the one that names the witness.
     assert (many.traversals.bfs, many.traversals.multi_source) == (2, 2)
@@ -191,7 +190,7 @@ def test_an_option_of_another_method_is_refused(method: str, switches: dict[str,
 ])
 def test_options_that_make_no_sense(options: Any) -> None:
     with engines() as make, pytest.raises(InputError):
-        BY_OPTIONS[type(options)].run(make(ODD["edge"]), options)
+        BY_OPTIONS[type(options)].solve(make(ODD["edge"]), options)
 
 
 def random_graph(rng: random.Random) -> naive.Graph:
@@ -220,7 +219,7 @@ def check_all(make: Any, graph: naive.Graph, rng: random.Random) -> None:
             switches["sweeps"] = rng.randint(0, 2)
         elif method == "fdiam":
             switches = {name: rng.random() < 0.7 for name in ("winnow", "eliminate", "chains")}
-        check(METHODS[method].run(engine, method_options(method, switches)), graph)
+        check(METHODS[method].definition().solve(engine, method_options(method, switches)), graph)
     check_interval(sweep_k(engine, SweepKOptions(k=rng.randint(1, 6))), graph)
 
 

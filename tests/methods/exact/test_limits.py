@@ -13,14 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.api_exact import ExactRun, exact
 from emdiam.engine import reporter
 from emdiam.errors import InputError, StoppedEarly
-from emdiam.methods.exact.method import ExactMethod, Limits, TimeOver
-from emdiam.methods.exact.methods import METHODS, method_options
+from emdiam.methods.definition import Limits
+from emdiam.methods.exact.method import ExactMethod
 from emdiam.methods.exact.result import Result
-from emdiam.progress import Event
-from emdiam.store_run import until
+from emdiam.progress import Event, TimeOver, until
+from emdiam.runs.registry import EXACT as METHODS_EXACT
+from emdiam.runs.registry import METHODS, method_options
+from emdiam.runs.run import execute, make_run
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
@@ -32,7 +33,7 @@ SETTINGS = settings(max_examples=150, deadline=None, suppress_health_check=[Heal
 
 
 def run(engine: Any, method: str, limits: Limits, **switches: Any) -> Result:
-    return METHODS[method].run(engine, method_options(method, {**switches, "limits": limits}))
+    return METHODS[method].definition().solve(engine, method_options(method, {**switches, "limits": limits}))
 
 
 def check_stopped(result: Result, graph: naive.Graph) -> None:
@@ -75,7 +76,7 @@ def several(rng: random.Random) -> naive.Graph:
     return naive.graph_of(n, edges)
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS_EXACT)
 @pytest.mark.parametrize("batch", [1, 4])
 def test_stopped_before_any_traversal(method: str, batch: int) -> None:
     """Ctrl-C before the first, the second, ... BFS, also those of the witness check. No method takes a source more
@@ -102,7 +103,7 @@ def test_stopped_before_any_traversal(method: str, batch: int) -> None:
 
 
 @SETTINGS
-@given(graph=graphs(), gap=st.integers(0, 9), method=st.sampled_from(list(METHODS)), batch=st.sampled_from([1, 3]))
+@given(graph=graphs(), gap=st.integers(0, 9), method=st.sampled_from(METHODS_EXACT), batch=st.sampled_from([1, 3]))
 def test_a_gap_is_kept(graph: naive.Graph, gap: int, method: str, batch: int) -> None:
     switches = {"batch": batch} if method in BATCHED else {"k": 99} if method == "sweep-k" else {}
     with engines() as make:
@@ -119,7 +120,7 @@ def test_a_gap_is_kept(graph: naive.Graph, gap: int, method: str, batch: int) ->
 
 
 @SETTINGS
-@given(graph=graphs(), method=st.sampled_from(list(METHODS)))
+@given(graph=graphs(), method=st.sampled_from(METHODS_EXACT))
 def test_bounds_only_takes_three_traversals_a_component(graph: naive.Graph, method: str) -> None:
     with engines() as make:
         result = run(make(graph), method, Limits(bounds_only=True))
@@ -141,7 +142,7 @@ def test_a_gap_leaves_out_components_that_cannot_matter() -> None:
     assert result.traversals.bfs < strict.traversals.bfs
 
 
-@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("method", METHODS_EXACT)
 def test_no_time_at_all(method: str) -> None:
     with engines() as make, pytest.raises(StoppedEarly, match="the time limit is over") as stop:
         run(make(ODD["torus"]), method, Limits(seconds=0))
@@ -178,17 +179,17 @@ def test_negative_limits(limits: Limits) -> None:
 
 def test_the_interface_passes_limits_on(tmp_path: Path) -> None:
     store = write_store(tmp_path / "g.zarr", ODD["torus"])
-    bounds = exact(store, ExactRun(bounds_only=True))
+    bounds = execute(store, make_run("pivots", bounds_only=True))
     assert bounds.traversals.bfs == 3 and bounds.details["enough"] == "bounds"
     assert (bounds.lower, bounds.upper) == (8, 16)
-    near = exact(store, ExactRun(method="bounding", gap=8))
+    near = execute(store, make_run("bounding", gap=8))
     assert near.details["enough"] == "gap" and near.traversals.bfs == 1
-    assert exact(store, ExactRun(method="korf", time_limit=3600.0)).diameter == 8
+    assert execute(store, make_run("korf", time_limit=3600.0)).diameter == 8
 
 
 def test_the_limit_counts_from_the_start(tmp_path: Path) -> None:
     with pytest.raises(StoppedEarly, match="the time limit is over before there was a bound"):
-        exact(write_store(tmp_path / "g.zarr", ODD["torus"]), ExactRun(time_limit=1e-6))
+        execute(write_store(tmp_path / "g.zarr", ODD["torus"]), make_run("pivots", time_limit=1e-6))
 
 
 def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -205,7 +206,7 @@ def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: py
     path = write_store(tmp_path / "g.zarr", ODD["torus"])
     with engine_on(path, "streamed-dense", progress=listen) as engine:
         with pytest.raises(StoppedEarly, match="the time limit is over") as stop:
-            METHODS["apsp"].run(engine, None)
+            METHODS["apsp"].definition().solve(engine, None)
     assert isinstance(stop.value.result, Result)
     check_stopped(stop.value.result, ODD["torus"])
     assert max(levels) > 1

@@ -14,7 +14,7 @@ from emdiam.methods.exact.bounding import BoundingOptions, bounding
 from emdiam.methods.exact.graph_diameter import GraphDiameterOptions, graph_diameter
 from emdiam.methods.exact.ifub import ifub
 from emdiam.methods.exact.korf import korf
-from emdiam.session import open_engine
+from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from tests.helpers import exact_twins, naive
 from tests.helpers.small_engine import engines

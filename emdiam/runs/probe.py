@@ -16,35 +16,36 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
-from .engine.interface import Engine
-from .errors import BudgetError
-from .methods.exact.limits import TimeOver
-from .session import open_engine
-from .store.store import Store
-from .store_run import until
-from .stream.probe import BALL_ROUNDS, PROBE_SECONDS, Probe
-from .traverse.bfs import Traversal
-from .traverse.columns import Column
+from ..engine.interface import Engine
+from ..engine.opening import open_cpu_engine
+from ..errors import BudgetError
+from ..progress import TimeOver, until
+from ..store.store import Store
+from ..stream.probe import BALL_ROUNDS, PROBE_SECONDS, Probe
+from ..traverse.bfs import Traversal
+from ..traverse.columns import Column
+from .opening import needs_of
+from .run import Run
 
 _PIECE, _LEVEL_BITS = 1 << 17, 16
 # Blocks' worths of vertices in which levels are counted, at most.
 _MOST_PIECES = 1 << 10
 
 
-def probe_store(store: Store, seconds: float = PROBE_SECONDS, **options: Any) -> Probe | None:
+def probe_store(store: Store, run: Run, seconds: float = PROBE_SECONDS) -> Probe | None:
     """Look at the graph for at most so many wall seconds, loading it included; None where that is not enough,
     where there is no edge, and where the memory of the plan has no room for it beside what is loaded by now.
 
-    options : of session.plan_run, those of the plan. Raises StoreError for a damaged store.
+    run : whose memory and arena it has. Raises StoreError for a damaged store.
     """
     if store.n_arcs == 0:
         return None
     try:
-        with open_engine(store, progress=until(time.monotonic() + seconds, None), **options) as engine:
+        with open_cpu_engine(store, needs_of(store, run), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
+                             threads=run.threads, progress=until(time.monotonic() + seconds, None)) as engine:
             return probe_graph(engine, engine.plan.arena_blocks)
     except (TimeOver, BudgetError):
         return None

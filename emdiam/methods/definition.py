@@ -1,0 +1,65 @@
+"""What a method is, to whoever runs, plans or lists it. Importing this brings no kernels.
+
+Each method is a file that ends with METHOD, a Method; runs/registry.py has their names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ..engine.interface import Engine
+    from ..engine.needs import DeviceState, Needs
+    from ..store.store import Store
+    from ..stream.forecast import CostModel
+    from ..stream.plan import Phase
+    from .exact.result import Result
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When an answer is good enough, and when there is no more time.
+
+    gap : end when upper - lower is at most this, over all components and in the largest one.
+    seconds : wall time; it is looked at between traversals. bounds_only : a double sweep and one
+    BFS from the middle of its path in every component that matters, and no proof.
+    """
+
+    gap: int | None = None
+    seconds: float | None = None
+    bounds_only: bool = False
+
+
+@dataclass(frozen=True)
+class MethodOptions:
+    """Options of every method. path_file : see check_witness."""
+
+    path_file: Path | None = None
+    limits: Limits = Limits()
+
+
+@dataclass(frozen=True)
+class Method:
+    """options : the class of its options. solve : (engine, options) -> Result. phases : (store, options) -> vertex
+    state by phase, at worst. cost_model : (store, options) -> what it has been measured to hold and to read.
+    device : what it holds on a GPU. pool_bytes : what it could make use of beside vertex state. tables : (store,
+    options) -> what it holds beside columns, where those are elsewhere: bytes at least, and what it could make use of
+    beyond that."""
+
+    options: type[MethodOptions]
+    solve: Callable[[Engine, Any], Result]
+    phases: Callable[[Store, Any], tuple[Phase, ...]]
+    cost_model: Callable[[Store, Any], CostModel]
+    device: DeviceState
+    pool_bytes: Callable[[Store], int] = lambda store: 0
+    tables: Callable[[Store, Any], tuple[int, int]] = lambda store, options: (0, 0)
+
+    def needs(self, name: str, store: Store, options: MethodOptions) -> Needs:
+        """What the method needs of memory on `store` with these options."""
+        from ..engine.needs import Needs
+
+        return Needs(name, self.phases(store, options), self.pool_bytes(store), *self.tables(store, options),
+                     self.device)

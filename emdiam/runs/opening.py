@@ -1,0 +1,113 @@
+"""Opening an engine for a run: on the CPU, on GPUs, or over workers."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ..engine.cpu import CpuEngine
+from ..engine.needs import Needs
+from ..engine.opening import open_cpu_engine
+from ..errors import InputError
+from ..gpu.select import Selection, select_device
+from ..gpu.setting import AUTO, OnDevice
+from ..progress import Listener
+from ..store.store import Store
+from .registry import entry_of, method_options
+
+if TYPE_CHECKING:
+    from ..dask.engine import DaskEngine
+    from ..dask.setting import OnCluster
+    from .run import Run
+
+
+def selection(run: Run) -> Selection:
+    """The device of a run, opened now, so that what it takes of the host counts as the program's own in the
+    memory plan. Raises InputError for one that cannot be used, or a choice that the CPU does not have."""
+    selected = run.device if isinstance(run.device, Selection) else select_device(run.device)
+    if run.cluster is not None and selected.device is not None:
+        raise InputError("workers compute on their CPUs", text=selected.name,
+                         remedy="leave --device out, or --workers and --scheduler")
+    asked_for_cpu = selected.device is None and not selected.note
+    for_gpus = next((value for value in (run.bfs, run.mapping, run.vram_bytes) if value is not None), None)
+    if asked_for_cpu and for_gpus is not None:
+        raise InputError("variants of BFS, load balancing and its memory are for a GPU", text=str(for_gpus),
+                         remedy="compute on one with --device gpu")
+    return selected
+
+
+def device_of(run: Run, selected: Selection) -> OnDevice | None:
+    """How the engine is to use the device; None for the CPU."""
+    if selected.device is None:
+        return None
+    return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes,
+                    others=selected.others)
+
+
+def needs_of(store: Store, run: Run) -> Needs:
+    """What the method of the run needs of memory on the store."""
+    return entry_of(run.method).definition().needs(run.method, store, run.options)
+
+
+def open_for(
+    store: Store, run: Run, selected: Selection, progress: Listener | None = None
+) -> AbstractContextManager[CpuEngine | DaskEngine]:
+    """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
+    context closes it. Raises BudgetError, StoreError, InputError, DeviceError."""
+    sizes: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
+                             "progress": progress}
+    needs = needs_of(store, run)
+    if run.cluster is not None:
+        return _open_on_workers(store, run.cluster, needs, **sizes)
+    return _open_here(store, needs, device_of(run, selected), **sizes)
+
+
+def open_engine(
+    store: Store, *, method: str = "pivots", switches: Mapping[str, Any] | None = None, device: OnDevice | None = None,
+    cluster: OnCluster | None = None, **options: Any,
+) -> AbstractContextManager[Any]:
+    """An engine on `store` for a method with the options `switches`; leaving the context closes it.
+
+    device : None for the CPU. cluster : workers that it is shared out to. options : memory_bytes, arena_bytes, threads,
+    progress, and fields of traverse.core.Core (direction, dense_arcs). The engine has `plan` and `load_seconds`. If the
+    whole graph fits in the arena it is loaded now, and on a device it is put there. Raises BudgetError, StoreError,
+    InputError.
+    """
+    needs = entry_of(method).definition().needs(method, store, method_options(method, switches or {}))
+    if cluster is not None:
+        return _open_on_workers(store, cluster, needs, **options)
+    return _open_here(store, needs, device, **options)
+
+
+@contextmanager
+def _open_here(store: Store, needs: Needs, device: OnDevice | None, **options: Any) -> Iterator[CpuEngine]:
+    """An engine of this process."""
+    if device is None:
+        with open_cpu_engine(store, needs, **options) as engine:
+            yield engine
+        return
+    from ..gpu.engine import engine_on_device
+    from ..gpu.vram import plan_vram
+
+    begin = time.perf_counter()
+    vram = plan_vram(store, device, needs.device)
+    with open_cpu_engine(store, needs, **options) as here, engine_on_device(here, device, vram) as engine:
+        engine.load_seconds = time.perf_counter() - begin
+        yield engine
+
+
+def _open_on_workers(
+    store: Store, cluster: OnCluster, needs: Needs, *, threads: int = 2, progress: Listener | None = None,
+    **options: Any,
+) -> AbstractContextManager[DaskEngine]:
+    """An engine that is shared out to workers; options : for this process. Raises InputError without Dask."""
+    try:
+        from ..dask.opening import open_dask_engine
+    except ImportError as error:
+        raise InputError(f"workers need dask.distributed ({error})",
+                         remedy="install it with: pip install emdiam[dask]") from None
+    local = partial(open_cpu_engine, store, needs, threads=threads, progress=progress, **options)
+    return open_dask_engine(store, cluster, needs, local, threads=threads, progress=progress, options=options)

@@ -1,0 +1,110 @@
+"""Plans and forecasts of runs, without running one; at most the four traversals of a probe."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import BudgetError
+from ..gpu.select import DEVICE_FAULTS
+from ..store.store import Store, open_store
+from .registry import METHODS, entry_of
+from .run import Run
+
+if TYPE_CHECKING:
+    from ..stream.forecast import Forecast
+    from ..stream.plan import MemoryPlan
+    from ..stream.probe import Probe
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A method and what it would take. plan, forecast : None where the budget cannot do; refused : why, and
+    what would do. probe : what a look at the graph found, the same for all methods; None where nobody looked, or it
+    was not over in time."""
+
+    method: str
+    plan: MemoryPlan | None
+    forecast: Forecast | None
+    refused: str | None = None
+    probe: Probe | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict for JSON."""
+        exact = METHODS[self.method].family == "exact"
+        return {
+            "method": self.method, "kind": "exact" if exact else "approximation",
+            "refused": self.refused, "plan": None if self.plan is None else self.plan.to_dict(),
+            "forecast": None if self.forecast is None else self.forecast.to_dict()}
+
+
+def plan_run(store: Store, run: Run) -> MemoryPlan:
+    """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers where memory, that
+    of the GPU included, cannot do)."""
+    from ..engine.opening import plan_engine
+    from .opening import device_of, needs_of, selection
+
+    selected = selection(run)
+    needs, device = needs_of(store, run), device_of(run, selected)
+    if device is not None:
+        from ..gpu.vram import plan_vram
+
+        try:
+            plan_vram(store, device, needs.device)
+        except DEVICE_FAULTS:
+            if not selected.or_cpu:
+                raise
+    return plan_engine(store, needs, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes, threads=run.threads)
+
+
+def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = None) -> Forecast:
+    """What the run with this plan will probably take. probe : what a look at the graph found (probe.py), if there was
+    one."""
+    from ..gpu.vram import resident_bytes
+    from ..stream.forecast import CostInputs, make_forecast
+
+    method = entry_of(run.method).definition()
+    return make_forecast(CostInputs(store, plan, probe), method.cost_model(store, run.options),
+                         resident_bytes(store, method.device))
+
+
+def plan_one(store: str | Path, run: Run, probe_seconds: float | None = None) -> Planned:
+    """The plan of a run on the store at a path, and the forecast. probe_seconds : look at the graph for at most so
+    long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
+    with open_store(store) as opened:
+        plan = plan_run(opened, run)
+        probe = _probe(opened, run, probe_seconds)
+        return Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
+
+
+def plan_all(store: str | Path, runs: Sequence[Run], probe_seconds: float | None = None) -> list[Planned]:
+    """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
+    plan of the run that needs the least. Raises InputError (StoreError)."""
+    with open_store(store) as opened:
+        found = [_plan_or_refusal(opened, run) for run in runs]
+        plans = [(plan, run) for plan, run in zip(found, runs, strict=True) if not isinstance(plan, str)]
+        # After the plans, since what it leaves in memory is no base of theirs.
+        smallest = min(plans, key=lambda pair: pair[0].minimum_bytes, default=None)
+        probe = None if smallest is None else _probe(opened, smallest[1], probe_seconds)
+        return [Planned(run.method, None, None, plan) if isinstance(plan, str)
+                else Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
+                for plan, run in zip(found, runs, strict=True)]
+
+
+def _plan_or_refusal(store: Store, run: Run) -> MemoryPlan | str:
+    """The plan, or why memory cannot do."""
+    try:
+        return plan_run(store, run)
+    except BudgetError as error:
+        return str(error)
+
+
+def _probe(store: Store, run: Run, seconds: float | None) -> Probe | None:
+    """What a look at the graph finds in so many seconds, if any."""
+    if seconds is None:
+        return None
+    from .probe import probe_store
+
+    return probe_store(store, run, seconds)

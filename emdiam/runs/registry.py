@@ -1,0 +1,82 @@
+"""The methods by name, and all that the command line, plans, batches and documents have of them.
+
+A new method is a file in methods/exact or methods/approx that ends with METHOD (methods/definition.py), and a line
+here. Its module is imported when the method is used: importing this brings neither numba nor numpy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from importlib import import_module
+from typing import Any
+
+from ..errors import InputError
+from ..methods.definition import Method, MethodOptions
+
+# Options that are not a method's own, in what is said of one that it has not.
+_SHARED = ("path_file", "limits", "known_diameter")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A method. name : as commands take it. family : "exact" or "approx". summary : half a sentence."""
+
+    name: str
+    family: str
+    summary: str
+
+    def definition(self) -> Method:
+        """The METHOD of its module, which is imported now."""
+        module = import_module(f"..methods.{self.family}.{self.name.replace('-', '_')}", __package__)
+        method: Method = module.METHOD
+        return method
+
+
+METHODS = {entry.name: entry for entry in (
+    Entry("pivots", "exact", "exact diameter by a few BFS that certify all other vertices"),
+    Entry("fdiam", "exact", "F-Diam: exact diameter by Winnow, Eliminate and Chain Processing"),
+    Entry("bounding", "exact", "exact diameter by lower and upper bounds on every vertex's eccentricity"),
+    Entry("ifub", "exact", "exact diameter by the fringes of a central vertex, from the outermost inwards"),
+    Entry("graph-diameter", "exact", "exact diameter by double sweeps and a BFS from every vertex above the bound"),
+    Entry("korf", "exact", "exact diameter by BFS that stop as soon as they have reached what still matters"),
+    Entry("apsp", "exact", "exact diameter by a BFS from every vertex"),
+    Entry("sweep-k", "exact", "an interval around the diameter from k BFS with sources far from each other"),
+    Entry("clusters", "approx", "bounds by shortest paths between clusters of the vertices"),
+    Entry("sweep", "approx", "the double sweep lower bound, iterated, and the tree upper bound"),
+    Entry("spanning", "approx", "a random spanning tree that becomes a BFS tree, a scan an iteration"),
+    Entry("fringe", "approx", "the upper bound from the fringe of a vertex halfway on a long path"),
+)}
+# For a table over all of them.
+ALL = "all"
+EXACT = tuple(name for name, entry in METHODS.items() if entry.family == "exact")
+APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family == "approx")
+
+
+def entry_of(method: str, family: str | None = None) -> Entry:
+    """The method of this name, in `family` if that is given. Raises InputError for one that there is not."""
+    names = tuple(METHODS) if family is None else EXACT if family == "exact" else APPROXIMATIONS
+    if method not in names:
+        kind = "approximation" if family == "approx" else "method"
+        raise InputError(f"there is no such {kind}", text=method, remedy="choose from: " + ", ".join(names))
+    return METHODS[method]
+
+
+def option_names(method: str) -> list[str]:
+    """Names of the options of a method. Raises InputError for a method that there is not."""
+    entry = entry_of(method)
+    # The lower bound of an approximation has no path to write.
+    return [field.name for field in fields(entry.definition().options)
+            if field.name != "path_file" or entry.family == "exact"]
+
+
+def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:
+    """The options of a method from those that were given by name. Raises InputError for an unknown method or an
+    option that it has not."""
+    known = option_names(method)
+    for name in given:
+        if name not in known:
+            own = ", ".join(one for one in known if one not in _SHARED)
+            raise InputError(f"method {method} has no option", text=name,
+                             remedy=f"its own are: {own}" if own else "it has none of its own")
+    return entry_of(method).definition().options(**given)

@@ -1,0 +1,220 @@
+"""One run of a method on a store, step by step: `make_run`, then `execute`, which opens the store and the checkpoint,
+opens the engine and plans its memory (opening.py), solves, and finishes: figures, certificate, end of the checkpoint.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..checkpoint.options import CheckpointOptions
+from ..dask.setting import OnCluster
+from ..durable import check_file
+from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
+from ..gpu.select import CPU, DEVICE_FAULTS, Selection
+from ..methods.definition import Limits, MethodOptions
+from ..methods.exact.result import Result
+from ..progress import Listener, TimeOver, until
+from ..store.store import Store, open_store
+from ..units import peak_rss_bytes
+from .registry import entry_of, method_options
+
+if TYPE_CHECKING:
+    from ..checkpoint.run import Checkpoint
+
+
+@dataclass(frozen=True)
+class Run:
+    """How to run a method on a store; made by `make_run`, and passed down as it is.
+
+    method : its name in registry.METHODS. options : its own, with path_file and the limits: gap, bounds_only, and the
+    wall seconds of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
+    memory_bytes : peak RSS of the process; None: what machine and cgroup leave. arena_bytes : cache of decoded edges;
+    None: what memory leaves. evict_page_cache : drop what was read from the page cache (for honest benchmarks of disk
+    speed).
+    device : what traversals run on, "cpu", "gpu", "gpu:N", "gpu:N,M,..." or "auto", or what select_device made of it.
+    bfs, mapping : names of a BFS variant (gpu/variants/registry.py) and a load balancing (gpu/mappings.py), on a
+    GPU only; None: as they are chosen from level to level. vram_bytes : memory of the GPU; None: all of it.
+    checkpoint : keep one of the run; None: nothing is kept. On a CPU only.
+    cluster : workers of dask.distributed that the run is shared out to; None: this process. memory_bytes and
+    arena_bytes are of this process then. On CPUs only. certificate : file for the proof (pivots; not with gap or
+    bounds_only).
+    """
+
+    method: str
+    options: MethodOptions
+    memory_bytes: int | None = None
+    arena_bytes: int | None = None
+    threads: int = 2
+    evict_page_cache: bool = False
+    device: str | Selection = CPU
+    bfs: str | None = None
+    mapping: str | None = None
+    vram_bytes: int | None = None
+    checkpoint: CheckpointOptions | None = None
+    cluster: OnCluster | None = None
+    certificate: Path | None = None
+
+
+def make_run(
+    method: str, switches: Mapping[str, Any] | None = None, *, family: str | None = None, gap: int | None = None,
+    bounds_only: bool = False, time_limit: float | None = None, **fields: Any,
+) -> Run:
+    """The run of a method with the options `switches`, by name, and these fields of Run.
+
+    family : "exact" or "approx", if it must be one of them. Raises InputError for an unknown method, or an option that
+    it has not."""
+    entry_of(method, family)
+    limits = Limits(gap, time_limit, bounds_only)
+    return Run(method, method_options(method, {**(switches or {}), "limits": limits}), **fields)
+
+
+def execute(store: Store | str | Path, run: Run, progress: Listener | None = None) -> Result:
+    """The result of the run on the store (opened, or a path), with every figure of it; an Approximation, if the method
+    is one.
+
+    Where a GPU that was only welcome fails, the CPU does the run again, and the result says why. Raises InputError
+    (StoreError, BudgetError; NotWritten with `result` where the path or the certificate cannot be written in the end),
+    DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
+    """
+    from .opening import selection  # which brings numba: a program that only converts never pays for it
+
+    seconds = run.options.limits.seconds
+    deadline = None if seconds is None else time.monotonic() + seconds
+    _check_files(run)
+    with ExitStack() as stack:
+        opened = stack.enter_context(store_of(store, run))
+        selected = selection(run)
+        kept = stack.enter_context(_checkpoint(opened, run, selected))
+        try:
+            try:
+                result = _solve(opened, run, selected, kept, progress, deadline)
+            except DEVICE_FAULTS as error:
+                if not selected.or_cpu:
+                    raise
+                result = _solve(opened, run, selected.without_gpu(error), kept, progress, deadline)
+            _finish(result, run, opened, progress)
+        except StoppedEarly as stop:
+            raise stop if kept is None else kept.stopped(stop) from None
+        if kept is not None:
+            kept.done()
+    return result
+
+
+def _check_files(run: Run) -> None:
+    """Raises InputError for a file that cannot be written, and for a certificate of what is no whole proof."""
+    for file in (run.certificate, run.options.path_file):
+        if file is not None:
+            check_file(file)
+    limits = run.options.limits
+    if run.certificate is not None and (run.method != "pivots" or limits.gap is not None or limits.bounds_only):
+        raise InputError("a certificate needs a whole proof by pivots", text=str(run.certificate),
+                         remedy="use --method pivots, without --gap and --bounds-only")
+
+
+@contextmanager
+def store_of(store: Store | str | Path, run: Run) -> Iterator[Store]:
+    """The store, opened (and closed again) if it is a path. Raises StoreError."""
+    if isinstance(store, Store):
+        yield store
+    else:
+        with open_store(store, evict_page_cache=run.evict_page_cache) as opened:
+            yield opened
+
+
+@contextmanager
+def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpoint | None]:
+    """The checkpoint of the run, if one is wanted. It is opened before memory is planned, so that what it
+    takes counts as the program's own. Raises InputError."""
+    if run.checkpoint is None:
+        yield None
+        return
+    if selected.device is not None:
+        raise InputError("traversals on a GPU leave no checkpoint",
+                         remedy="leave the options of checkpoints out, or compute with --device cpu")
+    from ..checkpoint.run import checkpointed, run_identity
+
+    limits = run.options.limits
+    asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
+    identity = run_identity(store, run.method, run.options, asked)
+    with checkpointed(store, identity, run.checkpoint, getattr(run.options, "scratch", None)) as kept:
+        yield kept
+
+
+def _solve(
+    store: Store, run: Run, selected: Selection, kept: Checkpoint | None, progress: Listener | None,
+    deadline: float | None,
+) -> Result:
+    """The result on the selected device, and on no other; the engine is open no longer than that."""
+    from ..jit import compile_seconds
+    from ..stream.plan import with_budget
+    from .opening import open_for
+
+    listener, compiled, options = until(deadline, progress), compile_seconds(), run.options
+    try:
+        with open_for(store, run, selected, listener) as opened:
+            engine = opened if kept is None else kept.attach(opened, listener)
+            if deadline is not None:
+                limits = replace(options.limits, seconds=max(0.0, deadline - time.monotonic()))
+                options = replace(options, limits=limits)
+            try:
+                result = entry_of(run.method).definition().solve(engine, options)
+            except StoppedEarly as stop:
+                if isinstance(stop.result, Result):
+                    _complete(stop.result, run, engine, compile_seconds() - compiled, selected)
+                raise
+            except MoreMemoryError as error:
+                here = selected.device is None and run.cluster is None
+                raise (with_budget(error, engine.plan, run.threads) if here else error) from None
+            _complete(result, run, engine, compile_seconds() - compiled, selected)
+            if kept is not None:
+                result.details["checkpoint"] = kept.told()
+            return result
+    except TimeOver:
+        raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
+
+
+def _complete(result: Result, run: Run, engine: Any, compiling: float, selected: Selection) -> None:
+    """`result` with what the method cannot know: memory, store, device, the time before it began.
+
+    compiling : seconds of the run that kernels took to be compiled, in loading, solving and verifying."""
+    result.device = selected.name
+    result.seconds = {**result.seconds, "compile": compiling, "load": engine.load_seconds,
+                      "total": result.seconds["total"] + engine.load_seconds}
+    result.bytes_read = engine.reporter.stats().bytes_read  # of the whole run: loading belongs to it
+    result.memory_limit_bytes = engine.plan.memory_limit_bytes
+    result.planned_rss_bytes = engine.plan.planned_rss_bytes
+    result.peak_rss_bytes = peak_rss_bytes()
+    result.store_digest = engine.store.digest
+    if selected.device is None and engine.plan.phases:
+        from .plan import forecast_of
+
+        expected = forecast_of(engine.store, run, engine.plan)
+        result.expected_rss_bytes = expected.predicted_rss_bytes
+        result.planned_bytes_read = expected.predicted_bytes_read
+    result.details.update(engine.details())
+
+
+def _finish(result: Result, run: Run, store: Store, progress: Listener | None) -> None:
+    """Write the certificate, if one is wanted. Raises NotWritten for what could not be written, and StoppedEarly on
+    Ctrl-C."""
+    if run.certificate is not None:
+        from ..methods.exact.certificate import claims_of, write_certificate
+
+        assert result.proof is not None, "pivots that end leave a proof"
+        try:
+            write_certificate(run.certificate, result.proof, claims_of(result), store, threads=run.threads,
+                              progress=progress)
+            result.certificate = str(run.certificate)
+        except InputError as error:
+            result.not_written.append(str(error))
+        except KeyboardInterrupt:
+            raise StoppedEarly(f"stopped by the user before the certificate was written; the diameter lies in"
+                               f" [{result.lower}, {result.upper}]", result) from None
+        result.peak_rss_bytes = peak_rss_bytes()
+    if result.not_written:
+        raise NotWritten("; ".join(result.not_written), result)
