@@ -23,7 +23,7 @@ from tests.methods.exact.test_certificate import seal
 pytestmark = pytest.mark.thin(8, sampled=("arguments", "text"))
 
 ODD = odd_graphs()
-FIELDS = set(VerifyReport.__dataclass_fields__)
+FIELDS = {*VerifyReport.__dataclass_fields__, "memory_limit_exceeded"}
 
 
 def prepared(folder: Path, name: str) -> tuple[Path, Path]:
