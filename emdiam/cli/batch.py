@@ -6,11 +6,10 @@ from typing import Any
 
 import click
 
-from ..errors import NotWritten, StoppedEarly
 from . import options
-from .listener import listening
+from .listener import answered
 from .outcome import EmdiamCommand
-from .output import complain, emit, emit_json
+from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -36,7 +35,7 @@ def command(**given: Any) -> int:
     Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was
     stopped early.
     """
-    from ..batch import Batch, BatchOptions, prepare
+    from ..batch import BatchOptions, prepare, summary_text
     from ..batch import batch as run_batch
     from ..batch.summary import jobs_data, jobs_text
     from .main import group
@@ -45,32 +44,7 @@ def command(**given: Any) -> int:
                           keep_going=given["keep_going"], retry=given["retry"])
     if given["dry_run"]:
         prepared = prepare(given["jobs"], group, chosen)
-        if given["as_json"]:
-            emit_json(jobs_data(prepared))
-        else:
-            emit(jobs_text(prepared))
+        answer(jobs_data(prepared), lambda _: jobs_text(prepared), given["as_json"])
         return 0
-    try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            found = run_batch(given["jobs"], group, chosen, listener)
-    except StoppedEarly as stop:
-        assert isinstance(stop.result, Batch)
-        _answer(stop.result, given["as_json"])
-        complain(f"emdiam: {stop}")
-        return stop.exit_code
-    except NotWritten as fault:
-        _answer(fault.result, given["as_json"])
-        raise
-    _answer(found, given["as_json"])
-    return found.exit_code
-
-
-def _answer(found: Any, as_json: bool) -> None:
-    for message in found.messages:
-        complain(f"emdiam: {message}")
-    if as_json:
-        emit_json(found.to_dict())
-    else:
-        from ..batch import summary_text
-
-        emit(summary_text(found))
+    return int(answered(given, lambda listener: run_batch(given["jobs"], group, chosen, listener),
+                        summary_text).exit_code)

@@ -11,10 +11,9 @@ import click
 from ..units import format_size
 from . import options
 from .answer_lines import memory_lines
-from .convert_checkpoint import checkpoint, chosen_checkpoint, stopped
-from .listener import listening
+from .convert_checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
-from .output import emit, emit_json
+from .output import answer
 from .phases import seconds_text
 
 
@@ -46,21 +45,14 @@ def command(**given: Any) -> int:
     """
     from ..api import convert
 
-    chosen = chosen_checkpoint(given, given["store"])
-    try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            report = convert(
-                given["inputs"], given["store"], memory=given["memory"], scratch=given["scratch"],
-                force=given["force"], format=given["fmt"], ids=given["ids"], codec=given["codec"],
-                chunk=given["chunk"], order=given["order"], threads=given["threads"], progress=listener,
-                checkpoint=chosen,
-            )
-    except KeyboardInterrupt as stop:
-        raise stopped(given["store"], chosen) from stop
-    if given["as_json"]:
-        emit_json(report.to_dict())
-    else:
-        emit(report_text(report.to_dict(), given["store"]))
+    with writing(given, given["store"]) as (listener, chosen):
+        report = convert(
+            given["inputs"], given["store"], memory=given["memory"], scratch=given["scratch"],
+            force=given["force"], format=given["fmt"], ids=given["ids"], codec=given["codec"],
+            chunk=given["chunk"], order=given["order"], threads=given["threads"], progress=listener,
+            checkpoint=chosen,
+        )
+    answer(report.to_dict(), lambda data: report_text(data, given["store"]), given["as_json"])
     return 0
 
 

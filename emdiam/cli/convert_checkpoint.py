@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +11,12 @@ import click
 
 from ..errors import EmdiamError, StoppedEarly
 from . import options
+from .listener import listening
 from .outcome import Interrupted
 
 if TYPE_CHECKING:
     from ..conversion.resume import CheckpointOptions
+    from ..progress import Listener
 
 _BESIDE = ".resume"
 
@@ -30,7 +34,19 @@ checkpoint = options.stacked(
 )
 
 
-def chosen_checkpoint(given: dict[str, Any], target: str) -> CheckpointOptions | None:
+@contextmanager
+def writing(given: dict[str, Any], target: str) -> Iterator[tuple[Listener, CheckpointOptions | None]]:
+    """A listener and what was asked of checkpoints, while the store `target` is written. Ctrl-C becomes an error that
+    says what is left."""
+    chosen = _chosen_checkpoint(given, target)
+    try:
+        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            yield listener, chosen
+    except KeyboardInterrupt as stop:
+        raise _stopped(target, chosen) from stop
+
+
+def _chosen_checkpoint(given: dict[str, Any], target: str) -> CheckpointOptions | None:
     """What was asked of checkpoints, for the store `target`; None if none of the options was given."""
     every, folder = given["checkpoint_every"], given["checkpoint"]
     if folder is None and every is None and not given["resume"] and not given["keep_checkpoint"]:
@@ -45,7 +61,7 @@ def chosen_checkpoint(given: dict[str, Any], target: str) -> CheckpointOptions |
     )
 
 
-def stopped(target: str, chosen: CheckpointOptions | None) -> EmdiamError:
+def _stopped(target: str, chosen: CheckpointOptions | None) -> EmdiamError:
     """What to say when the user has stopped the writing of `target`."""
     said = f"stopped by the user; {target} was not written"
     if chosen is None or not chosen.folder.exists():

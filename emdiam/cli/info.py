@@ -11,7 +11,7 @@ from . import options
 from .convert import directions_text, dropped_text, ids_text
 from .listener import listening
 from .outcome import EmdiamCommand
-from .output import emit, emit_json
+from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -32,10 +32,7 @@ def command(**given: Any) -> int:
 
             with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
                 info["checked"] = check_store(store, listener)
-    if given["as_json"]:
-        emit_json(info)
-    else:
-        emit(info_text(info))
+    answer(info, info_text, given["as_json"])
     return 0
 
 

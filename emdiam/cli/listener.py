@@ -8,12 +8,14 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import click
 
+from ..errors import NotWritten, StoppedEarly
 from ..progress import Event, Listener, shared, silent
 from .options import EVENT_LOG
-from .output import complain
+from .output import answer, complain
 from .phases import Phase, PhaseBook, seconds_text
 
 
@@ -44,6 +46,24 @@ def _showing(quiet: bool, log_interval: float) -> Iterator[Listener]:
     else:
         with Heartbeat(complain, log_interval) as heartbeat:
             yield heartbeat
+
+
+def answered(given: dict[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str]) -> Any:
+    """Do work of many runs and print its answer: messages, then one JSON object or `text`. Of work that was stopped or
+    whose files cannot be written it is what there is by then, and the StoppedEarly or NotWritten goes on."""
+    def tell(found: Any) -> None:
+        for message in found.messages:
+            complain(f"emdiam: {message}")
+        answer(found.to_dict(), lambda _: text(found), given["as_json"])
+
+    try:
+        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            found = work(listener)
+    except (StoppedEarly, NotWritten) as end:
+        tell(end.result)
+        raise
+    tell(found)
+    return found
 
 
 class Heartbeat:

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import sys
+from collections.abc import Callable
 from typing import Any, TextIO
 
 import click
@@ -62,6 +63,14 @@ def emit(text: str) -> None:
 def emit_json(data: dict[str, Any]) -> None:
     """Print one JSON object on one line. NaN and infinity are refused: JSON has none."""
     emit(json.dumps(data, allow_nan=False))
+
+
+def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json: bool) -> None:
+    """Print the answer of a command: one JSON object, or what `text` makes of it for people."""
+    if as_json:
+        emit_json(data)
+    else:
+        emit(text(data))
 
 
 def complain(text: str) -> None:

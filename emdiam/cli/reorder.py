@@ -7,10 +7,9 @@ from typing import Any
 import click
 
 from . import options
-from .convert_checkpoint import checkpoint, chosen_checkpoint, stopped
-from .listener import listening
+from .convert_checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
-from .output import emit, emit_json
+from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -38,22 +37,12 @@ def command(**given: Any) -> int:
     NEW appears only when it is complete.
     """
     from ..api import reorder
+    from .convert import reorder_text
 
-    chosen = chosen_checkpoint(given, given["target"])
-    try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            report = reorder(
-                given["store"], given["target"], given["order"], seed=given["seed"], memory=given["memory"],
-                scratch=given["scratch"], force=given["force"], codec=given["codec"], chunk=given["chunk"],
-                threads=given["threads"], progress=listener,
-                checkpoint=chosen,
-            )
-    except KeyboardInterrupt as stop:
-        raise stopped(given["target"], chosen) from stop
-    if given["as_json"]:
-        emit_json(report.to_dict())
-    else:
-        from .convert import reorder_text
-
-        emit(reorder_text(report.to_dict(), given["target"]))
+    with writing(given, given["target"]) as (listener, chosen):
+        report = reorder(
+            given["store"], given["target"], given["order"], seed=given["seed"], memory=given["memory"],
+            scratch=given["scratch"], force=given["force"], codec=given["codec"], chunk=given["chunk"],
+            threads=given["threads"], progress=listener, checkpoint=chosen)
+    answer(report.to_dict(), lambda data: reorder_text(data, given["target"]), given["as_json"])
     return 0

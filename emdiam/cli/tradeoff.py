@@ -6,12 +6,11 @@ from typing import Any
 
 import click
 
-from ..errors import InputError, NotWritten, StoppedEarly
+from ..errors import InputError, StoppedEarly
 from ..runs.registry import APPROXIMATIONS
 from . import options
-from .listener import listening
+from .listener import answered
 from .outcome import EmdiamCommand
-from .output import complain, emit, emit_json
 
 
 @click.command(cls=EmdiamCommand)
@@ -54,20 +53,11 @@ def command(**given: Any) -> int:
 
     Exit code 3: a cell failed or was stopped; the table says which and why.
     """
-    from ..tradeoff import Tradeoff, tradeoff
+    from ..tradeoff import tradeoff
+    from ..tradeoff.summary import markdown_text
 
-    try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            found = tradeoff(given["store"], given["out"], _options(given), listener)
-    except StoppedEarly as stop:
-        complain(f"emdiam: {stop}")
-        assert isinstance(stop.result, Tradeoff)
-        _answer(stop.result, given["as_json"])
-        return stop.exit_code
-    except NotWritten as fault:
-        _answer(fault.result, given["as_json"])
-        raise
-    _answer(found, given["as_json"])
+    found = answered(given, lambda listener: tradeoff(given["store"], given["out"], _options(given), listener),
+                     lambda found: markdown_text(found).rstrip("\n"))
     return 0 if found.complete else StoppedEarly.exit_code
 
 
@@ -92,14 +82,3 @@ def _seeds(text: str) -> tuple[int, ...]:
     if not all(item.isdecimal() for item in items):
         raise InputError("not a list of seeds", text=text, remedy="write it like 0 or 0,1,2")
     return tuple(int(item) for item in items)
-
-
-def _answer(found: Any, as_json: bool) -> None:
-    for message in found.messages:
-        complain(f"emdiam: {message}")
-    if as_json:
-        emit_json(found.to_dict())
-    else:
-        from ..tradeoff.summary import markdown_text
-
-        emit(markdown_text(found).rstrip("\n"))

@@ -25,7 +25,6 @@ RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
 # Options that a batch adds to every command.
 _ADDED = ("--checkpoint=", "--events=", "--json", "--resume")
 _REMEDY = "give the folder of a batch or a trade-off, a results.jsonl, or what a command printed with --json"
-_ENDS = {0: ANSWERED, 3: STOPPED}
 _STATUSES = {"done": ANSWERED, "failed": FAILED, "stopped": STOPPED, "skipped": OPEN}
 
 
@@ -110,46 +109,22 @@ def _folder_name(name: str) -> str:
     return name if Path(name).name == name else "-"
 
 
-def _first(data: dict[str, Any], *names: str) -> Any:
-    return next((data[name] for name in names if data.get(name) is not None), None)
-
-
 def _job(data: dict[str, Any], place: str) -> Run:
     """A job of a batch."""
     if isinstance(data.get("method"), str) and "traversals" in data:
         return _single(place, data, None)  # a bare result
     result = data.get("result") if isinstance(data.get("result"), dict) else None
-    command, exit_code = _first(data, "command", "command_line"), data.get("exit_code")
-    words = [str(word) for word in command] if isinstance(command, list) else _words(str(command or ""))
-    run = Run(
-        name=str(_first(data, "job", "name") or place), status=_status(data, result), family=_family(words, result),
-        method=_method(words, result), graph=str(_first(data, "graph", "store") or _graph(words)),
+    command, exit_code, sentence = data.get("command"), data.get("exit_code"), data.get("sentence")
+    words = [str(word) for word in command] if isinstance(command, list) else []
+    seconds, peak = data.get("seconds"), data.get("peak_rss_bytes")
+    return Run(
+        name=str(data.get("job") or place), status=_STATUSES.get(str(data.get("status")), OPEN),
+        family=_family(words, result), method=_method(words, result), graph=_graph(words),
         command=shlex.join([word for word in words if not word.startswith(_ADDED)]),
-        exit_code=exit_code if isinstance(exit_code, int) else None, result=result)
-    sentence = _first(data, "sentence", "reason", "message", "error")
-    run.sentence = None if sentence is None else str(sentence)
-    seconds, peak = _first(data, "seconds", "wall_seconds"), data.get("peak_rss_bytes")
-    run.seconds = float(seconds) if isinstance(seconds, int | float) else None
-    run.peak_rss_bytes = peak if isinstance(peak, int) else None
-    return run
-
-
-def _status(data: dict[str, Any], result: dict[str, Any] | None) -> str:
-    """The word of the batch for how the job ended, or else its exit code."""
-    code = data.get("exit_code")
-    ended = _STATUSES.get(str(data.get("status")))
-    if ended is not None:
-        return ended
-    if isinstance(code, int):
-        return _ENDS.get(code, FAILED)
-    return ANSWERED if result is not None else OPEN
-
-
-def _words(command: str) -> list[str]:
-    try:
-        return shlex.split(command)
-    except ValueError:  # a quote that is not closed
-        return command.split()
+        exit_code=exit_code if isinstance(exit_code, int) else None, result=result,
+        sentence=None if sentence is None else str(sentence),
+        seconds=float(seconds) if isinstance(seconds, int | float) else None,
+        peak_rss_bytes=peak if isinstance(peak, int) else None)
 
 
 def _graph(words: list[str]) -> str:

@@ -73,6 +73,7 @@ def test_ratios_are_intervals_while_the_diameter_is_not_known():
 
 def test_an_exact_run_estimates_only_what_it_proves():
     proved = summary_of(record(Cell("exact"), lower=12, upper=12)).rows[0]
+    assert (proved["seconds"], proved["seconds_estimate"], proved["seconds_compile"]) == (2.0, 2.0, 9)
     assert (proved["estimate"], proved["ratio"], proved["masters"], proved["traversals"]) == (12, 1.0, None, 3)
     assert summary_of(record(Cell("exact"), STOPPED)).rows[0]["estimate"] is None
 
