@@ -51,10 +51,8 @@ PLACED = {"__init__": "front", "api": "front", "__main__": "cli"}
 ON_DEMAND = {("gpu", "gpu/variants")}
 # What is not in order yet: (module, module that it imports). To be emptied, never to be longer.
 NOT_YET = {
-    # Checkpoints over workers: the journal is above the engines that it keeps.
-    ("dask.journal_engine", "checkpoint.changes"), ("dask.journal_engine", "checkpoint.journal"),
-    ("dask.journal_engine", "checkpoint.journaling_engine"), ("dask.journal_engine", "checkpoint.partial_traversal"),
-    ("dask.journal_engine", "checkpoint.records"), ("dask.journal_verbs", "checkpoint.changes"),
+    # The pieces of a column that a checkpoint keeps.
+    ("dask.journal_verbs", "checkpoint.changes"),
 }
 # Files that may touch what another library keeps to itself; each says why in its head.
 PRIVATE = {"jit.py"}

@@ -18,9 +18,10 @@ from ..units import format_size, scratch_folder
 from .engine import JournalEngine
 from .folder import Folder, check_same, identity_digest
 from .journal import Journal
-from .journaling_engine import JournalVerbs
 from .options import CheckpointOptions
 from .partial_traversal import Halves
+from .ram_state import RamState
+from .vertex_state import VertexState
 
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
@@ -67,7 +68,7 @@ class Checkpoint:
             raise InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
                              remedy="give --checkpoint another folder") from None
         self._facts: dict[str, Any] | None = None
-        self._engine: JournalVerbs | None = None
+        self._engine: JournalEngine | None = None
         try:
             found = self._folder.manifest()
             if found is not None:
@@ -97,10 +98,12 @@ class Checkpoint:
         if progress is not None and self._journal.n_kept:
             progress(Event("resume", self._journal.n_kept, self._journal.n_kept, "traversals", self.told(), True))
         if isinstance(engine, CpuEngine):
-            kind: Any = JournalEngine
+            state: VertexState = RamState(engine)
         else:
-            from ..dask.journal_engine import WorkersJournalEngine as kind
-        self._engine = kind(engine, self._journal, self._halves, self._options.every, self._facts)
+            from .worker_state import WorkerState
+
+            state = WorkerState(engine)
+        self._engine = JournalEngine(engine, state, self._journal, self._halves, self._options.every, self._facts)
         return self._engine
 
     @property

@@ -75,7 +75,12 @@ class CpuEngine:
 
     def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
         self.reporter.level = None
-        while not run.step(self.reporter.heartbeat):
+        rests = self.core.at_rest if isinstance(run, BfsRun) else None
+        while True:
+            if rests is not None:
+                rests(run)
+            if run.step(self.reporter.heartbeat):
+                return
             self.reporter.level = run.level
             self.reporter.heartbeat()
 

@@ -44,7 +44,7 @@ class Components:
     """
 
     def __init__(self, core: Core, labels: np.ndarray, sizes: np.ndarray, reached_label: int) -> None:
-        self._core, self.labels, self._sizes = core, labels, sizes
+        self._core, self.labels, self.sizes = core, labels, sizes
         self.reached_label = reached_label
         self.n_others = int(np.count_nonzero(sizes))
         self._listed: list[Component] | None = None
@@ -58,13 +58,13 @@ class Components:
             found = [c for c in self._listed if c.size > size][:most]
             self._listed = [c for c in self._listed if c.size <= size or c not in found]
             return found
-        roots = np.flatnonzero(self._sizes > size)
+        roots = np.flatnonzero(self.sizes > size)
         if len(roots) == 0:
             return []
-        order = np.lexsort((roots, -self._sizes[roots].astype(np.int64)))[:most]
+        order = np.lexsort((roots, -self.sizes[roots].astype(np.int64)))[:most]
         chosen = np.sort(roots[order])
-        counts = self._sizes[chosen].astype(np.int64)
-        self._sizes[chosen] = 0
+        counts = self.sizes[chosen].astype(np.int64)
+        self.sizes[chosen] = 0
         last, hub, degree = np.full((3, len(chosen)), -1, np.int64)
         describe(self.labels, chosen, *self._core.offsets, np.array(self._core.span), last, hub, degree)
         found = [
@@ -76,26 +76,26 @@ class Components:
     def compact(self, size: int, most: int = 1 << 14) -> None:
         """Keep a list of the components of more than `size` vertices, and free labels and sizes,
         if there are at most `most` of them. Smaller ones only count as `size` at most from then on."""
-        if self._listed is None and int(np.count_nonzero(self._sizes > size)) <= most:
+        if self._listed is None and int(np.count_nonzero(self.sizes > size)) <= most:
             listed = self.larger_than(size, most)
-            self._left_out = int(self._sizes.max()) if len(self._sizes) else 0
+            self._left_out = int(self.sizes.max()) if len(self.sizes) else 0
             self._listed = listed
             self.release()
 
     @property
     def label_bytes(self) -> int:
         """Bytes of labels and sizes that are still held."""
-        return int(self.labels.nbytes + self._sizes.nbytes)
+        return int(self.labels.nbytes + self.sizes.nbytes)
 
     def release(self) -> None:
         """Free labels and sizes; n_others stays."""
-        self.labels = self._sizes = np.empty(0, self.labels.dtype)
+        self.labels = self.sizes = np.empty(0, self.labels.dtype)
 
     def largest_size(self) -> int:
         """Vertices of the largest component not returned yet (0 if none)."""
         if self._listed is not None:
             return max([self._left_out, *(c.size for c in self._listed)])
-        return int(self._sizes.max()) if len(self._sizes) else 0
+        return int(self.sizes.max()) if len(self.sizes) else 0
 
 
 def find_components(core: Core, reached: int, tick: Tick | None = None) -> Components | None:

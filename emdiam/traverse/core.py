@@ -36,7 +36,7 @@ class Core:
     took strips and no dense level. thin_share : of all arcs, up to which a frontier that outgrows
     the arena is taken in strips (strips.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
-    at_rest : told of a label growth before each of its steps, where it can be put down.
+    at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
     span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
     """

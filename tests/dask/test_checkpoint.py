@@ -12,6 +12,7 @@ import pytest
 from emdiam.checkpoint.engine import JournalEngine
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.partial_traversal import Halves
+from emdiam.checkpoint.ram_state import RamState
 from emdiam.checkpoint.run import run_facts
 from emdiam.errors import StoppedEarly
 from emdiam.runs.opening import open_engine
@@ -47,15 +48,15 @@ def answer(engine: Any, run: str) -> dict[str, Any]:
 @contextmanager
 def kept(bare: Any, folder: Path, stop: int | None = None) -> Iterator[Any]:
     """`bare` over the journal in `folder`; Planted after record number `stop` of this run."""
-    from emdiam.dask.journal_engine import WorkersJournalEngine
+    from emdiam.checkpoint.worker_state import WorkerState
 
-    kind: Any = WorkersJournalEngine if hasattr(bare, "group") else JournalEngine
+    state = WorkerState(bare) if hasattr(bare, "group") else RamState(bare)
     opened = Folder(folder)
     try:
         journal = CountingJournal(opened, stop, before=False)
         facts = run_facts(bare)
         try:
-            yield kind(bare, journal, Halves(opened), 1e9, facts)
+            yield JournalEngine(bare, state, journal, Halves(opened), 1e9, facts)
         finally:
             journal.close()
     finally:

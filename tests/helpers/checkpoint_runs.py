@@ -11,6 +11,7 @@ from emdiam.checkpoint.engine import JournalEngine
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.journal import Journal
 from emdiam.checkpoint.partial_traversal import Halves
+from emdiam.checkpoint.ram_state import RamState
 from emdiam.checkpoint.run import run_facts
 from emdiam.runs.registry import METHODS, method_options
 
@@ -95,7 +96,7 @@ class Kept:
             self.halves.stop = half
             facts = run_facts(self._bare)
             every = self._every if half is not None else 1e9
-            self.engine = JournalEngine(self._bare, self.journal, self.halves, every, facts)
+            self.engine = JournalEngine(self._bare, RamState(self._bare), self.journal, self.halves, every, facts)
             try:
                 return self._on(self.engine)
             finally:

@@ -1,4 +1,4 @@
-"""The engine that keeps what its verbs give, over workers: the checkpoint is the client's, its journal the same.
+"""The vertex state of the engine over workers: the checkpoint is the client's, its journal the same.
 
 Columns travel through the client in pieces, so that it holds none. Labels of components and clusters stay on the
 workers: a run that goes on makes them again. A run may go on with another number of workers, or with none.
@@ -12,53 +12,49 @@ from typing import Any
 
 import numpy as np
 
-from ..checkpoint.changes import PIECE_ITEMS
-from ..checkpoint.journal import Journal
-from ..checkpoint.journaling_engine import JournalVerbs
-from ..checkpoint.partial_traversal import Halves
-from ..checkpoint.records import PIECE_BYTES, Record, RecordWriter
+from ..dask import journal_verbs as verbs
+from ..dask.columns import WorkerColumn
+from ..dask.engine import DaskEngine
 from ..errors import InputError
 from ..traverse.columns import Column
 from ..traverse.core import Core
-from . import journal_verbs as verbs
-from .columns import WorkerColumn
-from .engine import DaskEngine
+from .changes import PIECE_ITEMS
+from .records import PIECE_BYTES, Record, RecordWriter
+from .vertex_state import VertexState
 
 
-class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
-    """The verbs of `engine`, answered from `journal` as far as it goes; see JournalVerbs. It shares all of `engine`,
-    which is to be closed as before."""
+class WorkerState(VertexState):
+    """See VertexState."""
 
-    keeps_labels = False
-
-    def __init__(
-        self, engine: DaskEngine, journal: Journal, halves: Halves, every: float, facts: dict[str, Any]
-    ) -> None:
-        vars(self).update(vars(engine))
+    def __init__(self, engine: DaskEngine) -> None:
+        self.engine, self.group = engine, engine.group
         self._core_facts: list[Any] = [1.0, False]
-        self.group.heartbeat, self.recovery.told = self.reporter.heartbeat, self._tell_loss
-        self.begin_journal(journal, halves, every, facts)
 
-    def _keep_core(self) -> list[Any]:
+    def keep_core(self) -> list[Any]:
+        """See VertexState."""
         return self._core_facts
 
-    def _take_core(self, facts: list[Any]) -> None:
+    def take_core(self, facts: list[Any]) -> None:
+        """See VertexState."""
         self._core_facts = facts
 
-    def _is_thin(self) -> bool:
+    def is_thin(self) -> bool:
+        """See VertexState."""
         return bool(self._core_facts[1])
 
-    def _keep_column(self, writer: RecordWriter, name: str, column: Column) -> None:
+    def keep_column(self, writer: RecordWriter, name: str, column: Column) -> None:
+        """See VertexState."""
         writer.add(name, np.empty(0, column.dtype))
         step = PIECE_BYTES // column.dtype.itemsize
         for start in range(0, len(column), step):
             writer.add(name, column.part(start, start + step))
 
-    def _take_column(self, record: Record, name: str, into: Column | None = None) -> Column:
+    def take_column(self, record: Record, name: str, into: Column | None = None) -> Column:
+        """See VertexState."""
         dtype, length = record.shape(name)
         column = into
         if column is None:
-            column = self.columns.make(dtype, int(np.iinfo(dtype).max))
+            column = self.engine.columns.make(dtype, int(np.iinfo(dtype).max))
         if column.dtype != dtype or len(column) != length:
             raise InputError(f"the checkpoint has {length:,} values of {dtype} in place of {len(column):,} of "
                              f"{column.dtype}", remedy="begin again without it")
@@ -76,14 +72,16 @@ class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
             if max(low, start) < min(high, stop):
                 yield rank, max(low, start), min(high, stop)
 
-    def _keep_reached(self, writer: RecordWriter) -> None:
+    def keep_reached(self, writer: RecordWriter) -> None:
+        """See VertexState."""
         writer.add("visited", np.empty(0, np.uint64))
-        n_words, step = (self.facts.n_vertices + 63) // 64, PIECE_BYTES // 8
+        n_words, step = (self.engine.facts.n_vertices + 63) // 64, PIECE_BYTES // 8
         for start in range(0, n_words, step):
             args = {rank: (low, high) for rank, low, high in self._word_ranges(start, min(n_words, start + step))}
             writer.add("visited", np.concatenate(self.group.some(verbs.reached_words, args)))
 
-    def _take_reached(self, record: Record) -> None:
+    def take_reached(self, record: Record) -> None:
+        """See VertexState."""
         start = 0
         for piece in record.pieces("visited"):
             self.group.some(verbs.set_reached, {
@@ -91,21 +89,25 @@ class WorkersJournalEngine(JournalVerbs, DaskEngine):  # type: ignore[misc]
                 for rank, low, high in self._word_ranges(start, start + len(piece))})
             start += len(piece)
 
-    def _digests(self, column: Column) -> list[dict[int, bytes]]:
+    def digests(self, column: Column) -> list[dict[int, bytes]]:
+        """See VertexState."""
         assert isinstance(column, WorkerColumn)
         return self.group.everyone(verbs.piece_digests, column.key)
 
-    def _keep_changes(self, writer: RecordWriter, column: Column, before: list[dict[int, bytes]]) -> list[int]:
-        now = self._digests(column)
+    def keep_changes(self, writer: RecordWriter, column: Column, before: list[dict[int, bytes]]) -> list[int]:
+        """See VertexState."""
+        now = self.digests(column)
         pieces = sorted({i for old, new in zip(before, now, strict=True) for i in new if old[i] != new[i]})
         for i in pieces:
             writer.add("changed", column.part(i * PIECE_ITEMS, (i + 1) * PIECE_ITEMS))
         return pieces
 
-    def _take_changes(self, record: Record, pieces: list[int], column: Column) -> None:
+    def take_changes(self, record: Record, pieces: list[int], column: Column) -> None:
+        """See VertexState."""
         assert isinstance(column, WorkerColumn)
         for i, piece in zip(pieces, record.pieces("changed") if pieces else (), strict=True):
             column.set_part(i * PIECE_ITEMS, piece)
 
-    def _core_of_trees(self) -> tuple[Core, np.ndarray]:
-        return self.local.core, self.local.rank_array
+    def core_of_trees(self) -> tuple[Core, np.ndarray]:
+        """See VertexState."""
+        return self.engine.local.core, self.engine.local.rank_array
