@@ -11,6 +11,7 @@ from __future__ import annotations
 import fcntl
 import itertools
 import logging
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,6 +22,14 @@ from numba import njit
 from numba.core import event
 
 _LOG = logging.getLogger("emdiam")
+# To see whether numpy.correlate could use BLAS, numba imports scipy.linalg with its first kernel: 0.2 s and 16 MiB,
+# which are saved where it cannot be imported for that moment.
+_BLAS = "scipy.linalg.cython_blas"
+if _BLAS not in sys.modules:
+    sys.modules[_BLAS] = None  # type: ignore[assignment]
+    import numba.np.arraymath  # noqa: F401
+
+    del sys.modules[_BLAS]
 
 
 def kernel(function: Any = None, **options: Any) -> Any:

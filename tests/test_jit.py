@@ -57,6 +57,14 @@ def test_compiling_is_counted_and_told_once(
     assert call() == (0, [])
 
 
+def test_scipy_is_not_imported_for_blas() -> None:
+    """And can be afterwards."""
+    code = ("import sys, emdiam.jit\nprint('scipy.linalg' in sys.modules)\n"
+            "import scipy.linalg.cython_blas\nprint(scipy.linalg.cython_blas.__name__)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.stdout.split() == ["False", "scipy.linalg.cython_blas"], done.stderr
+
+
 def loaded(file: Path) -> Any:
     """The module of a file, loaded anew."""
     spec = importlib.util.spec_from_file_location(file.stem, file)

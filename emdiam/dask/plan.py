@@ -15,8 +15,7 @@ import numpy as np
 from ..engine.needs import Needs
 from ..errors import BudgetError
 from ..store.store import Store
-from ..stream.pager import buffer_bytes
-from ..stream.plan import BASE_JITTER, MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase, program_bytes
+from ..stream.plan import BASE_JITTER, MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase, buffer_bytes, program_bytes
 from ..units import format_size
 from .ranges import range_state_bytes
 

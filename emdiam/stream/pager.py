@@ -205,8 +205,3 @@ class Pager:
         self.counters.add(
             blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
             fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)
-
-
-def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
-    """Bytes of the private buffers: decoded and, at worst as large, encoded, plus slack."""
-    return fetchers * run_blocks * block_bytes * 9 // 4

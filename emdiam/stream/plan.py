@@ -14,15 +14,14 @@ from typing import Any
 from ..errors import BudgetError, MoreMemoryError
 from ..store.store import Store
 from ..units import current_rss_bytes, format_size
-from .pager import buffer_bytes
 
 READERS = 3
 MIN_BLOCKS = 4
 RUN_BLOCKS = 8
 _MARGIN = 12 << 20
-# What a process holds more once all kernels that a run calls are loaded from numba's cache (66 to 72 MiB measured
+# What a process holds more once all kernels that a run calls are loaded from numba's cache (48 to 56 MiB measured
 # for exact, approx and verify on tiny graphs), and once it has compiled all of them (44 to 95 MiB more).
-LOADED_BYTES = 72 << 20
+LOADED_BYTES = 56 << 20
 COMPILED_BYTES = 96 << 20
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
@@ -125,6 +124,11 @@ def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> Budge
     whole = (plan.n_blocks - plan.arena_blocks) * block + buffer_bytes(threads + READERS, RUN_BLOCKS, block)
     enough = plan.memory_limit_bytes + error.missing_bytes + whole + BASE_JITTER
     return BudgetError(error.what, remedy=f"give at least --memory {-(-enough // 2**20)}MiB")
+
+
+def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
+    """Bytes of the buffers of a pager: decoded and, at worst as large, encoded, plus slack."""
+    return fetchers * run_blocks * block_bytes * 9 // 4
 
 
 def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:

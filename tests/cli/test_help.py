@@ -31,6 +31,13 @@ def test_help_imports_no_library(arguments: list[str]):
     assert len(modules.split()) < HELP_MODULES
 
 
+def test_the_api_alone_loads_no_compiler():
+    """A command that runs no kernel, such as info, does not pay for numba."""
+    code = "import sys, emdiam.api\nprint('numba' in sys.modules, 'zarr' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False False\n"
+
+
 def test_help_names_every_command(emdiam):
     text = emdiam("--help").stdout
     for name in COMMANDS:
