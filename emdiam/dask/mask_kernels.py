@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
-from ..traverse.atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
-from ..traverse.rows import range_mask
+from ..traverse.atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
+from ..traverse.multi_dense import see
+from ..traverse.rows import row_walk
 
 SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2
@@ -43,6 +44,19 @@ def place_of(keys, vertex):  # type: ignore[no-untyped-def]
     while keys[at] >= 0 and keys[at] != vertex:
         at = (at + 1) & last
     return at
+
+
+@visitor
+def _join(words, marks, u, masks, i):  # type: ignore[no-untyped-def]
+    """OR mask i into plane NEXT of vertex u."""
+    hit = False
+    for j in range(words.shape[2]):
+        new = masks[i, j] & ~words[SEEN, u, j]
+        if new:
+            hit = True
+            words[NEXT, u, j] |= new
+    if hit:
+        marks[FRESH, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
 
 
 @kernel
@@ -82,14 +96,7 @@ def push_masks(ids, slot_of, shift, offsets, vertices, masks, words, marks, span
             while p < stop:
                 u = np.int64(ids[base + p])
                 if span[0] <= u < span[1]:
-                    hit = False
-                    for j in range(w):
-                        new = masks[i, j] & ~words[SEEN, u, j]
-                        if new:
-                            hit = True
-                            words[NEXT, u, j] |= new
-                    if hit:
-                        marks[FRESH, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
+                    _join(words, marks, u, masks, i)
                 else:
                     at = place_of(keys, u)
                     if keys[at] < 0:
@@ -123,90 +130,68 @@ def push_masks(ids, slot_of, shift, offsets, vertices, masks, words, marks, span
 def join_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def]
     """OR masks that came from another rank into plane NEXT. vertices : int64[k]; masks : unsigned[k, w]."""
     for i in range(len(vertices)):
-        u = vertices[i]
-        hit = False
-        for j in range(words.shape[2]):
-            new = masks[i, j] & ~words[SEEN, u, j]
-            if new:
-                hit = True
-                words[NEXT, u, j] |= new
-        if hit:
-            marks[FRESH, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
+        _join(words, marks, vertices[i], masks, i)
+
+
+@visitor
+def _not_full(state, word):  # type: ignore[no-untyped-def]
+    return ~state[1][FULL, word]
+
+
+@visitor
+def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
+    atomic_or(state[1][FRESH], word, hits)
+
+
+@visitor
+def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    words, _, flat, index, masks, collected = state
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    for j in range(w):
+        collected[j] = words[NEXT, v, j]
+    hit = False
+    stop = end
+    for p in range(begin, end):
+        u = np.int64(ids[p])
+        there = index[u >> 6, 0]
+        bit = np.uint64(1) << np.uint64(u & 63)
+        if not there & bit:
+            continue
+        r = np.int64(index[u >> 6, 1]) + count_ones(there & (bit - np.uint64(1)))
+        hit = True
+        want = False
+        for j in range(w):
+            collected[j] |= masks[r, j]
+            want |= (collected[j] | words[SEEN, v, j]) != words[SEEN, n, j]
+        if not want:
+            stop = p + 1
+            break
+    if not hit:
+        return stop - begin, False
+    hit = False
+    for j in range(w):
+        new = collected[j] & ~words[SEEN, v, j]
+        hit |= new != 0
+        if whole:
+            words[NEXT, v, j] = new
+        else:
+            atomic_or(flat, (NEXT * (n + 1) + v) * w + j, new)
+    return stop - begin, hit
+
+
+_walk_pull = row_walk(_not_full, _pull_row, _mark_fresh)
 
 
 @kernel
-def pull_masks(chunks, position, turn, grain, ids, shift, first_vertex, offsets, words, marks, index,
-               masks):  # type: ignore[no-untyped-def]
+def pull_masks(piece, layout, words, marks, index, masks):  # type: ignore[no-untyped-def]
     """Every vertex of the blocks that some source has not seen ORs the masks of its neighbours in a (part of a)
-    frontier into plane NEXT, and stops when nothing more can come. Threads share `turn`. Returns arcs scanned.
+    frontier into plane NEXT, and stops when nothing more can come. Returns arcs scanned.
 
     index : uint64[ceil(n / 64), 2], bits of the frontier, and how many bits are set before; masks : unsigned[k, w],
     in the order of the bits. A row that spans blocks is written atomically, since two threads may hold pieces."""
-    group, row, hub = offsets
-    arcs = 0
-    count = len(chunks)
-    n_last = first_vertex[len(first_vertex) - 1]
-    n = words.shape[1] - 1
-    w = words.shape[2]
-    flat = words.reshape(-1)
-    collected = np.zeros(w, words.dtype)
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= count:
-            return arcs
-        for k in range(begin, min(begin + grain, count)):
-            low = chunks[k] << shift
-            high = low + (1 << shift)
-            base = position[k] - low
-            first = first_vertex[chunks[k]]
-            last = min(first_vertex[chunks[k] + 1], n_last - 1)
-            for word in range(first >> 6, (last >> 6) + 1):
-                bits = ~marks[FULL, word] & range_mask(word, first, last)
-                fresh = np.uint64(0)
-                while bits:
-                    bit = bits & (~bits + np.uint64(1))
-                    v = (word << 6) + count_trailing_zeros(bits)
-                    bits ^= bit
-                    start = row_start(group, row, hub, v)
-                    end = row_start(group, row, hub, v + 1)
-                    spans = start < low or end > high
-                    start = base + max(start, low)
-                    end = base + min(end, high)
-                    for j in range(w):
-                        collected[j] = words[NEXT, v, j]
-                    hit = False
-                    for p in range(start, end):
-                        u = np.int64(ids[p])
-                        there = index[u >> 6, 0]
-                        own = np.uint64(1) << np.uint64(u & 63)
-                        if not there & own:
-                            continue
-                        r = np.int64(index[u >> 6, 1]) + count_ones(there & (own - np.uint64(1)))
-                        hit = True
-                        want = False
-                        for j in range(w):
-                            collected[j] |= masks[r, j]
-                            want |= (collected[j] | words[SEEN, v, j]) != words[SEEN, n, j]
-                        if not want:
-                            end = p + 1
-                            break
-                    arcs += max(end - start, 0)
-                    if not hit:
-                        continue
-                    hit = False
-                    for j in range(w):
-                        new = collected[j] & ~words[SEEN, v, j]
-                        if new:
-                            hit = True
-                        collected[j] = new
-                        if spans:
-                            atomic_or(flat, (NEXT * (n + 1) + v) * w + j, collected[j])
-                        else:
-                            words[NEXT, v, j] = new
-                    if hit:
-                        fresh |= bit
-                if fresh:
-                    atomic_or(marks[FRESH], word, fresh)
+    collected = np.zeros(words.shape[2], words.dtype)
+    return _walk_pull(piece, layout, (words, marks, words.reshape(-1), index, masks, collected))
 
 
 @kernel
@@ -218,7 +203,6 @@ def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, 
     group, row, hub = offsets
     n = words.shape[1] - 1
     w = words.shape[2]
-    size = words.itemsize * 8
     flat = words.reshape(-1)
     alive = np.zeros(w, words.dtype)
     sums = np.zeros(OUT, np.int64)
@@ -233,18 +217,8 @@ def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, 
                 v = (word << 6) + count_trailing_zeros(bits)
                 bits ^= bit
                 wanted = len(targets) > 0 and (targets[word] & bit) != 0
-                full = True
-                for j in range(w):
-                    words[SEEN, v, j] |= words[NEXT, v, j]
-                    full &= words[SEEN, v, j] == words[SEEN, n, j]
-                    alive[j] |= words[NEXT, v, j]
-                    new = np.uint64(words[NEXT, v, j])
-                    if wanted:
-                        sums[MET] += count_ones(new)
-                    while about[1] and new:
-                        b = count_trailing_zeros(new)
-                        new &= new - np.uint64(1)
-                        store_unsigned(sinks[1, j * size + b], v, about[0], about[1])
+                full, met = see(words, NEXT, v, alive, sinks, about[0], about[1], wanted)
+                sums[MET] += met
                 degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
                 sums[VERTICES] += 1
                 sums[ROW_ARCS] += degree

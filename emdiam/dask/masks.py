@@ -156,15 +156,8 @@ class Masks:
     # -- dense: vertices look at their neighbours -----------------------------------------------
     def pull(self, index: np.ndarray, masks: np.ndarray, tick: Tick | None = None) -> int:
         """Look back at (a part of) the frontier of all ranks; see pull_masks. Returns arcs scanned."""
-        core, table = self._core, self._core.table
-        chosen = core.blocks_with(self.marks[FULL], True)
-
-        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
-            arcs: int = pull_masks(chunks, position, turn, grain, ids, table.shift, table.first_vertex, core.offsets,
-                                   self.words, self.marks, index, masks)
-            return arcs
-
-        return core.pager.sweep(chosen, run, tick) if len(chosen) else 0
+        blocks = self._core.blocks_with(self.marks[FULL], True)
+        return self._core.sweep(blocks, pull_masks, self.words, self.marks, index, masks, tick=tick)
 
     # -- both -----------------------------------------------------------------------------------
     def end_level(self, distance: int) -> tuple[int, np.ndarray]:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
@@ -165,12 +165,12 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
     return v
 
 
-@njit
+@visitor
 def _unseen(state, word):  # type: ignore[no-untyped-def]
     return ~state[0][word]
 
 
-@njit
+@visitor
 def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     _, parent, span, leaving, count = state
     root = _find(parent, v)

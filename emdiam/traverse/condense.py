@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.pager import Tick
 from .chains import one_way
 from .clusters import Labels
@@ -56,7 +55,7 @@ def _push(
     core.counters.add(passes=1, edges_scanned=arcs)
 
 
-@njit
+@visitor
 def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     labels, heads, low, shifts, wrong, packed, count = state
     owner_mask = np.uint64(0xFFFFFFFF)
@@ -67,7 +66,7 @@ def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped
     written = count[0]
     for p in range(begin, end):
         at = np.int64(ids[p]) - low
-        if at < 0 or at >= len(heads):
+        if np.uint64(at) >= np.uint64(len(heads)):
             continue
         other = heads[at]
         owner = other & owner_mask
@@ -82,14 +81,14 @@ def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped
     return end - begin, False
 
 
-@njit
+@visitor
 def _pack_renumbered(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     places, heads, low, shifts, _, packed, count = state
     own = np.uint64(places[v]) << shifts[0]
     written = count[0]
     for p in range(begin, end):
         at = np.int64(ids[p]) - low
-        if 0 <= at < len(heads):
+        if np.uint64(at) < np.uint64(len(heads)):
             packed[written] = own | (np.uint64(heads[at]) << shifts[1]) | np.uint64(1)
             written += 1
     count[0] = written

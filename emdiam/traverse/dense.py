@@ -12,25 +12,24 @@ Sources: Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012); F-Diam, A
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 from .rows import has_bit, row_walk
 
 
-@njit
+@visitor
 def _in_frontier(state, word):  # type: ignore[no-untyped-def]
     return state[0][word]
 
 
-@njit
+@visitor
 def _unvisited(state, word):  # type: ignore[no-untyped-def]
     return ~state[1][word]
 
 
-@njit
+@visitor
 def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     visited = state[1]
     for p in range(begin, end):
@@ -41,7 +40,7 @@ def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
     return end - begin, False
 
 
-@njit
+@visitor
 def _look_for_frontier(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     for p in range(begin, end):
         if has_bit(state[0], np.int64(ids[p])):
@@ -49,7 +48,7 @@ def _look_for_frontier(state, ids, v, begin, end, whole):  # type: ignore[no-unt
     return end - begin, False
 
 
-@njit
+@visitor
 def _mark_hits(state, word, hits):  # type: ignore[no-untyped-def]
     atomic_or(state[1], word, hits)
 

@@ -23,9 +23,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.pager import Tick
 from .atomics import atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
@@ -133,12 +132,12 @@ def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
         waiting[word] = kept
 
 
-@njit
+@visitor
 def _taken_or_waiting(state, word):  # type: ignore[no-untyped-def]
     return state[0][word] | state[1][word]
 
 
-@njit
+@visitor
 def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     taken, waiting, settled, labels, bounds, slots, offers, count = state
     first, stop = bounds[0], bounds[1]
@@ -161,7 +160,7 @@ def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
     return end - begin, False
 
 
-@njit
+@visitor
 def _list_offer(slots, offers, count, w, offer):  # type: ignore[no-untyped-def]
     """List an offer to another's vertex, or lower the one that stands in its slot."""
     i = w & (SLOTS - 1)
@@ -176,7 +175,7 @@ def _list_offer(slots, offers, count, w, offer):  # type: ignore[no-untyped-def]
     slots[i, 1] = offer
 
 
-_walk_offering = buffered_walk(_taken_or_waiting, _offer_along_row)
+_walk_offering = buffered_walk(_taken_or_waiting, _offer_along_row, again=True)
 
 
 @kernel

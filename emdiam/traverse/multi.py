@@ -244,17 +244,9 @@ class MultiRun:
             turn, grain, self._words, bitmap, within, plane))
 
     def _sweep(self, up: bool, tick: Tick | None) -> None:
-        core, table = self._core, self._core.table
+        core = self._core
         blocks = core.blocks_with(self._marks[FULL if up else ACTIVE], up)
-        kernel = pull if up else push
-
-        def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int,
-                ids: np.ndarray) -> int:
-            arcs: int = kernel(chunks, position, turn, grain, ids, table.shift, table.first_vertex,
-                               table.n_arcs, *core.offsets, self._words, self._marks, self._state)
-            return arcs
-
-        arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
+        arcs = core.sweep(blocks, pull if up else push, self._words, self._marks, self._state, tick=tick)
         self._state[ARCS] += arcs
         core.count_sweep(len(blocks), arcs)
 

@@ -10,7 +10,7 @@ is in two arrays.
   a push: reached, perhaps again); FULL: seen by every source; STALE: the next plane may hold old
   words.
 A row that spans blocks is never written by plain stores, since two threads may hold pieces of it.
-The other arguments are those of dense.py. Sources: Then, Kaufmann, Chirigati et al., The More the
+Sources: Then, Kaufmann, Chirigati et al., The More the
 Merrier: Efficient Multi-Source Graph Traversal (PVLDB 2014), for bit-parallel sources; Beamer,
 Asanovic, Patterson 2012, for the two directions.
 """
@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
-from .rows import range_mask
+from .rows import row_walk
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
@@ -31,117 +31,119 @@ MARKS = 4
 LEVEL, FLIP, ITEM_BYTES, REMAINING = 0, 1, 2, 3
 
 
+@visitor
+def _in_frontier(state, word):  # type: ignore[no-untyped-def]
+    return state[1][ACTIVE, word]
+
+
+@visitor
+def _not_full(state, word):  # type: ignore[no-untyped-def]
+    return ~state[1][FULL, word]
+
+
+@visitor
+def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
+    atomic_or(state[2], word, hits)
+
+
+@visitor
+def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    words, _, fresh, flat, here = state
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    there = 3 - here
+    for p in range(begin, end):
+        u = np.int64(ids[p])
+        hit = False
+        for j in range(w):
+            new = words[here, v, j] & ~words[0, u, j] & ~words[there, u, j]
+            if new:
+                hit = True
+                atomic_or(flat, ((there * (n + 1)) + u) * w + j, new)
+        if hit:
+            bit = np.uint64(1) << np.uint64(u & 63)
+            if not fresh[u >> 6] & bit:
+                atomic_or(fresh, u >> 6, bit)
+    return end - begin, False
+
+
+@visitor
+def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    words, _, _, flat, here, collected = state
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    there = 3 - here
+    for j in range(w):
+        collected[j] = 0
+    stop = end
+    for p in range(begin, end):
+        u = np.int64(ids[p])
+        want = False
+        for j in range(w):
+            collected[j] |= words[here, u, j]
+            want |= (collected[j] | words[0, v, j]) != words[0, n, j]
+        if not want:
+            stop = p + 1
+            break
+    if not whole:
+        for j in range(w):
+            atomic_or(flat, (there * (n + 1) + v) * w + j, collected[j])
+        return stop - begin, False
+    hit = False
+    for j in range(w):
+        new = collected[j] & ~words[0, v, j]
+        words[there, v, j] = new
+        if new:
+            hit = True
+            words[0, v, j] |= new
+    return stop - begin, hit
+
+
+_walk_push = row_walk(_in_frontier, _push_row)
+_walk_pull = row_walk(_not_full, _pull_row, _mark_fresh)
+
+
 @kernel
-def push(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub, words, marks,
-         state):  # type: ignore[no-untyped-def]
+def push(piece, layout, words, marks, state):  # type: ignore[no-untyped-def]
     """Top-down: OR the words of frontier rows into the next plane of their neighbours, and mark
     those FRESH. Returns arcs scanned."""
-    arcs = 0
-    count = len(chunks)
-    n = words.shape[1] - 1
-    w = words.shape[2]
-    here = state[FLIP]
-    there = 3 - here
-    flat = words.reshape(-1)
-    active = marks[ACTIVE]
-    fresh = marks[FRESH]
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= count:
-            return arcs
-        for k in range(begin, min(begin + grain, count)):
-            low = chunks[k] << shift
-            high = min(low + (1 << shift), n_arcs)
-            base = position[k] - low
-            first = first_vertex[chunks[k]]
-            last = min(first_vertex[chunks[k] + 1], n - 1)
-            for word in range(first >> 6, (last >> 6) + 1):
-                bits = active[word] & range_mask(word, first, last)
-                while bits:
-                    v = (word << 6) + count_trailing_zeros(bits)
-                    bits &= bits - np.uint64(1)
-                    start = max(row_start(group, row, hub, v), low)
-                    end = min(row_start(group, row, hub, v + 1), high)
-                    arcs += max(end - start, 0)
-                    for p in range(base + start, base + end):
-                        u = np.int64(ids[p])
-                        hit = False
-                        for j in range(w):
-                            new = words[here, v, j] & ~words[0, u, j] & ~words[there, u, j]
-                            if new:
-                                hit = True
-                                atomic_or(flat, ((there * (n + 1)) + u) * w + j, new)
-                        if hit:
-                            bit = np.uint64(1) << np.uint64(u & 63)
-                            if not fresh[u >> 6] & bit:
-                                atomic_or(fresh, u >> 6, bit)
+    return _walk_push(piece, layout, (words, marks, marks[FRESH], words.reshape(-1), state[FLIP]))
 
 
 @kernel
-def pull(chunks, position, turn, grain, ids, shift, first_vertex, n_arcs, group, row, hub, words, marks,
-         state):  # type: ignore[no-untyped-def]
+def pull(piece, layout, words, marks, state):  # type: ignore[no-untyped-def]
     """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, stops
     when nothing more can come, and is finished at once. Returns arcs scanned."""
-    arcs = 0
-    count = len(chunks)
+    collected = np.zeros(words.shape[2], words.dtype)
+    return _walk_pull(piece, layout, (words, marks, marks[FRESH], words.reshape(-1), state[FLIP], collected))
+
+
+@visitor
+def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):  # type: ignore[no-untyped-def]
+    """Vertex v is seen by the sources whose bits stand in `plane`: (whether all have seen it now, how many they are,
+    counted only if wanted).
+
+    alive : unsigned[w], the bits are added. sinks : int64[2, k], in row 1 the addresses of distance columns, of items
+    of item_bytes (0: no columns), which get `distance`."""
     n = words.shape[1] - 1
-    w = words.shape[2]
-    here = state[FLIP]
-    there = 3 - here
-    flat = words.reshape(-1)
-    done = marks[FULL]
-    collected = np.zeros(w, words.dtype)
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= count:
-            break
-        for k in range(begin, min(begin + grain, count)):
-            low = chunks[k] << shift
-            high = min(low + (1 << shift), n_arcs)
-            base = position[k] - low
-            first = first_vertex[chunks[k]]
-            last = min(first_vertex[chunks[k] + 1], n - 1)
-            for word in range(first >> 6, (last >> 6) + 1):
-                bits = ~done[word] & range_mask(word, first, last)
-                fresh = np.uint64(0)
-                while bits:
-                    bit = bits & (~bits + np.uint64(1))
-                    v = (word << 6) + count_trailing_zeros(bits)
-                    bits ^= bit
-                    start = row_start(group, row, hub, v)
-                    end = row_start(group, row, hub, v + 1)
-                    spans = start < low or end > high
-                    start = base + max(start, low)
-                    end = base + min(end, high)
-                    for j in range(w):
-                        collected[j] = 0
-                    stop = end
-                    for p in range(start, end):
-                        u = np.int64(ids[p])
-                        want = False
-                        for j in range(w):
-                            collected[j] |= words[here, u, j]
-                            want |= (collected[j] | words[0, v, j]) != words[0, n, j]
-                        if not want:
-                            stop = p + 1
-                            break
-                    arcs += max(stop - start, 0)
-                    if spans:
-                        for j in range(w):
-                            atomic_or(flat, (there * (n + 1) + v) * w + j, collected[j])
-                        continue
-                    hit = False
-                    for j in range(w):
-                        new = collected[j] & ~words[0, v, j]
-                        words[there, v, j] = new
-                        if new:
-                            hit = True
-                            words[0, v, j] |= new
-                    if hit:
-                        fresh |= bit
-                if fresh:
-                    atomic_or(marks[FRESH], word, fresh)
-    return arcs
+    size = words.itemsize * 8
+    full = True
+    met = 0
+    for j in range(words.shape[2]):
+        new = words[plane, v, j]
+        seen = words[0, v, j] | new
+        if seen != words[0, v, j]:
+            words[0, v, j] = seen
+        full &= seen == words[0, n, j]
+        alive[j] |= new
+        bits = np.uint64(new)
+        if wanted:
+            met += count_ones(bits)
+        while item_bytes and bits:
+            b = count_trailing_zeros(bits)
+            bits &= bits - np.uint64(1)
+            store_unsigned(sinks[1, j * size + b], v, distance, item_bytes)
+    return full, met
 
 
 @kernel
@@ -172,7 +174,6 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, ro
     """
     n = words.shape[1] - 1
     w = words.shape[2]
-    size = words.itemsize * 8
     there = 3 - state[FLIP]
     flat = words.reshape(-1)
     alive = np.zeros(w, words.dtype)
@@ -180,7 +181,6 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, ro
     vertices = 0
     arcs = 0
     met = 0
-    write = state[ITEM_BYTES] > 0
     while True:
         begin = atomic_add(turn, 0, grain)
         if begin >= n_words:
@@ -192,20 +192,10 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, ro
                 v = (word << 6) + count_trailing_zeros(bits)
                 bits ^= bit
                 wanted = len(targets) > 0 and (targets[word] & bit) != 0
-                full = True
-                for j in range(w):
-                    if merge:
-                        words[there, v, j] &= ~words[0, v, j]
-                        words[0, v, j] |= words[there, v, j]
-                    full &= words[0, v, j] == words[0, n, j]
-                    new = np.uint64(words[there, v, j])
-                    alive[j] |= words[there, v, j]
-                    if wanted:
-                        met += count_ones(new)
-                    while write and new:
-                        b = count_trailing_zeros(new)
-                        new &= new - np.uint64(1)
-                        store_unsigned(sinks[1, j * size + b], v, state[LEVEL] + 1, state[ITEM_BYTES])
+                for j in range(w if merge else 0):
+                    words[there, v, j] &= ~words[0, v, j]
+                full, pairs = see(words, there, v, alive, sinks, state[LEVEL] + 1, state[ITEM_BYTES], wanted)
+                met += pairs
                 vertices += 1
                 arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
                 if full:

@@ -11,8 +11,8 @@ import numpy as np
 
 from ..jit import kernel
 from ..stream.offsets import row_start
-from .atomics import count_ones, count_trailing_zeros, store_unsigned
-from .multi_dense import FLIP, FULL, ITEM_BYTES, LEVEL, REMAINING
+from .atomics import count_trailing_zeros
+from .multi_dense import FLIP, FULL, ITEM_BYTES, LEVEL, REMAINING, see
 
 # Further slots of `state`; what they hold is as in sparse.py.
 CURRENT, HEAD, COUNT, NEXT, MISSED, ARCS, NEXT_ARCS, STOP_ARCS, DENSE_ARCS = 4, 5, 6, 7, 8, 9, 10, 11, 12
@@ -106,9 +106,9 @@ def finish_level(here, there, words, marks, state, sinks, targets):  # type: ign
     """The next queue becomes the current one; its distances are written."""
     n = words.shape[1] - 1
     w = words.shape[2]
-    size = words.itemsize * 8
     now = state[FLIP]
     then = 3 - now
+    alive = words[then, n]
     level = state[LEVEL] + 1
     for i in range(state[COUNT]):
         for j in range(w):
@@ -117,19 +117,9 @@ def finish_level(here, there, words, marks, state, sinks, targets):  # type: ign
         u = np.int64(there[i])
         bit = np.uint64(1) << np.uint64(u & 63)
         wanted = len(targets) > 0 and (targets[u >> 6] & bit) != 0
-        whole = True
-        for j in range(w):
-            new = np.uint64(words[then, u, j])
-            words[0, u, j] |= words[then, u, j]
-            whole &= words[0, u, j] == words[0, n, j]
-            words[then, n, j] |= words[then, u, j]
-            if wanted:
-                state[REMAINING] -= count_ones(new)
-            while state[ITEM_BYTES] and new:
-                b = count_trailing_zeros(new)
-                new &= new - np.uint64(1)
-                store_unsigned(sinks[1, j * size + b], u, level, state[ITEM_BYTES])
-        if whole:
+        full, pairs = see(words, then, u, alive, sinks, level, state[ITEM_BYTES], wanted)
+        state[REMAINING] -= pairs
+        if full:
             marks[FULL, u >> 6] |= bit
     reach(words, then, level, sinks)
     state[FLIP] = then

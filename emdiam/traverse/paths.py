@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
@@ -153,14 +152,14 @@ def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
         core.pager.load(np.unique(blocks[:asked]))
 
 
-@njit
+@visitor
 def _count_steep(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     values, heads, low = state
     mine = np.int64(values[v])
     steep = 0
     for p in range(begin, end):
         at = np.int64(ids[p]) - low
-        if 0 <= at < len(heads) and abs(np.int64(heads[at]) - mine) > 1:
+        if np.uint64(at) < np.uint64(len(heads)) and abs(np.int64(heads[at]) - mine) > 1:
             steep += 1
     return steep, False
 

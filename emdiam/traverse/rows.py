@@ -3,8 +3,8 @@
 A walk goes over blocks (chunks of `indices`) in the order given, and over the rows of each, clipped to the block, so
 that a hub row may span blocks. Which rows, says a function of bitmap words; what is done at a row, another one. Such
 visitors are compiled into the walk, and the walk into the kernel that calls it:
-- select(state, word): uint64, the bits of the rows to look at among the vertices 64 word, ..., 64 word + 63. It is
-  asked again after every row, so that what a row brings about may select a later one of the same word;
+- select(state, word): uint64, the bits of the rows to look at among the vertices 64 word, ..., 64 word + 63. With
+  `again` it is asked after every row, so that what a row brings about may select a later one of the same word;
 - visit(state, ids, v, begin, end, whole): looks at ids[begin:end], the arcs of row v in this block (whole: all that it
   has), and returns (amount, hit). Amounts add up to what the walk returns;
 - settle(state, word, hits): after the rows of a word, with the bits of those that were a hit, if any.
@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
+from ..jit import walk as compiled_walk
 from ..stream.offsets import row_start
 from .atomics import atomic_add, count_trailing_zeros
 
@@ -46,21 +47,21 @@ def has_bit(bitmap, v):  # type: ignore[no-untyped-def]
     return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
 
 
-@njit
+@visitor
 def every_row(state, word):  # type: ignore[no-untyped-def]
     """Select all rows."""
     return ALL
 
 
-@njit
+@visitor
 def _no_hits(state, word, hits):  # type: ignore[no-untyped-def]
     """Settle nothing."""
 
 
-def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Visitor:
+def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False) -> Visitor:
     """The walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
     piece and returns the sum of the amounts. piece, layout : see row_walk."""
-    @njit
+    @compiled_walk
     def walk(piece, k, layout, state):  # type: ignore[no-untyped-def]
         chunks, position, _, _, ids = piece
         shift, first_vertex, group, row, hub = layout
@@ -85,8 +86,10 @@ def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> V
                 total += amount
                 if hit:
                     hits |= bit
-                mask &= ~(bit | (bit - np.uint64(1)))
-                bits = select(state, word) & mask
+                bits ^= bit
+                if again:
+                    mask &= ~(bit | (bit - np.uint64(1)))
+                    bits = select(state, word) & mask
             if hits:
                 settle(state, word, hits)
         return total
@@ -102,7 +105,7 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Vis
     grain; ids), as Pager.sweep gives it. layout : of Core."""
     one_block = block_walk(select, visit, settle)
 
-    @njit
+    @compiled_walk
     def walk(piece, layout, state):  # type: ignore[no-untyped-def]
         chunks, _, turn, grain, _ = piece
         total = 0
@@ -116,16 +119,16 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Vis
     return walk
 
 
-def buffered_walk(select: Visitor, visit: Visitor) -> Visitor:
+def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visitor:
     """As row_walk, for visitors that write to a buffer, an entry an arc at most.
 
     walk(piece, layout, state, room, count) takes blocks as long as `room` entries are enough for all arcs of one more
     (room < 0: nothing is written).
 
     count : int64[2], entries so far, which visitors raise; 1 while there may be more blocks, 0 at the end."""
-    one_block = block_walk(select, visit)
+    one_block = block_walk(select, visit, again=again)
 
-    @njit
+    @compiled_walk
     def walk(piece, layout, state, room, count):  # type: ignore[no-untyped-def]
         total = 0
         while room < 0 or count[0] + (1 << layout[0]) <= room:

@@ -19,7 +19,7 @@ import time
 import numpy as np
 from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.pager import Tick
 from .core import Core
 from .rows import buffered_walk, every_row
@@ -74,7 +74,7 @@ def choose_parents(
     hang_rows(cut[np.unique(cut[:, 0], return_index=True)[1]], best, core.span[0])
 
 
-@njit
+@visitor
 def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
     """Let v hang from the head if that is of smaller rank than what it hangs from."""
     parents, ranks = best
@@ -85,7 +85,7 @@ def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
             ranks[i] = rank
 
 
-@njit
+@visitor
 def _hang_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     dist, heads, best, span, cut, count = state
     low, near, ranks = heads
@@ -97,7 +97,7 @@ def _hang_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     for p in range(begin, end):
         w = np.int64(ids[p])
         at = w - low
-        if 0 <= at < len(near) and np.int64(near[at]) + 1 == mine:
+        if np.uint64(at) < np.uint64(len(near)) and np.int64(near[at]) + 1 == mine:
             its = np.int64(ranks[at]) if len(ranks) else w
             if head < 0 or its < rank:
                 head = w

@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_replace
@@ -154,12 +154,12 @@ class Trees:
         return int(first_so_high(self._labels, self._ranks, tree, labels.raw(), height))
 
 
-@njit
+@visitor
 def _fell(state, word):  # type: ignore[no-untyped-def]
     return state[1][word]
 
 
-@njit
+@visitor
 def _choose_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     heights, _, ranks, parents, least = state
     offer = np.uint32(heights[v] + np.uint32(1))

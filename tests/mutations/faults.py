@@ -33,7 +33,7 @@ FAULTS = (
     Fault("the words of a level stay after a sparse level of many sources", "emdiam/traverse/multi_sparse.py",
           "            words[now, here[i], j] = 0\n", "            words[now, here[i], j] |= 0\n", _MULTI),
     Fault("rows over several blocks are finished block by block", "emdiam/traverse/multi_dense.py",
-          "                    if spans:\n", "                    if spans and w > 64:\n", _MULTI),
+          "    if not whole:\n", "    if not whole and w > 64:\n", _MULTI),
     Fault("arcs of the last neighbour unite no components", "emdiam/traverse/components.py",
           "for p in range(begin, end):\n        w = np.int64(ids[p])\n        if w < span[0]",
           "for p in range(begin, end - 1):\n        w = np.int64(ids[p])\n        if w < span[0]", _ENGINE),
