@@ -32,11 +32,14 @@ if _BLAS not in sys.modules:
     del sys.modules[_BLAS]
 
 
-def kernel(function: Any = None, **options: Any) -> Any:
+def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> Any:
     """Compile a function at its first call for each signature, or load it; releases the GIL.
 
-    options : further ones of numba.njit, where it is used with brackets.
+    allocates : False for one that makes no array and counts no references to those it is given, which costs where
+    a level takes nanoseconds. options : further ones of numba.njit. Both where it is used with brackets.
     """
+    if not allocates:
+        options["_nrt"] = False
     if function is None:
         return lambda given: kernel(given, **options)
     compiled = njit(cache=True, nogil=True, **options)(function)

@@ -65,11 +65,10 @@ class Frontier:
         state[COUNT] = len(self.vertices)
         work.queues[0, : len(self.vertices)] = self.vertices
         limits = np.array([1, _FOREVER, _FOREVER], np.int64)
-        ids, slot_of, shift = core.paging
         while True:
             begin = time.thread_time()
-            reason = sparse_bfs(ids, slot_of, shift, *core.offsets, work.visited, _NONE8, _NONE64, work.queues,
-                                work.missed_v, work.missed_p, state, limits)
+            reason = sparse_bfs(core.paging, core.offsets, work.visited, _NONE8, _NONE64, work.queues, work.missed,
+                                state, limits)
             core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             if reason == DENSE or (reason == MISSING and not core.load_missed(int(state[MISSED]))):
                 head, count, missed = int(state[HEAD]), int(state[COUNT]), int(state[MISSED])

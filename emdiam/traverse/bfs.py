@@ -164,10 +164,9 @@ class BfsRun:
         before_arcs, before_level = int(state[ARCS]), self.level
         limit = min(self._level_limit(), self.level + 1) if self._profile else self._level_limit()
         limits = np.array([limit, core.slice_arcs, core.dense_arcs], np.int64)
-        ids, slot_of, shift = core.paging
         begin = time.thread_time()
-        reason = sparse_bfs(ids, slot_of, shift, *core.offsets, work.visited, self._dist, self._targets,
-                            work.queues, work.missed_v, work.missed_p, state, limits)
+        reason = sparse_bfs(core.paging, core.offsets, work.visited, self._dist, self._targets, work.queues,
+                            work.missed, state, limits)
         arcs = int(state[ARCS]) - before_arcs
         self._front.visited_arcs += arcs
         core.counters.add(levels=self.level - before_level + (reason == DONE), edges_scanned=arcs,

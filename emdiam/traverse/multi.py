@@ -25,7 +25,6 @@ from .multi_dense import (
     FRESH,
     FULL,
     ITEM_BYTES,
-    LEVEL,
     MARKS,
     REMAINING,
     STALE,
@@ -36,24 +35,8 @@ from .multi_dense import (
     push,
     settle_rows,
 )
-from .multi_sparse import (
-    ARCS,
-    COUNT,
-    CURRENT,
-    DENSE,
-    DENSE_ARCS,
-    DONE,
-    HEAD,
-    MET,
-    MISSED,
-    MISSING,
-    NEXT,
-    NEXT_ARCS,
-    STATE,
-    STOP_ARCS,
-    reach,
-    sparse_multi,
-)
+from .multi_sparse import DENSE, DENSE_ARCS, DONE, MET, MISSING, STATE, STOP_ARCS, reach, sparse_multi
+from .sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS
 from .workspace import list_bits, set_bits
 
 NARROW_BITS, WORD_BITS, MOST_BITS = 8, 64, 512
@@ -168,10 +151,9 @@ class MultiRun:
         core, work, state = self._core, self._core.work, self._state
         arcs, level = int(state[ARCS]), self.level
         state[STOP_ARCS] = arcs + core.slice_arcs // self._words.shape[2]
-        ids, slot_of, shift = core.paging
         begin = time.thread_time()
-        reason = sparse_multi(ids, slot_of, shift, *core.offsets, self._words, self._marks, work.queues,
-                              work.missed_v, work.missed_p, state, self._sinks, self._targets)
+        reason = sparse_multi(core.paging, core.offsets, self._words, self._marks, work.queues, work.missed, state,
+                              self._sinks, self._targets)
         core.counters.add(levels=self.level - level + (reason == DONE), edges_scanned=int(state[ARCS]) - arcs,
                           kernel_cpu_seconds=time.thread_time() - begin)
         if reason == DONE:

@@ -23,12 +23,13 @@ from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
 from .rows import row_walk
+from .sparse import LEVEL
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
 
-# Slots of `state` that dense and sparse kernels share (see multi_sparse.py for the others).
-LEVEL, FLIP, ITEM_BYTES, REMAINING = 0, 1, 2, 3
+# Slots of `state` that dense and sparse kernels share, beside those of sparse.py (see multi_sparse.py for the others).
+FLIP, ITEM_BYTES, REMAINING = 7, 8, 9
 
 
 @visitor

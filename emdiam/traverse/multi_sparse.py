@@ -9,88 +9,53 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from .atomics import count_trailing_zeros
-from .multi_dense import FLIP, FULL, ITEM_BYTES, LEVEL, REMAINING, see
+from .multi_dense import FLIP, FULL, ITEM_BYTES, REMAINING, see
+from .sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS, queue_walk
 
-# Further slots of `state`; what they hold is as in sparse.py.
-CURRENT, HEAD, COUNT, NEXT, MISSED, ARCS, NEXT_ARCS, STOP_ARCS, DENSE_ARCS = 4, 5, 6, 7, 8, 9, 10, 11, 12
+# Further slots of `state`, which begins as that of sparse.py.
+STOP_ARCS, DENSE_ARCS = 11, 12
 STATE = 13
 
 DONE, MISSING, DENSE, SLICE, MET = 0, 1, 2, 3, 4
 
 
+@visitor
+def _reach(args, v, u, there, tail):  # type: ignore[no-untyped-def]
+    words, offsets, state = args
+    now = state[FLIP]
+    then = 3 - now
+    hit = False
+    known = False
+    for j in range(words.shape[2]):
+        known |= words[then, u, j] != 0
+        new = words[now, v, j] & ~words[0, u, j]
+        if new:
+            hit = True
+            words[then, u, j] |= new
+    if hit and not known:
+        there[tail] = u
+        tail += 1
+        group, row, hub = offsets
+        state[NEXT_ARCS] += row_start(group, row, hub, u + 1) - row_start(group, row, hub, u)
+    return tail
+
+
+_walk_multi = queue_walk(_reach)
+
+
 @kernel
-def sparse_multi(ids, slot_of, shift, group, row, hub, words, marks, queues, missed_v, missed_p, state,
-                 sinks, targets):  # type: ignore[no-untyped-def]
+def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):  # type: ignore[no-untyped-def]
     """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
-    capacity = queues.shape[1]
-    w = words.shape[2]
     while True:
-        here = queues[state[CURRENT]]
-        there = queues[1 - state[CURRENT]]
-        now = state[FLIP]
-        then = 3 - now
-        pending = state[MISSED]
-        tail = state[NEXT]
-        next_arcs = state[NEXT_ARCS]
-        arcs = 0
-        put_aside = 0
-        resumed = 0
-        head = state[HEAD]
-        count = state[COUNT]
-        full = False
-        while resumed < pending or head < count:
-            if resumed < pending:
-                v = np.int64(missed_v[resumed])
-                p = missed_p[resumed]
-                resumed += 1
-            else:
-                v = np.int64(here[head])
-                p = row_start(group, row, hub, v)
-                head += 1
-            end = row_start(group, row, hub, v + 1)
-            if tail + (end - p) > capacity:
-                full = True
-                break
-            while p < end:
-                block = p >> shift
-                slot = np.int64(slot_of[block])
-                if slot < 0:
-                    missed_v[put_aside] = v
-                    missed_p[put_aside] = p
-                    put_aside += 1
-                    break
-                low = block << shift
-                stop = min(end, low + (1 << shift))
-                base = (slot << shift) - low
-                for q in range(base + p, base + stop):
-                    u = np.int64(ids[q])
-                    hit = False
-                    known = False
-                    for j in range(w):
-                        known |= words[then, u, j] != 0
-                        new = words[now, v, j] & ~words[0, u, j]
-                        if new:
-                            hit = True
-                            words[then, u, j] |= new
-                    if hit and not known:
-                        there[tail] = u
-                        tail += 1
-                        next_arcs += row_start(group, row, hub, u + 1) - row_start(group, row, hub, u)
-                arcs += stop - p
-                p = stop
-        state[ARCS] += arcs
-        state[HEAD] = head
-        state[NEXT] = tail
-        state[NEXT_ARCS] = next_arcs
-        state[MISSED] = put_aside
-        if full:
+        if _walk_multi(paging, offsets, queues, missed, state, (words, offsets, state)):
             return DENSE
-        if put_aside:
+        if state[MISSED]:
             return MISSING
-        finish_level(here, there, words, marks, state, sinks, targets)
+        tail, next_arcs = state[NEXT], state[NEXT_ARCS]
+        finish_level(queues[state[CURRENT]], queues[1 - state[CURRENT]], words, marks, state, sinks, targets)
         if tail == 0:
             return DONE
         if len(targets) and state[REMAINING] <= 0:

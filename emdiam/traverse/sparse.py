@@ -11,9 +11,12 @@ brought the blocks, in the same level, so a level reads a block once. Rows may s
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from ..jit import kernel
+from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from .profile import BINS, count_level
 
@@ -36,34 +39,23 @@ STATE = PROFILE + 1 + BINS
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
 
 
-@kernel
-def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, queues, missed_v,
-               missed_p, state, limits):  # type: ignore[no-untyped-def]
-    """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
+def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
+    """The walk over the rows of the current queue with this visitor.
 
-    queues : id[2, capacity]; missed_v id[k], missed_p int64[k] with k >= capacity; limits :
-    int64[3] = radius (levels to run to), arcs of this slice, arcs of a queue that count as dense.
-    dist : unsigned[n] or length 0; targets : bitmap or length 0.
+    walk(paging, offsets, queues, missed, state, args) returns True if the next queue may not hold what a row adds: that
+    row and what follows is left. Rows put aside before come first. The slots HEAD, NEXT, MISSED and ARCS of `state` are
+    brought up to date. visit(args, v, w, there, tail): looks at the arc (v, w), may add w to the next queue as entry
+    `tail`, and returns where entries go on.
     """
-    capacity = queues.shape[1]
-    stop_arcs = state[ARCS] + limits[1]
-    while True:
-        level = state[LEVEL]
-        if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
-            if level >= limits[0]:
-                return LIMIT
-            if state[ARCS] >= stop_arcs:
-                return SLICE
-        here = queues[state[CURRENT]]
-        there = queues[1 - state[CURRENT]]
-        tail = state[NEXT]
-        arcs = 0
-        next_arcs = state[NEXT_ARCS]
-        pending = state[MISSED]
-        put_aside = 0
-        resumed = 0
-        head = state[HEAD]
-        count = state[COUNT]
+    @visitor
+    def walk(paging, offsets, queues, missed, state, args):  # type: ignore[no-untyped-def]
+        ids, slot_of, shift = paging
+        group, row, hub = offsets
+        missed_v, missed_p = missed
+        capacity = queues.shape[1]
+        here, there = queues[state[CURRENT]], queues[1 - state[CURRENT]]
+        head, count, pending, tail = state[HEAD], state[COUNT], state[MISSED], state[NEXT]
+        arcs = put_aside = resumed = 0
         full = False
         while resumed < pending or head < count:
             if resumed < pending:
@@ -92,17 +84,7 @@ def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, que
                 stop = min(end, low + (1 << shift))
                 base = (slot << shift) - low
                 for q in range(base + p, base + stop):
-                    w = np.int64(ids[q])
-                    bit = np.uint64(1) << np.uint64(w & 63)
-                    if not visited[w >> 6] & bit:
-                        visited[w >> 6] |= bit
-                        if len(dist):
-                            dist[w] = level + 1
-                        if len(targets) and targets[w >> 6] & bit:
-                            state[TARGETS] -= 1
-                        there[tail] = w
-                        tail += 1
-                        next_arcs += row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+                    tail = visit(args, v, np.int64(ids[q]), there, tail)
                 arcs += stop - p
                 p = stop
         while full and resumed < pending:  # keep what was not resumed
@@ -113,20 +95,61 @@ def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, que
         state[ARCS] += arcs
         state[HEAD] = head
         state[NEXT] = tail
-        state[NEXT_ARCS] = next_arcs
         state[MISSED] = put_aside
-        if full:
+        return full
+
+    return walk
+
+
+@visitor
+def _reach(args, v, w, there, tail):  # type: ignore[no-untyped-def]
+    visited, dist, targets, offsets, level, state = args
+    bit = np.uint64(1) << np.uint64(w & 63)
+    if not visited[w >> 6] & bit:
+        visited[w >> 6] |= bit
+        if len(dist):
+            dist[w] = level
+        if len(targets) and targets[w >> 6] & bit:
+            state[TARGETS] -= 1
+        there[tail] = w
+        tail += 1
+        group, row, hub = offsets
+        state[NEXT_ARCS] += row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+    return tail
+
+
+_walk_bfs = queue_walk(_reach)
+
+
+@kernel(allocates=False)
+def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, limits):  # type: ignore[no-untyped-def]
+    """Run BFS levels; returns why it stopped (DONE, MISSING, DENSE, LIMIT, SLICE, MET).
+
+    paging, offsets : of Core. dist : unsigned[n] or length 0; targets : bitmap or length 0. queues : id[2, capacity];
+    missed : (id[k], int64[k]) with k >= capacity; limits : int64[3] = radius (levels to run to), arcs of this slice,
+    arcs of a queue that count as dense.
+    """
+    stop_arcs = state[ARCS] + limits[1]
+    while True:
+        level = state[LEVEL]
+        if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
+            if level >= limits[0]:
+                return LIMIT
+            if state[ARCS] >= stop_arcs:
+                return SLICE
+        if _walk_bfs(paging, offsets, queues, missed, state, (visited, dist, targets, offsets, level + 1, state)):
             return DENSE
-        if put_aside:
+        if state[MISSED]:
             return MISSING
+        tail, next_arcs = state[NEXT], state[NEXT_ARCS]
         state[REACHED] += tail
         state[HEAD] = 0
         state[NEXT] = 0
         state[NEXT_ARCS] = 0
         if tail == 0:
-            smallest = np.int64(here[0])
-            for i in range(1, count):
-                smallest = min(smallest, np.int64(here[i]))
+            smallest = np.int64(queues[state[CURRENT], 0])
+            for i in range(1, state[COUNT]):
+                smallest = min(smallest, np.int64(queues[state[CURRENT], i]))
             state[FARTHEST] = smallest
             return DONE
         state[LEVEL] = level + 1
@@ -139,15 +162,26 @@ def sparse_bfs(ids, slot_of, shift, group, row, hub, visited, dist, targets, que
             return DENSE
 
 
-@kernel
-def sparse_spread(ids, slot_of, shift, group, row, hub, bound, queues, missed_v, missed_p, state,
-                  limits):  # type: ignore[no-untyped-def]
+@visitor
+def _lower(args, v, w, there, tail):  # type: ignore[no-untyped-def]
+    bound, value = args
+    if np.int64(bound[w]) > value:
+        bound[w] = value
+        there[tail] = w
+        tail += 1
+    return tail
+
+
+_walk_spread = queue_walk(_lower)
+
+
+@kernel(allocates=False)
+def sparse_spread(paging, offsets, bound, queues, missed, state, limits):  # type: ignore[no-untyped-def]
     """Spread bounds: a neighbour of a vertex with bound k gets min(its bound, k + 1).
 
     As sparse_bfs, with `bound` (unsigned[n]) in place of a visited set and state[LEVEL] the
     bound of the current queue. REACHED counts lowered vertices, seeds excluded.
     """
-    capacity = queues.shape[1]
     stop_arcs = state[ARCS] + limits[1]
     while True:
         value = state[LEVEL]
@@ -156,68 +190,15 @@ def sparse_spread(ids, slot_of, shift, group, row, hub, bound, queues, missed_v,
                 return LIMIT
             if state[ARCS] >= stop_arcs:
                 return SLICE
-        here = queues[state[CURRENT]]
-        there = queues[1 - state[CURRENT]]
-        tail = state[NEXT]
-        pending = state[MISSED]
-        put_aside = 0
-        resumed = 0
-        head = state[HEAD]
-        count = state[COUNT]
-        arcs = 0
-        full = False
-        while resumed < pending or head < count:
-            if resumed < pending:
-                v = np.int64(missed_v[resumed])
-                p = missed_p[resumed]
-            else:
-                v = np.int64(here[head])
-                p = row_start(group, row, hub, v)
-            end = row_start(group, row, hub, v + 1)
-            if tail + (end - p) > capacity:
-                full = True
-                break
-            if resumed < pending:
-                resumed += 1
-            else:
-                head += 1
-            while p < end:
-                block = p >> shift
-                slot = np.int64(slot_of[block])
-                if slot < 0:
-                    missed_v[put_aside] = v
-                    missed_p[put_aside] = p
-                    put_aside += 1
-                    break
-                low = block << shift
-                stop = min(end, low + (1 << shift))
-                base = (slot << shift) - low
-                for q in range(base + p, base + stop):
-                    w = np.int64(ids[q])
-                    if np.int64(bound[w]) > value + 1:
-                        bound[w] = value + 1
-                        there[tail] = w
-                        tail += 1
-                arcs += stop - p
-                p = stop
-        while full and resumed < pending:
-            missed_v[put_aside] = missed_v[resumed]
-            missed_p[put_aside] = missed_p[resumed]
-            put_aside += 1
-            resumed += 1
-        state[ARCS] += arcs
-        state[HEAD] = head
-        state[NEXT] = tail
-        state[MISSED] = put_aside
-        if full:
+        if _walk_spread(paging, offsets, queues, missed, state, (bound, value + 1)):
             return DENSE
-        if put_aside:
+        if state[MISSED]:
             return MISSING
-        state[REACHED] += tail
-        state[HEAD] = 0
-        state[NEXT] = 0
+        state[REACHED] += state[NEXT]
         state[LEVEL] = value + 1
         state[CURRENT] = 1 - state[CURRENT]
-        state[COUNT] = tail
-        if tail == 0:
+        state[COUNT] = state[NEXT]
+        state[HEAD] = 0
+        state[NEXT] = 0
+        if state[COUNT] == 0:
             return DONE

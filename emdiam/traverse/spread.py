@@ -121,10 +121,8 @@ class SpreadRun:
         state = work.state
         arcs, level, reached = int(state[ARCS]), int(state[LEVEL]), int(state[REACHED])
         limits = np.array([min(self._limit, self._next_seed_value()), core.slice_arcs, 0], np.int64)
-        ids, slot_of, shift = core.paging
         begin = time.thread_time()
-        reason = sparse_spread(ids, slot_of, shift, *core.offsets, self._bound, work.queues, work.missed_v,
-                               work.missed_p, state, limits)
+        reason = sparse_spread(core.paging, core.offsets, self._bound, work.queues, work.missed, state, limits)
         core.counters.add(levels=int(state[LEVEL]) - level, edges_scanned=int(state[ARCS]) - arcs,
                           kernel_cpu_seconds=time.thread_time() - begin)
         self.lowered += int(state[REACHED]) - reached

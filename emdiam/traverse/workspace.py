@@ -47,6 +47,11 @@ class Workspace:
         self.missed_p = np.zeros(self.capacity, np.int64)
         self.state = np.zeros(STATE, np.int64)
 
+    @property
+    def missed(self) -> tuple[np.ndarray, np.ndarray]:
+        """Rows put aside, as the kernels take them."""
+        return self.missed_v, self.missed_p
+
 
 @kernel
 def set_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 PACKAGE = "emdiam"
 # What the decorators of compiled functions have in their names.
-_COMPILERS = ("njit", "kernel", "intrinsic")
+_COMPILERS = ("njit", "kernel", "visitor", "walk", "intrinsic")
 
 
 def forget_compiled(root: Path, file: str) -> None:
