@@ -138,6 +138,7 @@ def test_a_wheel_holds_the_package_and_the_licence(tmp_path: Path):
     (wheel,) = tmp_path.glob("emdiam-*.whl")
     names = zipfile.ZipFile(wheel).namelist()
     sources = {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("*.py")}
+    sources |= {str(path.relative_to(tree)) for path in (tree / "emdiam").rglob("templates/*")}
     assert sources <= set(names)
     assert "emdiam/py.typed" in names
     assert any(name.endswith("LICENSE") for name in names)

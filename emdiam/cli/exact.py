@@ -15,7 +15,7 @@ from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_li
 from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
-from .output import complain, emit, emit_json
+from .output import answer, complain
 from .phases import bounds_text
 
 
@@ -79,25 +79,18 @@ def command(**given: Any) -> int:
     except StoppedEarly as stop:
         complain(f"emdiam: {stop}")
         if isinstance(stop.result, Result):
-            _answer(stop.result.to_dict(), given["as_json"])
+            answer(stop.result.to_dict(), result_text, given["as_json"])
         return stop.exit_code
     except NotWritten as fault:
-        _answer(cast("Result", fault.result).to_dict(), given["as_json"])
+        answer(cast("Result", fault.result).to_dict(), result_text, given["as_json"])
         raise
     except KeyboardInterrupt:
         complain("emdiam: stopped by the user before there was a bound on the diameter")
         return StoppedEarly.exit_code
     kept.ended(result.to_dict())
-    _answer(result.to_dict(), given["as_json"])
+    answer(result.to_dict(), result_text, given["as_json"])
     kept.answered()
     return 0
-
-
-def _answer(result: dict[str, Any], as_json: bool) -> None:
-    if as_json:
-        emit_json(result)
-    else:
-        emit(result_text(result))
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line

@@ -11,7 +11,7 @@ from ..generators.registry import CLASSES, GraphClass, Parameter
 from . import options
 from .listener import listening
 from .outcome import EmdiamCommand, Interrupted
-from .output import emit, emit_json
+from .output import answer
 
 _KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING,
                                      "levels": click.STRING, "fans": click.STRING}
@@ -75,6 +75,7 @@ def _class_option(parameter: Parameter) -> click.Option:
 def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
     """Parse is done; call the library and print its report."""
     from ..api import generate
+    from .convert import report_text
 
     names = [parameter.name for parameter in kind.parameters]
     chosen = {name: given[name] for name in names if given[name] is not None}
@@ -85,10 +86,5 @@ def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
                               threads=given["threads"], progress=listener, **chosen)
     except KeyboardInterrupt as stop:
         raise Interrupted(f"stopped by the user; {store} was not written") from stop
-    if given["as_json"]:
-        emit_json(report.to_dict())
-    else:
-        from .convert import report_text
-
-        emit(report_text(report.to_dict(), store))
+    answer(report.to_dict(), lambda data: report_text(data, store), given["as_json"])
     return 0

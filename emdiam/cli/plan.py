@@ -16,7 +16,7 @@ from ..units import format_size
 from . import options
 from .listener import listening
 from .outcome import EmdiamCommand
-from .output import emit, emit_json
+from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
@@ -42,11 +42,8 @@ def command(**given: Any) -> int:
     graphs differ.
     """
     with listening(quiet=given["quiet"], log_interval=given["log_interval"]):
-        answer = _table(given) if given["method"] == ALL else _one(given)
-    if given["as_json"]:
-        emit_json(answer)
-    else:
-        emit(methods_text(answer) if given["method"] == ALL else plan_text(answer))
+        planned = _table(given) if given["method"] == ALL else _one(given)
+    answer(planned, methods_text if given["method"] == ALL else plan_text, given["as_json"])
     return 0
 
 

@@ -1,7 +1,8 @@
 """What went wrong with a request to a server, as a sentence.
 
 The texts of obstore hold the whole address, the answer of the server and more; an answer of S3 may
-hold the signed text. So they are looked at and never shown: what is shown is made here.
+hold the signed text. So they are looked at and never shown: what is shown is made here. Its exceptions have a type
+and that text alone, so the status and the code of an answer can be had from nowhere else.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import pytest
 from emdiam.cli import options
 from emdiam.cli.main import COMMANDS, COMPLETE, main
 
-HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich")
+HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich", "jinja2", "tabulate", "psutil", "matplotlib")
 # Help answers at once, which is importing little: 180 modules with the interpreter's own, with numpy more than 300.
 HELP_MODULES = 250
 
