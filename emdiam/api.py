@@ -14,9 +14,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast
 
+from .checkpoints import OPTIONS as CHECKPOINT
+from .checkpoints import CheckpointOptions, chosen_checkpoint
 from .conversion.convert import ConvertOptions, ConvertReport, write_graph
 from .conversion.convert import convert as convert_files
-from .conversion.resume import CheckpointOptions
 from .errors import StoppedEarly
 from .generators.make import GenerateReport
 from .gpu.select import CPU
@@ -53,7 +54,10 @@ class WritingKeywords(TypedDict, total=False):
     chunk: int | None
     threads: int | None
     progress: Listener | None
-    checkpoint: CheckpointOptions | None
+    checkpoint: CheckpointOptions | str | Path | None
+    checkpoint_every: float | str | None
+    resume: bool
+    keep_checkpoint: bool
 
 
 class ConvertKeywords(WritingKeywords, total=False):
@@ -83,7 +87,8 @@ def convert(
     ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none". chunk : ids per chunk.
     order : of the vertices, see `reorder`; default "natural".
     threads : default: the cores this process may use. progress : called with progress.Event.
-    checkpoint : an emdiam.conversion.resume.CheckpointOptions, to go on from what was done before a stop.
+    checkpoint, checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before a stop; see
+    the command.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -145,8 +150,9 @@ def convert_options(given: WritingKeywords) -> ConvertOptions:
     """The options of the conversion in the library's units. Raises InputError for a bad size."""
     renamed: dict[str, Any] = {
         {"memory": "memory_bytes", "format": "fmt", "chunk": "chunk_ids"}.get(name, name): value
-        for name, value in given.items() if value is not None
+        for name, value in given.items() if value is not None and name not in CHECKPOINT
     }
+    renamed["checkpoint"] = chosen_checkpoint(given)
     if "memory_bytes" in renamed:
         renamed["memory_bytes"] = parse_size(renamed["memory_bytes"])
     if "scratch" in renamed:

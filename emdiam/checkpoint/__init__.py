@@ -2,7 +2,3 @@
 
 See docs/checkpoints.md. The package sees engines and files; methods know nothing of it.
 """
-
-from .options import CheckpointOptions
-
-__all__ = ["CheckpointOptions"]

@@ -6,13 +6,13 @@ before anything else does. journal has the records; half-N what a traversal unde
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints import check_own, lock_folder
 from ..durable import sync_path
 from ..errors import InputError
 from .frames import NOBODY, OWNER_BYTES
@@ -46,22 +46,13 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
-        self._handle = os.open(path, os.O_RDONLY)
-        try:
-            fcntl.flock(self._handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            os.close(self._handle)
-            raise InputError("another run keeps its checkpoint here now", path=path,
-                             remedy="wait for it or give --checkpoint another folder") from None
+        self._handle = lock_folder(path)
 
     def manifest(self) -> dict[str, Any] | None:
         """What is there; None if nothing is. Raises InputError for files that are not ours."""
         file = self.path / MANIFEST
         if not file.exists():
-            foreign = sorted(set(os.listdir(self.path)) - {MANIFEST + ".partial", JOURNAL})
-            if foreign:
-                raise InputError("this folder is not a checkpoint", path=self.path, text=foreign[0],
-                                 remedy="give --checkpoint an empty or a new one")
+            check_own(self.path, {MANIFEST + ".partial", JOURNAL}.__contains__)
             return None
         try:
             found = json.loads(file.read_text(encoding="utf-8"))

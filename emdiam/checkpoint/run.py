@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .._version import __version__
+from ..checkpoints import CheckpointOptions, check_resumed
 from ..engine.cpu import CpuEngine
 from ..errors import BudgetError, InputError, StoppedEarly
 from ..methods.exact.result import Result
@@ -18,7 +19,6 @@ from ..units import format_size, scratch_folder
 from .engine import JournalEngine
 from .folder import Folder, check_same, identity_digest
 from .journal import Journal
-from .options import CheckpointOptions
 from .partial_traversal import Halves
 from .ram_state import RamState
 from .vertex_state import VertexState
@@ -72,9 +72,7 @@ class Checkpoint:
         try:
             found = self._folder.manifest()
             if found is not None:
-                if not options.resume:
-                    raise InputError("there is the checkpoint of a run here already", path=path,
-                                     remedy="go on with --resume, or delete the folder to begin again")
+                check_resumed(path, options.resume)
                 check_same(path, found["identity"], identity)
                 self._facts = found["facts"]
             else:

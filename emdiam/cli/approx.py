@@ -10,13 +10,14 @@ from typing import Any
 
 import click
 
+from ..checkpoints import chosen_checkpoint
 from ..errors import InputError, StoppedEarly
 from ..runs.registry import APPROXIMATIONS
 from ..tables import table_text
 from ..units import format_size
 from . import options
 from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, traversals_line
-from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
+from .checkpoint import KeptRuns, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import complain, emit, emit_json

@@ -11,7 +11,7 @@ import click
 from ..units import format_size
 from . import options
 from .answer_lines import memory_lines
-from .convert_checkpoint import checkpoint, writing
+from .checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
 from .output import answer
 from .phases import seconds_text

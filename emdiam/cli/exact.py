@@ -8,11 +8,12 @@ from typing import Any, cast
 
 import click
 
+from ..checkpoints import chosen_checkpoint
 from ..errors import NotWritten, StoppedEarly
 from ..runs.registry import EXACT
 from . import options
 from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, traversals_line
-from .checkpoint import KeptRuns, checkpoint, chosen_checkpoint
+from .checkpoint import KeptRuns, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, complain

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from . import options
-from .convert_checkpoint import checkpoint, writing
+from .checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
 from .output import answer
 

@@ -29,7 +29,7 @@ from ..store.writer import check_target, writer_bytes
 from ..units import current_rss_bytes, format_size
 from .conversion import Conversion
 from .report import ConvertOptions, ConvertReport, report_of
-from .resume import done_before, input_pins, memory_to_plan
+from .resume import done_before, input_pins, memory_to_plan, open_checkpoint
 
 __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "planned_disk", "write_graph"]
 
@@ -75,7 +75,7 @@ def write_graph(source: EdgeSource, target: Path, *, options: ConvertOptions | N
     options, target = options or ConvertOptions(), Path(target)
     if options.checkpoint is None:
         return _write(source, target, options, None)
-    checkpoint = options.checkpoint.open(_key(source, target, options), options.scratch)
+    checkpoint = open_checkpoint(options.checkpoint, _key(source, target, options), target, options.scratch)
     try:
         done = done_before(checkpoint, target)
         if done is None:

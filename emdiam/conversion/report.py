@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints import CheckpointOptions
 from ..progress import Listener
 from ..sorting.plan import SortPlan
 from ..sorting.sort import SortStats
@@ -13,7 +14,7 @@ from ..state_file import State
 from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store
 from ..units import MemoryFigures, peak_rss_bytes
-from .resume import ALREADY_DONE, CheckpointOptions
+from .resume import ALREADY_DONE
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,10 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..checkpoints import CheckpointOptions
 from ..errors import BudgetError, InputError, StoreError
 from ..formats.source import EdgeBatch, EdgeSource
 from ..sorting.checkpoint import Checkpoint
@@ -18,31 +18,21 @@ from ..state_file import State
 from ..store.store import open_store
 from ..units import default_memory_bytes, format_size
 
-SECONDS_BETWEEN = 300.0
 # In a state: the record_digest of the store that is complete, or was when only its renaming was left.
 DONE = "done"
 ALREADY_DONE = "it was complete already; nothing was left to do"
 _PINNED_BYTES = 1 << 16
 
 
-@dataclass(frozen=True)
-class CheckpointOptions:
-    """folder : where the checkpoint and the scratch files lie; made if it is missing, gone at the end.
-    every_seconds : time between two states inside long phases. resume : go on from the state there;
-    where there is none, begin. keep : leave the last state when all is done."""
-
-    folder: Path
-    every_seconds: float = SECONDS_BETWEEN
-    resume: bool = False
-    keep: bool = False
-
-    def open(self, key: Mapping[str, Any], scratch: Path | None) -> Checkpoint:
-        """The checkpoint of what `key` describes. scratch : the folder that the user named for scratch
-        files. Raises what Checkpoint.open does, and InputError where that is not None."""
-        if scratch is not None:
-            raise InputError("with a checkpoint the scratch files lie in its folder", path=scratch,
-                             remedy="leave out --scratch, and name a folder with room by --checkpoint")
-        return Checkpoint.open(self.folder, key, every_seconds=self.every_seconds, resume=self.resume)
+def open_checkpoint(
+    options: CheckpointOptions, key: Mapping[str, Any], target: Path, scratch: Path | None
+) -> Checkpoint:
+    """The checkpoint of what `key` describes, the writing of the store `target`. scratch : the folder that the user
+    named for scratch files. Raises what Checkpoint.open does, and InputError where that is not None."""
+    if scratch is not None:
+        raise InputError("with a checkpoint the scratch files lie in its folder", path=scratch,
+                         remedy="leave out --scratch, and name a folder with room by --checkpoint")
+    return Checkpoint.open(options.folder_for(target), key, every_seconds=options.every, resume=options.resume)
 
 
 def input_pins(source: EdgeSource) -> list[list[Any]]:

@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+from ..checkpoints import CheckpointOptions, check_own
 from ..conversion.convert import ConvertOptions, ConvertReport, check_outputs, convert
-from ..conversion.resume import CheckpointOptions
 from ..durable import check_name
 from ..errors import InputError
 from ..sorting.checkpoint import make_folder
@@ -57,13 +57,12 @@ def _resumable(
 ) -> ConvertReport:
     """The same with a checkpoint for each step, which stay, and with them the naturally ordered store,
     until both steps are done."""
-    folder = checkpoint.folder
+    folder = checkpoint.folder_for(target)
     check_name(folder)
     steps = [folder / name for name in _STEPS]
-    if folder.is_dir() and not {path.name for path in folder.iterdir()} <= set(_STEPS):
-        raise InputError("the folder for the checkpoint holds something else", path=folder,
-                         remedy="name an empty or a new folder with --checkpoint")
-    if not folder.is_dir():
+    if folder.is_dir():
+        check_own(folder, _STEPS.__contains__)
+    else:
         check_target(target, options.force)
         make_folder(folder)
     place = _beside(target)

@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ..conversion.convert import ConvertOptions, check_outputs
-from ..conversion.resume import done_before, memory_to_plan
+from ..conversion.resume import done_before, memory_to_plan, open_checkpoint
 from ..errors import BudgetError, InputError, MoreMemoryError
 from ..phases import Meter
 from ..sorting.checkpoint import Checkpoint
@@ -66,7 +66,7 @@ def reorder(
             return _reorder(opened, target, Named(order, chosen, seed), options, None)
     with open_store(store) as opened:
         key = _key(opened, target, Named(order, chosen, seed), options)
-        checkpoint = options.checkpoint.open(key, options.scratch)
+        checkpoint = open_checkpoint(options.checkpoint, key, target, options.scratch)
         try:
             done = done_before(checkpoint, target)
             if done is None:

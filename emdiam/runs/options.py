@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
+from ..checkpoints import OPTIONS as CHECKPOINT
+from ..checkpoints import chosen_checkpoint
 from ..dask.setting import chosen_cluster
 from ..units import available_cores, parse_duration, parse_size
 from .registry import entry_of
@@ -20,8 +21,7 @@ _FIELDS = {
     "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
 }
 _CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
-_CHECKPOINT = ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint")
-SHARED = (*_FIELDS, *_CLUSTER, *_CHECKPOINT)
+SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
 
 
 def run_with(method: str, options: Mapping[str, Any], family: str | None = None) -> Run:
@@ -39,9 +39,7 @@ def run_with(method: str, options: Mapping[str, Any], family: str | None = None)
     memory = given.get("worker_memory")
     fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
                                        None if memory is None else parse_size(memory), given.get("worker_threads"))
-    kept = given.get("checkpoint")
-    fields["checkpoint"] = kept if isinstance(kept, CheckpointOptions) else chosen_checkpoint(
-        *(given.get(name) for name in _CHECKPOINT))
+    fields["checkpoint"] = chosen_checkpoint(given)
     switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
     if "path_file" in switches:
         switches["path_file"] = Path(switches["path_file"])

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checkpoint.options import CheckpointOptions
+from ..checkpoints import CheckpointOptions
 from ..dask.setting import OnCluster
 from ..durable import check_file
 from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly

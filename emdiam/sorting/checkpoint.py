@@ -11,7 +11,6 @@ A state goes with one conversion: inputs, options, target and version of the pro
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -21,6 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from .._version import __version__
+from ..checkpoints import check_own, check_resumed, lock_folder
 from ..durable import check_name, sync_path
 from ..errors import InputError
 from ..state_file import DamagedStateError, State, read_state, write_state
@@ -45,7 +45,7 @@ class Checkpoint:
         self.folder, self._every, self.asked_to_resume = folder, every_seconds, resume
         self.state: State | None = None
         self.notes: list[str] = []
-        self._lock: int | None = _lock(folder)
+        self._lock: int | None = lock_folder(folder)
         # Number of a state kept -> marks of the scratch files that it refers to.
         self._kept: dict[int, dict[str, Mark]] = {}
         self._last = perf_counter()
@@ -71,9 +71,8 @@ class Checkpoint:
         made = cls(folder, every_seconds, resume)
         try:
             numbers = made._numbers()
-            if numbers and not resume:
-                raise InputError("a checkpoint of an unfinished conversion lies here", path=folder,
-                                 remedy="go on from it with --resume, or remove the folder to begin anew")
+            if numbers:
+                check_resumed(folder, resume)
             made._load(numbers)
             made._take(key)
         except BaseException:
@@ -210,24 +209,7 @@ def make_folder(folder: Path) -> None:
 def _make(folder: Path) -> None:
     """The same. Raises InputError also if something else lies in it."""
     make_folder(folder)
-    for path in folder.iterdir():
-        if not (is_scratch_name(path.name) or _STATE.fullmatch(path.name) or path.name == _NEW):
-            raise InputError("the folder for the checkpoint holds something else", path=path,
-                             remedy="name an empty or a new folder with --checkpoint")
-
-
-def _lock(folder: Path) -> int:
-    """A lock on the folder: the descriptor that holds it. Raises InputError if somebody has it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if not isinstance(error, BlockingIOError):
-            raise
-        raise InputError("another process is using this checkpoint now", path=folder,
-                         remedy="wait for it or name another folder") from None
-    return handle
+    check_own(folder, lambda name: is_scratch_name(name) or _STATE.fullmatch(name) is not None or name == _NEW)
 
 
 def _difference(old: Any, new: Any) -> str:

@@ -19,9 +19,9 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from emdiam.checkpoint import CheckpointOptions
 from emdiam.checkpoint.folder import MANIFEST, Folder
 from emdiam.checkpoint.journal import Journal
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.progress import Event
 from emdiam.runs.run import execute, make_run

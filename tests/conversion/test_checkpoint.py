@@ -15,8 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, convert, write_graph
-from emdiam.conversion.resume import CheckpointOptions
 from emdiam.errors import BudgetError, InputError
 from emdiam.formats.source import SourceInfo
 from emdiam.progress import Event
@@ -146,7 +146,7 @@ def test_another_target_and_another_source_are_refused(tmp_path: Path, monkeypat
 
 def test_a_checkpoint_is_not_overwritten_without_resume(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     stop_at(monkeypatch, "declared", tmp_path, rows_begun)
-    with pytest.raises(InputError, match="unfinished conversion lies here.*--resume"):
+    with pytest.raises(InputError, match="there is the checkpoint of a run here already.*--resume"):
         attempt("declared", tmp_path, resume=False)
     assert attempt("declared", tmp_path).record.complete
 
@@ -207,7 +207,7 @@ class TestFiles:
     def test_the_folder_of_something_else_is_left_alone(self, edges: Path) -> None:
         (edges.parent / "kept").mkdir()
         (edges.parent / "kept" / "letter.txt").write_text("dear")
-        with pytest.raises(InputError, match="letter.txt.*holds something else"):
+        with pytest.raises(InputError, match="not a checkpoint: 'letter.txt'"):
             convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
         assert (edges.parent / "kept" / "letter.txt").read_text() == "dear"
 
@@ -217,7 +217,7 @@ class TestFiles:
 
     def test_two_at_once_are_refused(self, edges: Path) -> None:
         def again(event: Event) -> None:
-            with pytest.raises(InputError, match="another process is using this checkpoint"):
+            with pytest.raises(InputError, match="another run keeps its checkpoint here now"):
                 convert([edges], edges.with_name("g.zarr"), options=self.options(edges.parent))
             refused.append(event)
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from emdiam import reorder
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, convert, write_graph
-from emdiam.conversion.resume import CheckpointOptions
 from emdiam.errors import BudgetError, InputError
 from emdiam.formats.source import EdgeBatch, SourceInfo
 from emdiam.generators import generate

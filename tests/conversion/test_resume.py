@@ -17,8 +17,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
-from emdiam.conversion.resume import DONE, CheckpointOptions
+from emdiam.conversion.resume import DONE
 from emdiam.formats.source import SourceInfo
 from emdiam.order.convert import convert_ordered
 from emdiam.order.registry import ORDERS
@@ -127,7 +128,7 @@ def test_reordering_stopped_after_every_single_state(
     reorder(store, target, order, options=options)
     whole = files_of(target)
     target.rename(tmp_path / "unbroken.zarr")
-    kept = CheckpointOptions(tmp_path / "kept", every_seconds=0, resume=True)
+    kept = CheckpointOptions(tmp_path / "kept", every=0, resume=True)
     options = replace(options, scratch=None, checkpoint=kept)
     places = count_calls(monkeypatch, order)
     with monkeypatch.context() as patch:
@@ -162,7 +163,7 @@ def test_converting_into_an_order_stopped_after_every_single_state(
     whole = files_of(target)
     target.rename(tmp_path / "unbroken.zarr")
     options = ConvertOptions(plan=plan, chunk_ids=64,
-                             checkpoint=CheckpointOptions(tmp_path / "kept", every_seconds=0, resume=True))
+                             checkpoint=CheckpointOptions(tmp_path / "kept", every=0, resume=True))
     with monkeypatch.context() as patch:
         stop_after(patch, lambda state: DONE not in state)
         n_stops = stops_of(lambda: convert_ordered([edges], target, "degree", options=options))
@@ -209,7 +210,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from emdiam.conversion.convert import ConvertOptions, write_graph
-from emdiam.conversion.resume import CheckpointOptions
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.formats.source import SourceInfo
 from tests.helpers.convert_twin import ListSource
 from tests.conversion.test_stages import SMALL, random_pairs

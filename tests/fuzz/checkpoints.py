@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.checkpoint.options import CheckpointOptions
-from emdiam.conversion.resume import CheckpointOptions as ConversionCheckpoint
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.progress import Event
 from tests.fuzz.bases import good_stores
 from tests.fuzz.kinds import Attack
@@ -102,12 +101,12 @@ class Conversions:
             shutil.rmtree(folder, ignore_errors=True)
             shutil.rmtree(target, ignore_errors=True)
             try:
-                task(source, target, checkpoint=ConversionCheckpoint(folder, every_seconds=0.0, keep=True),
+                task(source, target, checkpoint=CheckpointOptions(folder, every=0.0, keep=True),
                      progress=stop_at(rng.choice((2, 4, 6, 9, 14, 1000))))
             except Planted:
                 pass
         harm(first, second, rng)
-        task(self._input, target, checkpoint=ConversionCheckpoint(first, every_seconds=0.0, resume=True))
+        task(self._input, target, checkpoint=CheckpointOptions(first, every=0.0, resume=True))
         return Outcome(RIGHT) if self._is_whole(target) else Outcome(WRONG, "another store than without a stop")
 
     def _is_whole(self, target: Path) -> bool:

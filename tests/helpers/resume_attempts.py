@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
+from emdiam.checkpoints import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, write_graph
-from emdiam.conversion.resume import CheckpointOptions
 from emdiam.formats.source import SourceInfo
 from emdiam.sorting.checkpoint import Checkpoint
 from emdiam.sorting.plan import SortPlan
@@ -50,7 +50,7 @@ def source_of(kind: str) -> ListSource:
 def attempt(
     kind: str, folder: Path, *, resume: bool = True, every: float = 0.0, progress: Any = None, **more: Any
 ) -> ConvertReport:
-    checkpoint = CheckpointOptions(folder / "kept", every_seconds=every, resume=resume)
+    checkpoint = CheckpointOptions(folder / "kept", every=every, resume=resume)
     options = ConvertOptions(plan=plan_of(kind), chunk_ids=64, checkpoint=checkpoint, progress=progress, **more)
     return write_graph(source_of(kind), folder / "g.zarr", options=options)
 

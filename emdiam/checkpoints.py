@@ -1,0 +1,86 @@
+"""What all checkpoints share, of runs and of conversions: their options, and the claim of a folder.
+
+No heavy imports, since the command line reads this. What lies in the folder: checkpoint/folder.py and
+sorting/checkpoint.py.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .errors import InputError
+from .units import parse_duration
+
+EVERY_SECONDS = 300.0
+_BESIDE = ".resume"
+# Names of the options on the command line.
+OPTIONS = ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint")
+
+
+@dataclass(frozen=True)
+class CheckpointOptions:
+    """Where and how a checkpoint is kept.
+
+    folder : made if it is missing; None: for a run, one in the folder for temporary files, named after the store, the
+    method and its options, so that the same command finds it again; for a conversion, one beside the new store. every :
+    seconds after which a long traversal or phase is kept half done; each finished one is kept in any case. resume : go
+    on from what the folder has; begin if it has nothing. keep : leave the folder when all has ended well.
+    """
+
+    folder: Path | None = None
+    every: float = EVERY_SECONDS
+    resume: bool = False
+    keep: bool = False
+
+    def folder_for(self, target: Path) -> Path:
+        """The folder for the writing of the store `target`."""
+        return self.folder or target.with_name(target.name + _BESIDE)
+
+
+def chosen_checkpoint(given: Mapping[str, Any]) -> CheckpointOptions | None:
+    """What was asked of checkpoints; None if none of the options was given.
+
+    given : options by the names of the command line: checkpoint (a folder, or CheckpointOptions), checkpoint_every,
+    resume, keep_checkpoint. Raises InputError for a bad time."""
+    folder, every = given.get("checkpoint"), given.get("checkpoint_every")
+    resume, keep = bool(given.get("resume")), bool(given.get("keep_checkpoint"))
+    if isinstance(folder, CheckpointOptions):
+        return folder
+    if folder is None and every is None and not resume and not keep:
+        return None
+    return CheckpointOptions(None if folder is None else Path(folder),
+                             EVERY_SECONDS if every is None else parse_duration(every), resume, keep)
+
+
+def lock_folder(folder: Path) -> int:
+    """A lock on the folder of a checkpoint: the descriptor that holds it. Raises InputError if somebody has it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if not isinstance(error, BlockingIOError):
+            raise
+        raise InputError("another run keeps its checkpoint here now", path=folder,
+                         remedy="wait for it or give --checkpoint another folder") from None
+    return handle
+
+
+def check_own(folder: Path, own: Callable[[str], bool]) -> None:
+    """Raises InputError if something lies in the folder whose name is not one of a checkpoint's `own`."""
+    foreign = sorted(name for name in os.listdir(folder) if not own(name))
+    if foreign:
+        raise InputError("this folder is not a checkpoint", path=folder, text=foreign[0],
+                         remedy="give --checkpoint an empty or a new one")
+
+
+def check_resumed(folder: Path, resume: bool) -> None:
+    """Raises InputError unless what the folder has is to be gone on from."""
+    if not resume:
+        raise InputError("there is the checkpoint of a run here already", path=folder,
+                         remedy="go on with --resume, or delete the folder to begin again")
