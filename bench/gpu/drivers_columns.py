@@ -39,14 +39,8 @@ def _reads(device: Any, values: np.ndarray) -> Iterator[bool]:
     ids = np.arange(0, n, 3)
     yield np.array_equal(ops.gather(device, column, ids), values[ids])
     yield np.array_equal(ops.select(device, column, "<=", middle), np.flatnonzero(values <= middle))
-    starts = np.linspace(0, n, 5).astype(np.int64)
-    best = [values[a:b][reached[a:b]].max(initial=0) if reached[a:b].any() else -1
-            for a, b in zip(starts, starts[1:], strict=False)]
-    yield np.array_equal(ops.block_max(device, column, starts), best)
     bits = ops.reached_bitmap(device, column)
     yield np.array_equal(np.unpackbits(bits.view(np.uint8), bitorder="little")[:n].astype(bool), reached)
-    if top < 65535:
-        yield np.array_equal(device.to_host(ops.widen(device, ops.narrow(device, column, np.uint16))), values)
 
 
 def _writes(device: Any, values: np.ndarray, other: np.ndarray) -> Iterator[bool]:
@@ -67,9 +61,6 @@ def _writes(device: Any, values: np.ndarray, other: np.ndarray) -> Iterator[bool
     yield same(ops.recode, np.where(values == middle, 9, values).astype(np.uint32), [middle], 9)
     yield same(ops.recode_where_reached, np.where((values == middle) & there, 9, values).astype(np.uint32),
                device.array(other), [middle], 9)
-    # 2 more than `other` where that is a distance.
-    moved = np.where(there, other.astype(np.int64) + 2, UNREACHED)
-    yield same(ops.fold_bounds, np.minimum(values, moved).astype(np.uint32), device.array(other), 2)
 
 
 def pivots(subject: Subject, mapping: str) -> Iterator[bool]:

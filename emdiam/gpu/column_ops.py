@@ -1,4 +1,4 @@
-"""The verbs of a column on a device: the host's side of columns.cu and column_widths.cu.
+"""The verbs of a column on a device: the host's side of columns.cu.
 
 A column is uint32[n] on the device; the value with all bits set (UNREACHED) means unreached. What the verbs mean
 is said by traverse/columns.py, whose Column is the same on the CPU; unlike there, values that are handed out
@@ -13,11 +13,10 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
 
-from .device import Device, DeviceArray, blocks_for
+from .device import Device, DeviceArray
 from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, zeros
-from .registry import KERNEL_TYPES, find_entry
+from .registry import find_entry
 
 # Numbers of columns.cu.
 PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5})
@@ -29,11 +28,6 @@ _NO_VERTEX = int(np.iinfo(np.uint64).max)
 def _launch(device: Device, name: str, items: int, *args: Any) -> None:
     """Run an entry of columns.cu on about a thread an item."""
     KernelFile(device, "columns.cu").launch(name, items, *args)
-
-
-def _widths(device: Device, narrow: np.dtype[Any]) -> KernelFile:
-    """The kernels between columns of that type and those of uint32."""
-    return KernelFile(device, "column_widths.cu", {"NARROW": KERNEL_TYPES[narrow.name]})
 
 
 def _read(device: Device, number: DeviceArray) -> int:
@@ -128,23 +122,6 @@ def histogram(device: Device, values: DeviceArray, largest: int | None = None) -
     return device.to_host(counts).astype(np.int64)
 
 
-def narrow(device: Device, values: DeviceArray, dtype: DTypeLike) -> DeviceArray:
-    """The column as uint8 or uint16, sentinels kept sentinels. OverflowError if a reached value does not fit."""
-    small = device.empty(values.size, dtype)
-    too_large = zeros(device, 1, np.uint32)
-    _widths(device, small.dtype).launch("column_narrow", values.size, values, np.uint64(values.size), small, too_large)
-    if _read(device, too_large):
-        raise OverflowError(f"a value does not fit a column of {np.dtype(dtype)}")
-    return small
-
-
-def widen(device: Device, values: DeviceArray) -> DeviceArray:
-    """A column of uint8 or uint16 as uint32, sentinels kept sentinels."""
-    wide = device.empty(values.size, np.uint32)
-    _widths(device, values.dtype).launch("column_widen", values.size, values, np.uint64(values.size), wide)
-    return wide
-
-
 def gather(device: Device, values: DeviceArray, ids: np.ndarray | Sequence[int]) -> np.ndarray:
     """Values of vertices `ids`, uint32[k], sentinel included. IndexError for a vertex that there is not."""
     k = len(ids)
@@ -195,14 +172,6 @@ def recode_where_reached(device: Device, values: DeviceArray, other: DeviceArray
     return _read(device, changed)
 
 
-def fold_bounds(device: Device, values: DeviceArray, other: DeviceArray, shift: int) -> None:
-    """values = min(values, other + shift), entry by entry; a sum that would reach the sentinel changes nothing,
-    nor does an unreached entry of `other` (uint32[n]). shift : 0 or more."""
-    # A shift that is no uint32 makes every sum reach the sentinel.
-    if shift <= UNREACHED:
-        _launch(device, "column_fold", values.size, values, np.uint64(values.size), other, np.uint32(shift))
-
-
 def select(device: Device, values: DeviceArray, predicate: str, value: int, most: int | None = None) -> np.ndarray:
     """Vertices whose value compares so with `value`, as count_where compares, ascending, int64[k]. At most
     `most`, the first ones."""
@@ -223,21 +192,3 @@ def select(device: Device, values: DeviceArray, predicate: str, value: int, most
     vertices = device.empty(k, np.uint64)
     _launch(device, "select_vertices", tiles * block, values, np.uint64(n), *compared, sums, vertices, np.uint64(k))
     return device.to_host(vertices).astype(np.int64)
-
-
-def block_max(device: Device, values: DeviceArray, starts: np.ndarray) -> np.ndarray:
-    """Largest reached value in each range [starts[i], starts[i+1]), int64[k]; -1 if none. starts : int64[k + 1],
-    ascending, at most n. Raises IndexError for others."""
-    k = len(starts) - 1
-    if k < 1:
-        return np.empty(0, np.int64)
-    if int(np.min(starts)) < 0 or int(np.max(starts)) > values.size:
-        raise IndexError(f"a range ends beyond the {values.size} vertices")
-    block = find_entry("columns.cu", "column_range_max").block
-    largest = device.empty(k, np.uint32)
-    device.fill(largest, 0)
-    # Few ranges are shared by many blocks.
-    parts = max(1, blocks_for(values.size, block, device) // k)
-    _launch(device, "column_range_max", k * parts * block, values, device.array(np.asarray(starts).astype(np.uint64)),
-            np.uint64(k), np.uint64(parts), largest)
-    return device.to_host(largest).astype(np.int64) - 1

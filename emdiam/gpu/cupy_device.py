@@ -77,11 +77,12 @@ def check_device(device: Device) -> None:
     Raises the errors of failures.py, DeviceError if the result is wrong, and whatever CuPy raises that those do
     not know. A fraction of a second where the kernels lie compiled on disk.
     """
-    want = np.arange(_CHECKED_ITEMS, dtype=np.uint32)
-    values = device.array(want)
-    want[:3] = 7
+    items = np.arange(_CHECKED_ITEMS)
+    values = device.array(items.astype(np.uint32)[::-1])
     device.fill(values[:3], 7)
-    if not np.array_equal(device.to_host(column_ops.narrow(device, values, np.uint16)), want):
+    want = items[::-1].copy()
+    want[:3] = 7
+    if not np.array_equal(column_ops.gather(device, values, items[::-1]), want[::-1]):
         raise DeviceError(f"the device {device.name} computes wrong: a first kernel of {_CHECKED_ITEMS} numbers",
                           remedy=f"use another GPU, or {ON_CPU}")
 

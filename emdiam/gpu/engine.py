@@ -76,10 +76,10 @@ class GpuEngine(CpuEngine):
     def details(self) -> dict[str, Any]:
         """See CpuEngine.details: the plan of the device's memory and its measured peak, and how edges came."""
         vram = {**self.vram.to_dict(), "peak_bytes": self.device.peak_bytes()}
-        found = {"vram": vram, "upload_seconds": self.upload_seconds}
+        details = {"vram": vram, "upload_seconds": self.upload_seconds}
         if isinstance(self.graph, PagedGraph):
-            found |= {"paging": self.graph.pages.counts.to_dict(), "paging_model": asdict(self.graph.model)}
-        return found
+            details |= {"paging": self.graph.pages.counts.to_dict(), "paging_model": asdict(self.graph.model)}
+        return details
 
     def close(self) -> None:
         """Let go of what the device holds of the host's memory."""
@@ -96,35 +96,35 @@ class GpuEngine(CpuEngine):
             raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
         begin = time.perf_counter()
         self.reporter.begin()
-        found, levels, complete = self._search.run(int(source), radius)
+        array, levels, complete = self._search.run(int(source), radius)
         if targets is not None:
-            levels, complete = self._cut_at(found, np.unique(np.fromiter(targets, np.int64)), levels, complete)
+            levels, complete = self._cut_at(array, np.unique(np.fromiter(targets, np.int64)), levels, complete)
         if into is not None:
-            self.device.copy(found, on_device(into))
-        column = into if into is not None else DeviceColumn(self.device, found) if distances else None
+            self.device.copy(array, on_device(into))
+        column = into if into is not None else DeviceColumn(self.device, array) if distances else None
         run = Traversal(
-            int(source), levels if complete else None, levels, ops.count_reached(self.device, found),
-            ops.first_with(self.device, found, levels), column,
-            ops.histogram(self.device, found, levels).tolist() if profile else [])
-        self._reached = ops.reached_bits(self.device, found)
+            int(source), levels if complete else None, levels, ops.count_reached(self.device, array),
+            ops.first_with(self.device, array, levels), column,
+            ops.histogram(self.device, array, levels).tolist() if profile else [])
+        self._reached = ops.reached_bits(self.device, array)
         self._count(levels + 1, begin)
         self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity,
-                          reached=run.n_reached, profile=partial(self._profile, found, levels))
+                          reached=run.n_reached, profile=partial(self._profile, array, levels))
         return run
 
-    def _profile(self, found: DeviceArray, levels: int) -> list[list[int]]:
+    def _profile(self, array: DeviceArray, levels: int) -> list[list[int]]:
         """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of equally many levels."""
-        counts = ops.histogram(self.device, found, levels)
+        counts = ops.histogram(self.device, array, levels)
         step = -(-len(counts) // _MOST_POINTS)
         return [[first, int(counts[first : first + step].sum())] for first in range(0, len(counts), step)]
 
-    def _cut_at(self, found: DeviceArray, targets: np.ndarray, levels: int, complete: bool) -> tuple[int, bool]:
+    def _cut_at(self, array: DeviceArray, targets: np.ndarray, levels: int, complete: bool) -> tuple[int, bool]:
         """Stop at the level that reached the last target, if all are reached."""
-        last = int(ops.gather(self.device, found, targets).max(initial=0))
+        last = int(ops.gather(self.device, array, targets).max(initial=0))
         if last == ops.UNREACHED or len(targets) == 0:
             return levels, complete
         if last < levels:
-            ops.cut(self.device, found, last)
+            ops.cut(self.device, array, last)
         return last, False
 
     def _count(self, levels: int, begin: float) -> None:
@@ -140,11 +140,11 @@ class GpuEngine(CpuEngine):
         """See Engine.eccentricities."""
         arrays = None if columns is None else [on_device(column) for column in columns]
         self.reporter.begin()
-        found = self._replicas.eccentricities(
+        result = self._replicas.eccentricities(
             np.asarray(sources, np.int64), targets, arrays, self.facts.batch_bits, self._count)
-        self.reporter.end("multi-source", sources=len(found),
-                          eccentricity=None if targets is not None else int(found.max(initial=0)))
-        return found
+        self.reporter.end("multi-source", sources=len(result),
+                          eccentricity=None if targets is not None else int(result.max(initial=0)))
+        return result
 
     def reached(self) -> np.ndarray:
         """See Engine.reached."""
@@ -166,9 +166,9 @@ class GpuEngine(CpuEngine):
             return super().grow_clusters(masters, most_rounds)
         grower = LabelGrower(self.device, self.graph)
 
-        def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, most: int | None) -> tuple[bool, int]:
+        def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, rounds: int | None) -> tuple[bool, int]:
             begin = time.perf_counter()
-            whole, levels = grower(labels, seeds, tick, most)
+            whole, levels = grower(labels, seeds, tick, rounds)
             self.core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
             return whole, levels
 

@@ -19,7 +19,7 @@ from .source import Define, Defines
 
 IDS = ("u32", "u64")
 DISTANCES = ("u8", "u16", "u32")
-# dtype -> value of the macros VERTEX, DISTANCE and NARROW.
+# dtype -> value of the macros VERTEX and DISTANCE.
 KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
 # Files of the variants are in this folder of kernels/.
 VARIANTS = "variants/"
@@ -52,7 +52,6 @@ def combinations(**values: tuple[Define, ...]) -> tuple[Defines, ...]:
 VERTICES = combinations(VERTEX=IDS)
 _COUNTING = combinations(VERTEX=IDS, COUNT_ARCS=(0, 1))
 _WORDS = combinations(VERTEX=IDS, WORDS=(1, 2, 4, 8))
-_NARROW = combinations(NARROW=("u8", "u16"))
 
 
 def mapping_builds(names: Sequence[str], others: Sequence[Defines] = VERTICES) -> tuple[Defines, ...]:
@@ -103,8 +102,7 @@ ENTRIES: tuple[Entry, ...] = (
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_count", "column_histogram",
            "column_gather", "column_put", "column_fill_where", "column_recode", "column_recode_reached",
-           "column_fold", "column_range_max", "select_counts", "select_vertices"),
-    *plain("column_widths.cu", "column_narrow", "column_widen", builds=_NARROW),
+           "select_counts", "select_vertices"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),
     Entry("bounds.cu", "fold_pivot", registers=40),
 )

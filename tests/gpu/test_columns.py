@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -94,11 +92,6 @@ def check_changing(device: Device, values: np.ndarray) -> None:
     assert ops.recode_where_reached(device, mine, device.array(other), [4, U], 11) \
         == want.recode_where_reached(RamColumn(other), [4, U], 11)
     same()
-    for shift in (7, 0, U - 5, U, U + 9):
-        ops.fold_bounds(device, mine, device.array(other), shift)
-        sums = np.where(other == U, U, np.minimum(other.astype(np.int64) + shift, U))
-        want.raw()[:] = np.minimum(want.raw(), sums)
-        same()
     above = int(np.count_nonzero((want.raw() > 12) & (want.raw() != U)))
     assert ops.cut(device, mine, 12) == above
     want.recode(want.raw()[want.raw() > 12].tolist(), U)
@@ -152,41 +145,6 @@ def test_histograms(name: str) -> None:
             assert ops.histogram(device, mine, largest).tolist() == cut
 
 
-@pytest.mark.parametrize("name", DEVICES)
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
-def test_widths(name: str, dtype: type) -> None:
-    device, top = open_device(name), int(np.iinfo(dtype).max)
-    values = np.array([0, 1, top - 2, top - 1, U] * 20, np.uint32)
-    small = ops.narrow(device, device.array(values), dtype)
-    want = RamColumn(np.empty(len(values), dtype))
-    want.copy_from(RamColumn(values))
-    assert small.dtype == dtype and device.to_host(small).tolist() == want.raw().tolist()
-    wide = ops.widen(device, small)
-    assert wide.dtype == np.uint32 and device.to_host(wide).tolist() == values.tolist()
-    for large in (top, top + 1, U - 1):
-        values[77] = large
-        with pytest.raises(OverflowError, match="does not fit a column of uint"):
-            ops.narrow(device, device.array(values), dtype)
-
-
-@pytest.mark.parametrize("name", DEVICES)
-def test_ranges(name: str) -> None:
-    """Few ranges and many, empty ones, ones that leave vertices out."""
-    device, values = open_device(name), column_of("levels", 1500)
-    values[200:300] = U
-    mine = device.array(values)
-    for starts in ([0, 1500], [0, 200, 300, 300, 1500], [7, 8, 1400], list(range(0, 1501, 25)), [1500, 1500], [3]):
-        found = ops.block_max(device, mine, np.array(starts))
-        ranges = [values[low:high] for low, high in itertools.pairwise(starts)]
-        want = [int(part[part != U].max(initial=0)) if (part != U).any() else -1 for part in ranges]
-        assert found.dtype == np.int64 and found.tolist() == want
-    none = ops.block_max(device, mine[200:300], np.array([0, 50, 100]))
-    assert none.tolist() == [-1, -1]
-    for starts in ([0, 1501], [-1, 5]):
-        with pytest.raises(IndexError, match="a range ends beyond"):
-            ops.block_max(device, mine, np.array(starts))
-
-
 def test_numbers_beyond_the_values() -> None:
     """What no value can be is still smaller or larger than all."""
     device, values = open_device("shim-0"), column_of("large", 100)
@@ -220,11 +178,7 @@ def test_no_vertices() -> None:
     assert ops.gather(device, nothing, []).tolist() == ops.select(device, nothing, ">=", 0).tolist() == []
     assert ops.recode(device, nothing, [1], 2) == ops.recode_where_reached(device, nothing, empty(device), [1], 2) == 0
     assert ops.recode(device, nothing, [1], 2, np.empty(0, np.uint64)) == 0
-    assert ops.block_max(device, nothing, np.array([0, 0])).tolist() == [-1]
-    small = ops.narrow(device, nothing, np.uint8)
-    assert small.size == ops.widen(device, small).size == 0
     ops.put(device, nothing, [], 1)
-    ops.fold_bounds(device, nothing, empty(device), 1)
 
 
 def test_what_cannot_be_is_refused() -> None:

@@ -140,12 +140,13 @@ class FakeArray:
         self.values[:] = value
 
 
-def narrowed(grid: Any, block: Any, args: Any, **options: Any) -> None:
-    """What column_narrow does to values that fit."""
-    args[2].values[:] = args[0].values
+def gathered(grid: Any, block: Any, args: Any, **options: Any) -> None:
+    """What column_gather does."""
+    values, vertices, _, out = args
+    out.values[:] = values.values[vertices.values]
 
 
-def fake_module(launch: Any = narrowed, function: Any = None) -> Any:
+def fake_module(launch: Any = gathered, function: Any = None) -> Any:
     """RawModule, whose entries do `launch`, or are found by `function`."""
     found = function or (lambda entry: SimpleNamespace(kernel=launch))
     return lambda code, options: SimpleNamespace(get_function=found)
@@ -215,7 +216,7 @@ def test_a_device_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def wrong(grid: Any, block: Any, args: Any, **options: Any) -> None:
-    args[2].values[:] = 5
+    args[3].values[:] = 5
 
 
 HEADERS = RuntimeError("Failed to find CUDA headers. Please install CUDA toolkit headers (e.g. [ctk])")

@@ -7,9 +7,6 @@
 // without atomic operations. Bits behind the last vertex are set in `visited`, and clear in frontiers.
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
 // 1: counts[2] gets the number of arcs that were looked at.
 #ifndef COUNT_ARCS
 #define COUNT_ARCS 0

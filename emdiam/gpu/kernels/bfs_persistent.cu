@@ -7,10 +7,6 @@
 // Work: O(n + m).
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 #define BATCH 4u         // arcs that a lane asks for at once
 #define LANE_ROW 32u     // longer rows are done by the whole warp
 #define SOLO_SLOTS 512u  // largest frontier of block 0 alone

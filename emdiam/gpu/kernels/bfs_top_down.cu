@@ -4,7 +4,7 @@
 // Merrill, Garland and Grimshaw. The bitmap is 1/32 of the distances and stays in the second cache for up to
 // some hundred million vertices. Work: O(n + m) in all levels together.
 #include "mapping.cuh"
-#include "active.cuh"
+#include "claims.cuh"
 
 // The visitor holds more than those that the mappings with windows of sums had in mind: 48 registers for 40.
 #define TOP_DOWN_RESIDENT (MAPPING_RESIDENT == 6 ? 5 : MAPPING_RESIDENT)

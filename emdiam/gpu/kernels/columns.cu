@@ -153,34 +153,6 @@ column_recode_reached(u32* values, u64 n, const u32* other, const u32* old, u64 
     if (lane_id() == 0 && mine != 0) atomicAdd(count, mine);
 }
 
-// values become the smaller of them and other + shift; a sum that would reach the sentinel changes nothing, nor
-// does an unreached entry of other: u32[n].
-extern "C" __global__ void __launch_bounds__(256)
-column_fold(u32* values, u64 n, const u32* other, u32 shift) {
-    for (u64 v = first_item(); v < n; v += item_stride()) {
-        const u32 theirs = other[v];
-        // An unreached entry is the sentinel, so its sum is at least that.
-        const u64 sum = static_cast<u64>(theirs) + shift;
-        if (sum < values[v]) values[v] = static_cast<u32>(sum);
-    }
-}
-
-// out: u32[n_ranges], 0 at first: the largest reached value plus 1 of vertices starts[i] to starts[i + 1] - 1, 0
-// if none is reached. starts: u64[n_ranges + 1]. A range is shared by `parts` blocks; any grid.
-extern "C" __global__ void __launch_bounds__(256)
-column_range_max(const u32* values, const u64* starts, u64 n_ranges, u64 parts, u32* out) {
-    for (u64 task = blockIdx.x; task < n_ranges * parts; task += gridDim.x) {
-        const u64 range = task / parts, end = starts[range + 1];
-        u32 mine = 0;
-        for (u64 v = starts[range] + task % parts * blockDim.x + threadIdx.x; v < end; v += parts * blockDim.x) {
-            const u32 value = values[v];
-            if (value != UNREACHED && value >= mine) mine = value + 1u;
-        }
-        mine = warp_max(mine);
-        if (lane_id() == 0 && mine > load_fresh(out + range)) atomicMax(out + range, mine);
-    }
-}
-
 // -- Selection --
 // The vertices whose value compares with a number, ascending: counted tile by tile, placed by exclusive sums.
 // Source: papers/004, 3.1 (prefix sum), as the compaction of a vector. Work: O(n), two passes.

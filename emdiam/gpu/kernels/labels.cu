@@ -5,7 +5,7 @@
 // also traverse/labels.py, the same on the CPU.
 // Work: O(n + m) in all levels together, since a vertex is queued once.
 #include "mapping.cuh"
-#include "active.cuh"
+#include "claims.cuh"
 
 #define OWNER_BITS 32u
 

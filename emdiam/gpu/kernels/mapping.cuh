@@ -1,5 +1,5 @@
-// Load balancing: how the arcs of a frontier are handed to threads. One of the mapping_*.cuh is chosen by
-// -DMAPPING=MAPPING_...; all offer the same function:
+// Load balancing: how the arcs of a frontier are handed to threads. One mapping of mapping_rows.cuh and
+// mapping_search.cuh is chosen by -DMAPPING=MAPPING_...; all offer the same function:
 //
 //     entry(FRONTIER_PARAMETERS, ...)
 //     __shared__ u64 scratch[MAPPING_WORDS];              // in the entry, at most MOST_THREADS threads a block
@@ -18,10 +18,6 @@
 #define EMDIAM_MAPPING_CUH
 
 #include "simt.cuh"
-
-#ifndef VERTEX
-#define VERTEX u32
-#endif
 
 #define MAPPING_THREADS 1
 #define MAPPING_VIRTUAL_WARPS 2
@@ -86,30 +82,12 @@ template <typename I> DEVICE I find_row(const u64* starts, I low, I high, u64 un
     return low;
 }
 
-// Here and not in the files that use it: an include is put into the text once, in whichever branch it stands.
-#include "mapping_window.cuh"
-
-#if MAPPING == MAPPING_THREADS
-#include "mapping_threads.cuh"
-#elif MAPPING == MAPPING_VIRTUAL_WARPS
-#include "mapping_virtual_warps.cuh"
-#elif MAPPING == MAPPING_DYNAMIC_WARPS
-#include "mapping_dynamic_warps.cuh"
-#elif MAPPING == MAPPING_CTA_WARP_SCAN
-#include "mapping_cta_warp_scan.cuh"
-#elif MAPPING == MAPPING_DIRECT_SEARCH
-#include "mapping_direct_search.cuh"
-#elif MAPPING == MAPPING_WARP_SEARCH
-#include "mapping_warp_search.cuh"
-#elif MAPPING == MAPPING_BLOCK_SEARCH
-#include "mapping_block_search.cuh"
-#elif MAPPING == MAPPING_TWO_PHASE
-#include "mapping_two_phase.cuh"
-#elif MAPPING == MAPPING_MULTI_PHASE
-#include "mapping_multi_phase.cuh"
-#else
+#if MAPPING < MAPPING_THREADS || MAPPING > MAPPING_MULTI_PHASE
 #error "MAPPING is none of the mappings of mapping.cuh"
 #endif
+// Both: an include is put into the text once, in whichever branch it stands.
+#include "mapping_rows.cuh"
+#include "mapping_search.cuh"
 
 // Blocks of 256 threads that entries with this mapping should have resident on a multiprocessor, for
 // __launch_bounds__.

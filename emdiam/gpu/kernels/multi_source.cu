@@ -3,7 +3,7 @@
 // Source: Then et al., PVLDB 2014 (MS-BFS), section 3; the queue as in Merrill, Garland and Grimshaw.
 // Work: O(WORDS) for each arc of the frontier.
 #include "mapping.cuh"
-#include "active.cuh"
+#include "claims.cuh"
 
 #ifndef WORDS
 #define WORDS 1

@@ -6,9 +6,6 @@
 // Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; pulling needs an undirected graph.
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
 #ifndef WORDS
 #define WORDS 1
 #endif

@@ -6,10 +6,6 @@
 // Source: Subway, EMOGI and HyTGraph, as told of in docs/gpu.md. Work: O(n / 32 + rows and blocks that they touch).
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 // Bytes that the bus brings at once, when a kernel reads memory of the host.
 #define SECTOR 32ull
 

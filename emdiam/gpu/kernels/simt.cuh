@@ -20,6 +20,11 @@ typedef unsigned int u32;
 typedef long long i64;
 typedef unsigned long long u64;
 
+// Type of a vertex, for all kernels that have one.
+#ifndef VERTEX
+#define VERTEX u32
+#endif
+
 #define WARP 32u
 #define FULL_WARP 0xffffffffu
 

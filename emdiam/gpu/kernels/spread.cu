@@ -3,7 +3,6 @@
 // Source: F-Diam, Algorithm 5, section 4.5 (Eliminate), for many seeds at once.
 // Work: O(n + m) in all levels together, since a vertex is lowered once.
 #include "mapping.cuh"
-#include "active.cuh"
 #include "claims.cuh"
 
 // Places in the counts of a level.

@@ -2,10 +2,6 @@
 // Source: F-Diam, section 4.5. Work: O(seeds), and O(n).
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 // Places in the counts of a level.
 #define N_FOLLOWING 0
 #define LOWERED 1

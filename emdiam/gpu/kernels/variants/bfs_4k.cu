@@ -6,10 +6,6 @@
 // left to a launch by the host, where the paper launches from the device. Work: O(n + m).
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 #define MOST_WARPS 8u
 #define LOCAL_SLOTS 64u
 #define TABLE_SLOTS 1024u

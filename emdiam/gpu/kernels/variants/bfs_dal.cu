@@ -8,9 +8,6 @@
 // memory, so that their difference stays what it was.
 #include "simt.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
 #ifndef DISTANCE
 #define DISTANCE u32
 #endif

@@ -6,10 +6,6 @@
 // Going up takes neighbours for predecessors, so the graph is undirected.
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 // offsets: u64[n + 1], neighbours: VERTEX[m], frontier: VERTEX[n_frontier], distances: u32[n] with all bits
 // set where unreached, next: distance of what is reached, reached: VERTEX[n], gets each reached vertex once,
 // in any order, counts: u64[2], zeros before, gets the number of reached vertices and of their arcs.

@@ -3,7 +3,7 @@
 // that of Merrill, Garland and Grimshaw.
 // Work: O(n + m) in all levels together.
 #include "mapping.cuh"
-#include "active.cuh"
+#include "claims.cuh"
 
 // Sets the distance of a neighbour and puts it into the next queue, once, whoever finds it first.
 struct Discover {

@@ -5,9 +5,6 @@
 // Work: O(n) a level and O(m) in all, so O(n * levels + m).
 #include "simt.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
 #ifndef DISTANCE
 #define DISTANCE u32
 #endif

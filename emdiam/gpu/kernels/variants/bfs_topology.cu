@@ -4,10 +4,6 @@
 // Source: papers/004, section 2.1. Distances are u32[n] with all bits set where unreached. n: vertices, m: arcs.
 #include "claims.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 // -- Masks, approach of Harish and Narayanan --
 // A vertex reached in a level goes to a second mask first and joins the frontier by a kernel of its own; so none is
 // expanded in the level that reached it. Work: O(n) a level and O(m) in all, so O(n * levels + m). Space: three

@@ -7,12 +7,7 @@
 // who reaches a vertex, so that queues never outgrow n vertices and m arcs.
 #ifndef EMDIAM_CONTRACTION_CUH
 #define EMDIAM_CONTRACTION_CUH
-#include "active.cuh"
 #include "claims.cuh"
-
-#ifndef VERTEX
-#define VERTEX u32
-#endif
 
 #define SIEVE_WARPS 8u                            // of a block of 256 threads
 #define WARP_TABLE 64u

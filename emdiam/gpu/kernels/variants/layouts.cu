@@ -4,10 +4,6 @@
 // Source: papers/001, section IV-B (Figures 3 and 4). Work: O(n + m + padding).
 #include "simt.cuh"
 
-#ifndef VERTEX
-#define VERTEX u32
-#endif
-
 // offsets: u64[n + 1], neighbours: VERTEX[m], starts: u64[n + 1], where the lists begin, the last item being
 // their end; sizes: u64[n], lists: VERTEX[starts[n]]. Copies the rows, a warp each, and sets all bits of the
 // padding, which is no vertex. Any grid.

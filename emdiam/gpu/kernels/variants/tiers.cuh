@@ -5,11 +5,7 @@
 // for room in the queue of the grid once. Full queues pass on to the next tier.
 #ifndef EMDIAM_TIERS_CUH
 #define EMDIAM_TIERS_CUH
-#include "active.cuh"
-
-#ifndef VERTEX
-#define VERTEX u32
-#endif
+#include "claims.cuh"
 
 #define MOST_WARPS 8u                             // of a block of 256 threads
 #define WARP_SLOTS 64u                            // of the queue of a warp
