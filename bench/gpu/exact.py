@@ -45,12 +45,13 @@ class Case:
         from emdiam.gpu.engine import engine_on_device
         from emdiam.gpu.setting import OnDevice
         from emdiam.gpu.vram import plan_vram
+        from emdiam.runs.registry import entry_of
 
         self.setting, self.graph = setting, graph
         self.limit = Limit(setting.sizes.exact_seconds)
         self._cpu = stack.enter_context(memory_engine(graph, setting.sizes.block_items))
         on_device = OnDevice(setting.device)
-        plan = plan_vram(self._cpu.store, on_device, METHODS["pivots"].definition().device)
+        plan = plan_vram(self._cpu.store, on_device, entry_of("pivots").definition().device)
         self._gpu = stack.enter_context(engine_on_device(self._cpu, on_device, plan))
         for engine in (self._cpu, self._gpu):
             engine.reporter.listener = self.limit

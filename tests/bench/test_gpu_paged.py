@@ -90,6 +90,7 @@ def test_a_room_is_what_a_paged_search_takes() -> None:
         assert held - (32 << 10) <= device.peak <= held + (32 << 10) < room.limit
 
 
+@settings(deadline=None)
 @given(n=st.integers(1, 10**7), degree=st.integers(0, 100), log=st.integers(6, 18))
 def test_rooms_hold_what_they_promise(n: int, degree: int, log: int) -> None:
     room = room_for(n, n * degree, 1 / 8, 1 << log)
