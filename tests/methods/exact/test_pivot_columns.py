@@ -103,7 +103,7 @@ def test_a_batch_with_columns_takes_what_is_said(k: int) -> None:
     with engines(1 << 12) as make:
         engine = make(graph)
         sources = np.arange(k) * 31
-        engine.eccentricities(sources[:1])  # compiled and loaded
+        engine.eccentricities(sources, columns=[engine.new_column(200) for _ in sources])  # compiled and loaded
         shelf = Shelf(cast(Engine, engine), 200, engine.new_column(200), 1 << 40, None)
         shelf.budget = next(room for room in range(0, 1 << 30, 4096) if _columns(shelf, room) >= k)
         with allocated() as peak:
