@@ -31,7 +31,6 @@ from .scaling_fit import (
     Observation,
     bitmap_byte_seconds,
     cluster_of,
-    copied_seconds,
     fit_costs,
     known_costs,
     observe,
@@ -89,7 +88,6 @@ def fit(cache: Cache, graphs: dict[str, float], workers: Sequence[int], counted:
                 if count != counted:
                     bases.append(int(plan["base_bytes"]))
     micro = {"bitmap_byte": bitmap_byte_seconds(), "base_bytes": max(bases),
-             "copied": copied_seconds(next(iter(prepared[0].levels.values()))[:, 0]),
              "decode_arc": min(one.decode for one in prepared)}
     costs, crowd, ratios = fit_costs(seen, known_costs(spent), micro)
     shapes = {one.graph.name: _learned(one, [run for run in seen if run.graph == one.graph.name]) for one in prepared}
@@ -124,8 +122,7 @@ def _learned(one: Prepared, seen: Sequence[Observation]) -> Shape:
         again[workers] = sum(run.sparse_arcs for run in mine) / max(1.0, sum(run.row_arcs for run in mine))
     bias = max(1.0, scanned / sum(expected[run.source] for run in dense)) if dense else 1.0
     several = [run for run in seen if run.workers > 1]
-    copied = sum(run.copy_bytes for run in several) / max(1, len(several)) / one.shape.n_vertices
-    return replace(one.shape, bias=bias, rounds=rounds, again=again, copy_bytes=copied,
+    return replace(one.shape, bias=bias, rounds=rounds, again=again,
                    dense=any(run.dense_levels for run in several or seen))
 
 
@@ -142,7 +139,7 @@ def bound_bytes(one: dict[str, Any], n_vertices: int) -> float:
 # -- showing ------------------------------------------------------------------------------------
 def costs_table(kept: dict[str, Any]) -> Table:
     """The costs, in units that people read."""
-    small = ("byte", "sparse_arc", "dense_arc", "vertex", "copied", "bitmap_byte", "decode_arc")
+    small = ("byte", "sparse_arc", "dense_arc", "vertex", "bitmap_byte", "decode_arc")
     scale = dict.fromkeys(small, (1e9, "ns"))
     rows = [[name, f"{value * scale.get(name, (1e6, ''))[0]:,.3g} {scale.get(name, (1e6, 'us'))[1]}"]
             for name, value in kept["costs"].items() if not name.endswith("_bytes")]
@@ -153,7 +150,7 @@ def costs_table(kept: dict[str, Any]) -> Table:
 def observations_table(kept: dict[str, Any]) -> Table:
     """One row a graph and number of workers: means over the sources."""
     header = ["graph", "workers", "ms a BFS", "model", "rounds", "dense", "bytes", "model", "of the bound", "facts",
-              "copies", "waits", "foreign cores"]
+              "waits", "foreign cores"]
     sizes = {shape["name"]: shape["n_vertices"] for shape in kept["shapes"]}
     rows: dict[tuple[str, int], list[dict[str, Any]]] = {}
     for one in kept["observations"]:
@@ -173,7 +170,6 @@ def _observed(name: str, workers: int, found: list[dict[str, Any]], n_vertices: 
     return [name, str(workers), seconds, modelled, f"{mean('rounds'):,.0f}",
             f"{mean('dense_levels'):.1f}", f"{mean('payload_bytes'):,.0f}", f"{mean('payload_model'):,.0f}",
             f"{sent / bound:.2f}" if bound else "", f"{mean('fact_bytes'):,.0f}",
-            f"{mean('copy_bytes'):,.0f}",
             f"{100 * mean('wait_seconds') / workers / mean('seconds'):.0f} %", f"{mean('foreign_cores'):.2f}"]
 
 
@@ -185,7 +181,7 @@ def show_run(console: Console, shape: Shape, n_arcs: float, run: Run, traversals
     show(console, Table("Seconds a BFS", [*PARTS, "all", "bottleneck"], [
         [*(f"{bfs.seconds[part]:,.3g}" for part in PARTS), f"{bfs.total_seconds:,.4g}", bfs.bottleneck]]))
     console.print(f"bytes a BFS: {format_size(int(bfs.payload_bytes))} of vertices, {format_size(int(bfs.fact_bytes))} "
-                  f"of numbers, {format_size(int(bfs.copy_bytes))} of copies", highlight=False)
+                  "of numbers", highlight=False)
     console.print(f"{traversals} traversals: {run.seconds:,.0f} s ({run.open_seconds:,.0f} s to open), "
                   f"{format_size(int(run.bytes))}", highlight=False)
     memory = run.memory
@@ -248,7 +244,7 @@ def newest() -> Path:
 
 def simulate(console: Console, kept: dict[str, Any], given: argparse.Namespace) -> None:
     """Print the forecast of each shape."""
-    costs = Costs(**kept["costs"])
+    costs = Costs(**{name: value for name, value in kept["costs"].items() if name != "copied"})  # of older figures
     machines = Machines(given.workers, given.threads, given.memory, given.gbits * 1e9 / 8, given.disk)
     n_arcs = given.arcs or 2 * given.edges
     shapes = {shape["name"]: from_plain(shape) for shape in kept["shapes"]}

@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
-from unittest.mock import patch
 
 import numpy as np
 from scipy.optimize import nnls
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 WORKERS = (1, 2, 4)
 # Workers as threads of one process: rounds and bytes are those of so many machines, times are not.
 COUNTED = 16
-KNOWN = ("step", "task", "swap", "message", "byte", "copied")
+KNOWN = ("step", "task", "swap", "message", "byte")
 TERMS = ("round", "sparse_arc", "dense_arc", "vertex", "crowd")
 _SWAPS, _STEPS, _ROUNDS = 300, 40, 3
 _LARGE = 1 << 18
@@ -43,11 +42,10 @@ _BITMAP_ROUNDS = 5
 
 @dataclass(frozen=True)
 class Observation:
-    """One BFS over workers. levels : of it. steps : tasks asked of all workers. rounds : of one worker. messages,
-    payload_bytes, fact_bytes, copy_bytes, arcs, dense_levels : of all workers; payload without copies. wait_seconds
-    : of all, in swaps. found, found_sparse : vertices, and those found on sparse levels. row_arcs, sparse_arcs :
-    arcs of the rows of sparse levels, and arcs scanned on these. foreign_cores : load of others meanwhile. timed :
-    workers were processes."""
+    """One BFS over workers. levels : of it. steps : verbs asked of all workers. rounds : of one worker. messages,
+    payload_bytes, fact_bytes, arcs, dense_levels : of all workers. wait_seconds : of all, in swaps. found,
+    found_sparse : vertices, and those found on sparse levels. row_arcs, sparse_arcs : arcs of the rows of sparse
+    levels, and arcs scanned on these. foreign_cores : load of others meanwhile. timed : workers were processes."""
 
     graph: str
     workers: int
@@ -59,7 +57,6 @@ class Observation:
     messages: int
     payload_bytes: int
     fact_bytes: int
-    copy_bytes: int
     wait_seconds: float
     arcs: int
     dense_levels: int
@@ -112,19 +109,10 @@ def _children_seconds() -> float:
 
 def _one(engine: Any, source: int, shape: Shape) -> Observation:
     """One BFS. Which levels are sparse, the rule says; all, if none was dense."""
-    steps = 0
-    collect = engine.group.collect
-
-    def counted(*args: Any, **more: Any) -> Any:
-        nonlocal steps
-        steps += 1
-        return collect(*args, **more)
-
-    before, counters = _mail(engine), engine.reporter.stats()
-    with patch.object(engine.group, "collect", counted):
-        begin = time.perf_counter()
-        run = engine.bfs(source)
-        seconds = time.perf_counter() - begin
+    before, counters, verbs = _mail(engine), engine.reporter.stats(), engine.group.number
+    begin = time.perf_counter()
+    run = engine.bfs(source)
+    seconds, steps = time.perf_counter() - begin, engine.group.number - verbs
     after, spent = _mail(engine), engine.reporter.stats() - counters
     mail = {name: after[name] - before[name] for name in after}
     levels = [level for level in directed(shape, shape.n_arcs) if not level.dense or not spent.dense_levels]
@@ -134,7 +122,7 @@ def _one(engine: Any, source: int, shape: Shape) -> Observation:
         shape.name, engine.group.size, source, seconds, len(shape.levels), steps,
         round(mail["rounds"] / engine.group.size),
         int(mail["messages"]), int(mail["payload_bytes"]), int(mail["fact_bytes"]),
-        int(mail["copy_bytes"]), mail["wait_seconds"],
+        mail["wait_seconds"],
         spent.edges_scanned, spent.dense_levels, run.n_reached,
         sum(level.found for level in levels), rows, sparse, 0.0, True)
 
@@ -163,11 +151,11 @@ def overheads(store: Store, address: str) -> dict[str, float]:
     """Seconds of a step and of a swap over the workers at `address`: workers, step, step_cpu (of this process, which is
     client and scheduler), swap, swap_cpu (of one worker), byte_cpu (of a worker, for each byte that it sends)."""
     with open_engine(store, cluster=OnCluster(scheduler=address)) as engine:
-        group, everyone = engine.group, dict.fromkeys(range(engine.group.size), ())
-        group.collect(nothing, everyone)
+        group = engine.group
+        group.everyone(nothing)
         begin, cpu = time.perf_counter(), time.process_time()
         for _ in range(_STEPS):
-            group.collect(nothing, everyone)
+            group.everyone(nothing)
         step, step_cpu = (time.perf_counter() - begin) / _STEPS, (time.process_time() - cpu) / _STEPS
         swap, swap_cpu = _swap(group, _SWAPS, 0)
         large = _swap(group, _SWAPS // 4, _LARGE)[1]
@@ -177,12 +165,12 @@ def overheads(store: Store, address: str) -> dict[str, float]:
 
 def _swap(group: Any, rounds: int, size: int) -> tuple[float, float]:
     """(wall, CPU) seconds of a round, of the slowest worker."""
-    swaps = group.collect(count_swaps, dict.fromkeys(range(group.size), (rounds, size)), together=True).values()
+    swaps = group.everyone(count_swaps, rounds, size)
     return max(wall for wall, _ in swaps), max(cpu for _, cpu in swaps)
 
 
 def known_costs(measured: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """KNOWN but `copied`, from `overheads` on some numbers of workers: slopes of CPU seconds over workers, and what is
+    """KNOWN, from `overheads` on some numbers of workers: slopes of CPU seconds over workers, and what is
     left of the wall seconds of one step of one worker, and one swap of two."""
     few = min(measured, key=lambda one: one["workers"])
     pair = next(one for one in measured if one["workers"] == 2)
@@ -207,7 +195,7 @@ def features(seen: Observation, cores: int) -> tuple[list[float], list[float]]:
     abreast = min(seen.workers, cores)
     crowd, several = seen.workers / abreast, float(seen.workers > 1)
     return ([seen.steps, seen.steps * seen.workers, seen.rounds * several * crowd, seen.messages / abreast,
-             (seen.payload_bytes + seen.copy_bytes) / abreast, seen.found * several / abreast],
+             seen.payload_bytes / abreast],
             [seen.rounds * crowd, seen.sparse_arcs / abreast,
              max(0.0, seen.arcs - seen.sparse_arcs) / abreast, seen.found / abreast, seen.rounds * (crowd - 1)])
 
@@ -228,34 +216,17 @@ def fit_costs(
 ) -> tuple[Costs, float, list[float]]:
     """(costs, crowd, predicted / measured seconds of each observation), by those that are timed.
 
-    known : those of KNOWN but `copied`. micro : copied, bitmap_byte, decode_arc, base_bytes."""
+    known : those of KNOWN. micro : bitmap_byte, decode_arc, base_bytes."""
     cores = len(os.sched_getaffinity(0))
     before, rows = (np.array(part) for part in zip(*(features(one, cores) for one in seen), strict=True))
-    measured = {**known, "copied": micro["copied"]}
-    sure = before @ np.array([measured[name] for name in KNOWN])
+    sure = before @ np.array([known[name] for name in KNOWN])
     seconds, timed = np.array([one.seconds for one in seen]), np.array([one.timed for one in seen])
     found = fitted(rows[timed], np.maximum(0.0, seconds - sure)[timed], 1 / seconds[timed])
     *terms, crowd = found.tolist()
-    costs = Costs(**measured, **dict(zip(TERMS[:-1], terms, strict=True)), bitmap_byte=micro["bitmap_byte"],
+    costs = Costs(**known, **dict(zip(TERMS[:-1], terms, strict=True)), bitmap_byte=micro["bitmap_byte"],
                   decode_arc=micro["decode_arc"], base_bytes=int(micro["base_bytes"]),
                   fact_bytes=sum(one.fact_bytes for one in seen) / max(1, sum(one.messages for one in seen)))
     return costs, crowd, ((sure + rows @ found) / seconds).tolist()
-
-
-def copied_seconds(levels: np.ndarray) -> float:
-    """CPU seconds to make the copy of a distance: digest and packing of a piece with so many vertices on each level,
-    int64[levels], in random order."""
-    from emdiam.dask.replicas import PIECE_ITEMS, digest, packed
-
-    shares = levels / levels.sum()
-    piece = np.random.default_rng(1).choice(len(levels), PIECE_ITEMS, p=shares).astype(np.uint8)
-    best = np.inf
-    for _ in range(_BITMAP_ROUNDS):
-        begin = time.thread_time()
-        digest(piece)
-        packed(piece)
-        best = min(best, time.thread_time() - begin)
-    return float(best) / PIECE_ITEMS
 
 
 def bitmap_byte_seconds() -> float:

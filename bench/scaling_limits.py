@@ -63,7 +63,7 @@ def forecast_run(shape: Shape, n_arcs: float, machines: Machines, costs: Costs, 
     opened = max(read / machines.disk, arcs * costs.decode_arc / machines.threads)
     folds = VERBS * (costs.step + machines.workers * costs.task + own * COLUMN_BYTES / 4 * costs.bitmap_byte)
     return Run(bfs, opened, opened + traversals * (bfs.total_seconds + folds),
-               traversals * (bfs.payload_bytes + bfs.fact_bytes + bfs.copy_bytes), memory,
+               traversals * (bfs.payload_bytes + bfs.fact_bytes), memory,
                limits_of(shape, n_arcs, machines, costs))
 
 
@@ -105,7 +105,7 @@ def _time_limits(shape: Shape, n_arcs: float, machines: Machines, costs: Costs) 
         "network": f"{format_size(int(bfs.payload_bytes / machines.workers))} sent by a worker in a BFS",
         "latency": f"{bfs.rounds:,.0f} rounds of {machines.workers * (machines.workers - 1):,} messages",
         "bitmaps": f"a dense level passes over all n bits on each worker: {passes:.2g} s, however many workers",
-        "scheduler": f"{bfs.steps:,.0f} steps of {machines.workers} tasks",
+        "scheduler": f"{bfs.steps:,.0f} verbs asked of {machines.workers} ranks",
         "disk": f"{format_size(int(bfs.read_bytes))} read by a worker in a BFS",
     }
     share = {part: bfs.seconds[part] / total for part in why}

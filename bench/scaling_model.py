@@ -25,13 +25,10 @@ DENSE_ARCS = 1 << 15
 # sparse one whose queue overflows, and of the start.
 DENSE_PASSES, OVERFLOW_PASSES, START_PASSES = 9, 10, 2
 ROUNDS = 2
-SLICE_SECONDS = 0.2
-# Tasks on every worker beside slices and dense levels: to begin, and to copy the distances.
-START_STEPS = 2
 # Bytes a vertex of the widest phase of pivots at worst (docs/memory.md), of which a worker plans its share.
 COLUMN_BYTES = 18.9
 BLOCK_ENTRY = 24
-PARTS = ("arcs", "vertices", "bitmaps", "network", "latency", "scheduler", "copies", "disk")
+PARTS = ("arcs", "vertices", "bitmaps", "network", "latency", "scheduler", "disk")
 
 
 @dataclass(frozen=True)
@@ -42,8 +39,7 @@ class Shape:
     row, of all. bytes_per_arc : on disk. stretch : levels grow as size ** stretch, and borders shrink so. bias :
     arcs scanned on dense levels, over what the rule expects. rounds, again : by number of workers, rounds a level,
     and arcs scanned on sparse levels over arcs of their rows, both as measured; thin searches make few rounds and
-    scan arcs again. copy_bytes : of packed distances, a vertex.
-    dense : whether any level went bottom-up."""
+    scan arcs again. dense : whether any level went bottom-up."""
 
     name: str
     n_vertices: int
@@ -58,18 +54,16 @@ class Shape:
     bias: float = 1.0
     rounds: Mapping[int, float] = field(default_factory=lambda: {1: ROUNDS})
     again: Mapping[int, float] = field(default_factory=lambda: {1: 1.0})
-    copy_bytes: float = 0.0
     dense: bool = True
 
 
 @dataclass(frozen=True)
 class Costs:
-    """Seconds. step : of the client for one task on every worker; task : more for each worker; round : of Python
-    for a level or part of one; swap, message : of handing over in it, and more for each message of one worker; byte
-    : a payload byte that a worker sends (and another receives); sparse_arc, dense_arc : a thread and an arc; vertex
-    : to settle one, copied : to give its distance to the worker that keeps a copy; bitmap_byte : to pass over a
-    byte; decode_arc : to read and decode an arc that is in the page cache. base_bytes : of a worker's process,
-    kernels loaded. fact_bytes : numbers in a message."""
+    """Seconds. step : of the client for one verb on every worker; task : more for each worker; round : of Python for a
+    level or part of one; swap, message : of handing over in it, and more for each message of one worker; byte : a
+    payload byte that a worker sends (and another receives); sparse_arc, dense_arc : a thread and an arc; vertex : to
+    settle one; bitmap_byte : to pass over a byte; decode_arc : to read and decode an arc that is in the page cache.
+    base_bytes : of a worker's process, kernels loaded. fact_bytes : numbers in a message."""
 
     step: float
     task: float
@@ -80,7 +74,6 @@ class Costs:
     sparse_arc: float
     dense_arc: float
     vertex: float
-    copied: float
     bitmap_byte: float
     decode_arc: float
     base_bytes: int
@@ -116,14 +109,13 @@ class Level:
 
 @dataclass
 class Forecast:
-    """Of one BFS. seconds : by PARTS. payload_bytes : from worker to worker, in all; fact_bytes : numbers beside
-    it; copy_bytes : copies of distances. read_bytes : of one worker, from disk. levels, dense_levels, rounds, steps
-    : counts. found_sparse : vertices discovered on sparse levels."""
+    """Of one BFS. seconds : by PARTS. payload_bytes : from worker to worker, in all; fact_bytes : numbers beside it.
+    read_bytes : of one worker, from disk. levels, dense_levels, rounds, steps (verbs asked of all) : counts.
+    found_sparse : vertices discovered on sparse levels."""
 
     seconds: dict[str, float] = field(default_factory=lambda: dict.fromkeys(PARTS, 0.0))
     payload_bytes: float = 0.0
     fact_bytes: float = 0.0
-    copy_bytes: float = 0.0
     read_bytes: float = 0.0
     levels: float = 0.0
     dense_levels: float = 0.0
@@ -238,7 +230,7 @@ def forecast_bfs(shape: Shape, n_arcs: float, machines: Machines, costs: Costs) 
     n = enlarged(shape, n_arcs)[0]
     levels = directed(shape, n_arcs)
     memory = worker_memory(shape, n_arcs, machines, costs.base_bytes)
-    found, sparse = Forecast(), 0.0
+    found = Forecast(steps=1)
     for level, payload in zip(levels, traffic(shape, levels, n, machines.workers), strict=True):
         parts = _level_seconds(shape, level, (payload, n), machines, costs)
         read = _read_bytes(shape, level, n_arcs, machines, memory)
@@ -246,15 +238,9 @@ def forecast_bfs(shape: Shape, n_arcs: float, machines: Machines, costs: Costs) 
         parts["disk"] = max(read / machines.disk, decoded)
         for part, seconds in parts.items():
             found.seconds[part] += level.times * seconds
-        sparse += 0.0 if level.dense else level.times * sum(parts.values())
         _count(found, level, (payload, read), rounds_of(shape, machines.workers))
-    if machines.workers > 1:
-        own = n / machines.workers
-        found.copy_bytes = n * shape.copy_bytes
-        found.seconds["copies"] = max(own * costs.copied, own * shape.copy_bytes / machines.network)
     found.seconds["bitmaps"] += START_PASSES * n / 8 * costs.bitmap_byte
     found.fact_bytes = found.rounds * machines.workers * (machines.workers - 1) * costs.fact_bytes
-    found.steps = START_STEPS + found.dense_levels + sparse // SLICE_SECONDS
     found.seconds["scheduler"] = found.steps * (costs.step + costs.task * machines.workers)
     return found
 
@@ -302,16 +288,15 @@ def _read_bytes(shape: Shape, level: Level, n_arcs: float, machines: Machines, m
 
 def worker_memory(shape: Shape, n_arcs: float, machines: Machines, base_bytes: int) -> dict[str, float]:
     """Bytes of a worker by what takes them: base; whole (state for all vertices of the graph: bitmaps and queues);
-    range (offsets and bitmaps of its own); columns (of pivots, at worst); copies (of a neighbour's, at worst as
-    much); tables; blocks (all of its range); arena (what is left for them); need (all but the arena)."""
+    range (offsets and bitmaps of its own); columns (of pivots, at worst); tables; blocks (all of its range); arena
+    (what is left for them); need (all but the arena)."""
     n = enlarged(shape, n_arcs)[0]
     workers, width = machines.workers, id_dtype(int(n)).itemsize
     own = n / workers
     state = range_state_bytes(int(n), int(own), int(n_arcs / workers), width)
     whole = n / 4 + queue_capacity(int(n)) * (3 * width + 8)
     found = {"base": float(base_bytes), "whole": whole + n / 4, "range": state - whole,
-             "columns": COLUMN_BYTES * own, "copies": COLUMN_BYTES * own * (workers > 1),
-             "tables": BLOCK_ENTRY * n_arcs / CHUNK_IDS}
+             "columns": COLUMN_BYTES * own, "tables": BLOCK_ENTRY * n_arcs / CHUNK_IDS}
     need = sum(found.values())
     blocks = n_arcs * width / workers
     return {**found, "need": need, "blocks": blocks,

@@ -88,4 +88,5 @@ def from_plain(kept: dict[str, Any]) -> Shape:
     tables = {name: {int(parts): float(value) for parts, value in kept[name].items()}
               for name in ("crossing", "borders", "balance", "rounds", "again")}
     levels = tuple((float(v), float(a)) for v, a in kept["levels"])
-    return Shape(**{**kept, **tables, "levels": levels})
+    known = {name: value for name, value in kept.items() if name != "copy_bytes"}  # of older figures
+    return Shape(**{**known, **tables, "levels": levels})

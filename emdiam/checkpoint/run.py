@@ -83,8 +83,11 @@ class Checkpoint:
             raise
 
     def attach(self, engine: CpuEngine | DaskEngine, progress: Listener | None = None) -> Any:
-        """The engine for the method. progress : told of what there was. Raises BudgetError where there is
-        less memory than the run had that left the checkpoint."""
+        """The engine for the method, which begins; again, where workers were lost. progress : told of what there was.
+        Raises BudgetError where there is less memory than the run had that left the checkpoint."""
+        if self._engine is not None:  # its records are answers now
+            self._journal.close()
+            self._journal = Journal(self._folder)
         if not self._facts:
             self._facts = run_facts(engine)
             self._folder.write_manifest(self._identity, self._facts)

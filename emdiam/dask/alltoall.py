@@ -1,9 +1,15 @@
-"""Worker to worker: every rank gives every other one message a round, over Dask's own connections.
+"""Rounds between ranks: every rank gives every other one a message, or all learn a few numbers of all.
 
-A round is one call of `swap` on every rank, in the same order everywhere. Messages go straight from worker to worker
-over the comms of dask.distributed (its addresses, its TLS, its interfaces), never through scheduler or client. A rank
-whose connection is lost, or which told of a failure, ends the round of all others with PeerLost, so nobody waits for
-the dead; a slow one is waited for.
+A round is one call of `swap` or `share` on every rank, in the same order everywhere. `swap` goes straight from worker
+to worker, each message once. `share` gathers along a tree: in ceil(log2 ranks) steps each rank sends all that it knows
+to one other (Bruck's allgather), so 64 ranks send 6 messages each and not 63.
+Messages go over connections of dask.distributed that ranks open once to each other (`distributed.comm.listen` and
+`connect`, with the workers' own TLS), not over calls of the actors: measured on two cores, a round of calls takes
+0.60 ms of CPU a rank where a round of messages takes 0.31 with 2 ranks (1.2 to 1.9 ms of time after 0.6 to 1.0), 1.8
+and 0.8 ms with 4, since each call is answered; a task on each worker took 10 ms.
+A rank whose connection closes ends the round of all others with PeerLost, and so does the client (`abandon`), so that
+nobody waits for the dead; a slow rank is waited for.
+Source: Bruck, Ho, Kipnis, Upfal, Weathersby, Efficient algorithms for all-to-all communications (1997).
 """
 
 from __future__ import annotations
@@ -16,20 +22,18 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from distributed.comm import connect
+from distributed import Worker
+from distributed.comm import connect, listen
 from distributed.protocol import to_serialize
-from distributed.worker import Worker
 
-OPERATION = "emdiam_mail"
 _NOTHING = np.empty(0, np.uint8)
 _SMALL = 1 << 14
+_CONNECT_SECONDS = 60.0
 _WIDTHS = {1: np.uint8, 2: np.uint16, 4: np.uint32, 8: np.int64}
-# Mailboxes of this process by room and rank: workers of one process are told apart by their ranks.
-_ROOMS: dict[tuple[str, int], Mail] = {}
 
 
 class PeerLost(RuntimeError):
-    """Another rank is gone or has failed; the round is over. rank : which."""
+    """Another rank is gone or has failed; the round is over. rank : which, -1 where it is not known."""
 
     def __init__(self, rank: int, why: str) -> None:
         super().__init__(f"worker {rank} is gone ({why})")
@@ -41,153 +45,173 @@ class PeerLost(RuntimeError):
 
 @dataclass
 class MailCounts:
-    """rounds : swaps. messages : sent to others. payload_bytes : data sent. fact_bytes : numbers sent along.
-    wait_seconds : spent waiting for others. copy_bytes : of copies sent (replicas.py), apart."""
+    """rounds : of all kinds. messages : sent to others. payload_bytes : data sent. fact_bytes : numbers sent.
+    wait_seconds : spent in rounds."""
 
     rounds: int = 0
     messages: int = 0
     payload_bytes: int = 0
     fact_bytes: int = 0
     wait_seconds: float = 0.0
-    copy_bytes: int = 0
 
 
 class Mail:
-    """The mailbox of one rank of one run.
+    """The mailbox of rank `rank` of `size`. `listen` and `connect` it first, on the event loop of its worker; rounds
+    are of the thread that computes."""
 
-    worker : the Dask worker it lives on. room : name of the run and its epoch. rank, addresses : its place among all.
-    """
-
-    def __init__(self, worker: Worker, room: str, rank: int, addresses: list[str]) -> None:
-        self._worker, self._room, self.rank, self._addresses = worker, room, rank, addresses
+    def __init__(self, rank: int, size: int) -> None:
+        self.rank, self.size = rank, size
+        self.others = [other for other in range(size) if other != rank]
         self.counts = MailCounts()
-        self._round = 0
+        self._verb = self._round = 0
         self._changed = threading.Condition()
-        self._inbox: dict[tuple[int, int], tuple[bytes, Any]] = {}
+        self._inbox: dict[tuple[int, int, int], tuple[bytes, Any]] = {}
         self._lost: PeerLost | None = None
+        self._abandoned = -1
         self._sending: Future[Any] | None = None
-        self._agreed = False
         self._comms: dict[int, Any] = {}
-        self._incoming: list[Any] = []
-        self.waiting: tuple[int, float] | None = None  # the rank that is waited for, and since when (monotonic)
-        _ROOMS[room, rank] = self
-        worker.handlers[OPERATION] = _receive
+        self._listener: Any = None
+        self._readers: set[asyncio.Task[None]] = set()
 
-    @property
-    def others(self) -> list[int]:
-        """All ranks but this one."""
-        return [rank for rank in range(len(self._addresses)) if rank != self.rank]
+    # -- connections, on the event loop -----------------------------------------------------------
+    async def listen(self, worker: Worker) -> str:
+        """Listen beside the worker, on a port of the system's choice; the address."""
+        self._loop, self._all_there = asyncio.get_running_loop(), asyncio.Event()
+        protocol, _, place = worker.address.partition("://")
+        host = "" if protocol == "inproc" else place.rpartition(":")[0] + ":0"
+        self._security = worker.security
+        self._listener = listen(f"{protocol}://{host}", self._receive, **self._security.get_listen_args("worker"))
+        await self._listener.start()
+        address: str = self._listener.contact_address
+        return address
 
-    def connect(self) -> None:
-        """Open the connections to all others, whose mailboxes must exist. Raises PeerLost."""
-        async def open_all() -> None:
-            for rank in self.others:
-                comm = await connect(self._addresses[rank], **self._worker.connection_args)
-                await comm.write({"op": OPERATION, "room": self._room, "to": rank, "rank": self.rank,
-                                  "reply": False})
-                self._comms[rank] = comm
-
+    async def connect(self, addresses: list[str]) -> None:
+        """One connection to each other rank, whose addresses these are; all of them listen. Raises PeerLost."""
         try:
-            self._on_loop(open_all()).result()
+            for rank in range(self.rank + 1, self.size):
+                comm = await connect(addresses[rank], **self._security.get_connection_args("worker"))
+                await comm.write({"rank": self.rank})
+                reader = asyncio.create_task(self._read(comm, rank))
+                self._readers.add(reader)  # which the loop does not hold
+                reader.add_done_callback(self._readers.discard)
+            if self.others:
+                await asyncio.wait_for(self._all_there.wait(), _CONNECT_SECONDS)
+        except (OSError, TimeoutError) as error:
+            raise PeerLost(-1, str(error) or "it does not answer") from None
+
+    async def _receive(self, comm: Any) -> None:
+        """A rank of smaller number has connected."""
+        await self._read(comm, (await comm.read())["rank"])
+
+    async def _read(self, comm: Any, rank: int) -> None:
+        """Put what comes from `rank` into the inbox until the connection closes."""
+        self._comms[rank] = comm
+        if len(self._comms) == len(self.others):
+            self._all_there.set()
+        why = "its connection closed"
+        try:
+            while True:
+                message = await comm.read()
+                with self._changed:
+                    self._inbox[message["verb"], message["round"], rank] = message["facts"], message["data"]
+                    self._changed.notify_all()
         except OSError as error:
-            raise PeerLost(-1, str(error)) from None
+            why = str(error) or why
+        finally:
+            with self._changed:
+                self._lost = self._lost or PeerLost(rank, why)
+                self._changed.notify_all()
+
+    async def abandon(self, verb: int, why: str) -> None:
+        """The rounds of verb number `verb` are over, whoever waits in them."""
+        with self._changed:
+            self._abandoned, self._why = max(verb, self._abandoned), why
+            self._changed.notify_all()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for comm in self._comms.values():
+            comm.abort()
+        if self._listener is not None:
+            self._listener.stop()
+
+    # -- rounds -----------------------------------------------------------------------------------
+    def begin(self, verb: int) -> None:
+        """The rounds to come are of verb number `verb`, larger than all before."""
+        self._verb, self._round, self._sending = verb, 0, None
+        with self._changed:
+            for place in [place for place in self._inbox if place[0] < verb]:
+                del self._inbox[place]
 
     def swap(self, payloads: dict[int, np.ndarray], facts: np.ndarray) -> tuple[dict[int, np.ndarray], np.ndarray]:
         """Give payloads[rank] (uint8[k]; none: empty) and `facts` (int64[f]) to every other rank, and take theirs.
 
         Returns (their payloads by rank, facts int64[ranks, f]). Blocks until all have come. Raises PeerLost."""
-        self.counts.rounds += 1
-        if len(self._addresses) == 1:
-            return {}, facts[np.newaxis]
-        begin = time.perf_counter()
-        self._round += 1
-        raw = _narrow(facts)
-        self._finish_sending()
-        given = {rank: payloads.get(rank, _NOTHING) for rank in self.others}
-        self._sending = self._on_loop(self._send({rank: self._letter(data, raw) for rank, data in given.items()}))
-        found: dict[int, np.ndarray] = {}
-        table = np.empty((len(self._addresses), len(facts)), np.int64)
+        begin = self._begin_round()
+        raw, given = _narrow(facts), {rank: payloads.get(rank, _NOTHING) for rank in self.others}
+        self._send(given, raw)
+        result: dict[int, np.ndarray] = {}
+        table = np.empty((self.size, len(facts)), np.int64)
         table[self.rank] = facts
         for rank in self.others:
             theirs, data = self._take(rank)
             table[rank] = _wide(theirs, len(facts))
             data = np.frombuffer(data, np.uint8)
-            found[rank] = data if data.flags.writeable else data.copy()
+            result[rank] = data if data.flags.writeable else data.copy()
         if any(data.nbytes > _SMALL for data in given.values()):
             self._finish_sending()  # the caller may write to what it gave
-        self.counts.messages += len(self.others)
         self.counts.payload_bytes += sum(len(data) for data in given.values())
-        self.counts.fact_bytes += len(raw) * len(self.others)
         self.counts.wait_seconds += time.perf_counter() - begin
-        return found, table
+        return result, table
+
+    def share(self, facts: np.ndarray) -> np.ndarray:
+        """The `facts` (int64[f], of one length everywhere) of all ranks, int64[ranks, f]. Raises PeerLost."""
+        begin, table = self._begin_round(), np.empty((self.size, len(facts)), np.int64)
+        rows, known = facts[np.newaxis], 1  # of this rank and the next ones
+        while known < self.size:
+            count = min(known, self.size - known)
+            self._send({(self.rank - known) % self.size: _NOTHING}, _narrow(rows[:count].reshape(-1)))
+            theirs, _ = self._take((self.rank + known) % self.size)
+            more = _wide(theirs, count * len(facts)).reshape(count, len(facts))
+            rows, known = np.concatenate((rows, more)), known + count
+            self._round += 1
+        table[(self.rank + np.arange(self.size)) % self.size] = rows
+        self.counts.wait_seconds += time.perf_counter() - begin
+        return table
 
     def total(self, facts: np.ndarray) -> np.ndarray:
         """The sums over all ranks of `facts`, int64[f]."""
-        total: np.ndarray = self.swap({}, facts)[1].sum(axis=0)
+        total: np.ndarray = self.share(facts).sum(axis=0)
         return total
 
-    def agree(self) -> None:
-        """All ranks are about to raise the same error: the next `fail` tells nobody, and rounds go on after it."""
-        self._agreed = True
+    def _begin_round(self) -> float:
+        """Now, in seconds of time.perf_counter."""
+        self._check()
+        self.counts.rounds += 1
+        self._round += 1
+        return time.perf_counter()
 
-    def fail(self, why: str) -> None:
-        """Tell the others that this rank cannot go on."""
-        if self._agreed:
-            self._agreed = False
-            return
+    def _check(self) -> None:
+        if self._abandoned >= self._verb:
+            raise PeerLost(-1, self._why)
+        if self._lost is not None:
+            raise self._lost
 
-        async def tell() -> None:
-            for comm in self._comms.values():
-                await comm.write({"failed": why})
+    def _send(self, given: dict[int, np.ndarray], facts: bytes) -> None:
+        """Begin to send the messages of this round, once those before are gone; small data is copied."""
+        self._finish_sending()
+        letters = {rank: {"verb": self._verb, "round": self._round, "facts": facts,
+                          "data": to_serialize(data) if data.nbytes > _SMALL else data.tobytes()}
+                   for rank, data in given.items()}
+        if letters:
+            self._sending = asyncio.run_coroutine_threadsafe(self._write(letters), self._loop)
+        self.counts.messages += len(given)
+        self.counts.fact_bytes += len(facts) * len(given)
 
-        try:
-            self._on_loop(tell()).result()
-        except OSError:
-            return  # who cannot be told sees the connection close
-
-    def close(self) -> None:
-        """Close the connections and leave the room."""
-        async def close_all() -> None:
-            for comm in (*self._comms.values(), *self._incoming):
-                comm.abort()
-
-        _ROOMS.pop((self._room, self.rank), None)
-        self._on_loop(close_all()).result()
-
-    def lose(self, rank: int, why: str) -> None:
-        """Note that a rank is gone and wake who waits."""
-        with self._changed:
-            self._lost = self._lost or PeerLost(rank, why)
-            self._changed.notify_all()
-
-    async def listen(self, comm: Any, rank: int) -> None:
-        """Put what comes from `rank` into the inbox until the connection closes."""
-        self._incoming.append(comm)
-        why = "its connection closed"
-        try:
-            while True:
-                message = await comm.read()
-                if "failed" in message:
-                    why = message["failed"]
-                    return
-                with self._changed:
-                    self._inbox[rank, message["round"]] = message["facts"], message["data"]
-                    self._changed.notify_all()
-        except OSError as error:
-            why = str(error) or why
-        finally:
-            self.lose(rank, why)
-
-    def _letter(self, data: np.ndarray, facts: bytes) -> dict[str, Any]:
-        """A message; small data is copied."""
-        return {"round": self._round, "facts": facts,
-                "data": to_serialize(data) if data.nbytes > _SMALL else data.tobytes()}
-
-    async def _send(self, letters: dict[int, dict[str, Any]]) -> None:
+    async def _write(self, letters: dict[int, dict[str, Any]]) -> None:
         await asyncio.gather(*(self._comms[rank].write(letter) for rank, letter in letters.items()))
 
     def _finish_sending(self) -> None:
-        """Wait until the messages before are gone."""
         sending, self._sending = self._sending, None
         try:
             if sending is not None:
@@ -196,19 +220,12 @@ class Mail:
             raise PeerLost(-1, str(error)) from None
 
     def _take(self, rank: int) -> tuple[bytes, Any]:
+        place = self._verb, self._round, rank
         with self._changed:
-            self.waiting = rank, time.monotonic()
-            try:
-                while (rank, self._round) not in self._inbox:
-                    if self._lost is not None:
-                        raise self._lost
-                    self._changed.wait()
-                return self._inbox.pop((rank, self._round))
-            finally:
-                self.waiting = None
-
-    def _on_loop(self, work: Any) -> Future[Any]:
-        return asyncio.run_coroutine_threadsafe(work, self._worker.loop.asyncio_loop)  # type: ignore[attr-defined]
+            while place not in self._inbox:
+                self._check()
+                self._changed.wait()
+            return self._inbox.pop(place)
 
 
 def _narrow(facts: np.ndarray) -> bytes:
@@ -223,12 +240,3 @@ def _narrow(facts: np.ndarray) -> bytes:
 def _wide(raw: bytes, count: int) -> np.ndarray:
     """The `count` numbers of _narrow."""
     return np.frombuffer(raw, _WIDTHS[len(raw) // count]) if count else np.empty(0, np.int64)
-
-
-async def _receive(comm: Any, room: str, to: int, rank: int) -> None:
-    """A connection from another rank: it speaks until it closes. One for a run that is over is closed."""
-    mail = _ROOMS.get((room, to))
-    if mail is None:
-        comm.abort()
-    else:
-        await mail.listen(comm, rank)

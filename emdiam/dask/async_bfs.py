@@ -61,8 +61,8 @@ FIRST_LEAD, MOST_LEAD = 4, 1 << 40
 _ROUND_ARCS = 1 << 18
 _LEAST_REMEMBERED, _LEAST_LETTERS = 1 << 12, 1 << 10
 # Facts of a round: 1 + the smallest distance that waits here, 1 + the smallest that is sent, 1 + a level that is not
-# thin (0 each: none), arcs scanned, and again, targets without a final distance, whether the slice is over.
-_WAITS, _SENT, _THICK, _SCANNED, _AGAIN, _UNMET, _OVER = 0, 1, 2, 3, 4, 5, 6
+# thin (0 each: none), arcs scanned, and again, targets without a final distance.
+_WAITS, _SENT, _THICK, _SCANNED, _AGAIN, _UNMET = 0, 1, 2, 3, 4, 5
 Pair = tuple[np.ndarray, np.ndarray]
 
 
@@ -73,13 +73,6 @@ class Cut:
     reached: int
     arcs: int
     longest: int
-
-
-def cut_beyond(core: Core, distances: np.ndarray, span: tuple[int, int], longest: int) -> Cut:
-    """Forget distances (unsigned[n]) above `longest` of the vertices span[0]..span[1]-1, and that they were visited."""
-    found = cut_off(distances, core.work.visited, core.offsets, np.array(span, np.int64), longest,
-                    int(np.iinfo(distances.dtype).max))
-    return Cut(*(int(number) for number in found))
 
 
 class Thin:
@@ -105,9 +98,8 @@ class Thin:
         self._letters = _room(_LEAST_LETTERS)
         self._sent = _memory(self._core)
 
-    def round(self, most: int, late: bool) -> bool:
-        """Run to a distance of at most `most` (above `low`), and exchange letters. late : whether rank 0 wants a
-        rest; returns whether all take one."""
+    def round(self, most: int) -> None:
+        """Run to a distance of at most `most` (above `low`), and exchange letters."""
         self._limit = min(most, self.stop_at if self.stop_at >= 0 else max(self._limit, self.low + self._lead))
         unmet = int(np.count_nonzero(self.distances[self._targets] > self.low))
         state = self._state
@@ -116,18 +108,19 @@ class Thin:
         waiting = self._waiting()
         vertices, values = self._outgoing()
         facts = np.array([self._least(waiting) + 1, int(values.min(initial=MOST_LEAD)) + 1, thick + 1,
-                          state[SCANNED], state[AGAIN], unmet, int(late)])
+                          state[SCANNED], state[AGAIN], unmet])
         facts[facts > MOST_LEAD] = 0
         incoming, table = self._work.mail.swap(self._written(vertices, values), facts)
         self._core.counters.add(edges_scanned=int(state[SCANNED]))
         state[SCANNED] = state[AGAIN] = 0
         self._take(incoming, waiting)
         self._conclude(table)
-        return bool(table[0, _OVER])
 
     def cut(self, longest: int) -> Cut:
-        """Forget distances above `longest`."""
-        return cut_beyond(self._core, self.distances, (self._frontier.first, self._frontier.stop), longest)
+        """Forget distances above `longest` in this range, and that their vertices were visited."""
+        span = np.array([self._frontier.first, self._frontier.stop], np.int64)
+        numbers = cut_off(self.distances, self._core.work.visited, self._core.offsets, span, longest, self._unreached)
+        return Cut(*(int(number) for number in numbers))
 
     # -- one round ------------------------------------------------------------------------------
     @property

@@ -13,21 +13,15 @@ import numpy as np
 from ..stream.offsets import row_starts
 from ..traverse.degrees import list_degree
 from ..traverse.paths import all_edges_exist, read_rows
+from ..traverse.pivot_bounds import fold_range, list_between
 from .exchange import ranks_of
 from .ranges import virtual_column
 from .rank import Part, Ref
 
 
-def new_column(part: Part, key: int, dtype: str, value: int, dropped: Sequence[int]) -> None:
-    """A column filled with `value`; those of the keys `dropped` are let go of."""
-    drop_columns(part, dropped)
+def new_column(part: Part, key: int, dtype: str, value: int) -> None:
+    """A column filled with `value`."""
     part.values[key] = virtual_column(part.core.table.n_vertices, dtype, part.first, part.stop, value)
-
-
-def drop_columns(part: Part, keys: Sequence[int]) -> None:
-    """Let go of columns."""
-    for key in keys:
-        part.values.pop(key, None)
 
 
 def ask_column(part: Part, key: int, method: str, *args: Any) -> Any:
@@ -184,3 +178,15 @@ def edges_exist(part: Part, tails: np.ndarray, heads: np.ndarray) -> bool:
 def ranks_at(part: Part, ids: np.ndarray) -> np.ndarray:
     """Natural ranks of vertices of this range, int64[k]."""
     return ranks_of(part, ids)
+
+
+def fold_part(part: Part, keys: list[int], about: np.ndarray) -> np.ndarray:
+    """Verb: fold_pivot on this range; its `out`, int64[threads, 8]. keys : of distances, lower, upper, far."""
+    return fold_range(part.core, [part.values[key][: part.stop] for key in keys], about, part.first)
+
+
+def unsettled_of(part: Part, key: int, limit: int) -> np.ndarray:
+    """Verb: vertices of this range with limit < value < unreached, ascending, int64[k]."""
+    values = part.values[key][part.own]
+    found: np.ndarray = list_between(values, limit, int(np.iinfo(values.dtype).max)) + part.first
+    return found

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..traverse.columns import Column
+from ..traverse.columns import Column, smallest_dtype
+from ..traverse.pivot_bounds import Folded, PivotBounds, merged
 from ..traverse.ram_column import fitted
 from . import column_verbs as verbs
 from .rank import Ref
@@ -20,13 +21,11 @@ _PIECE = 1 << 20
 
 
 class Columns:
-    """The columns of a run: keys, and those that nobody holds any more."""
+    """The columns of a run: their keys."""
 
     def __init__(self, group: Group, n_vertices: int) -> None:
         self.group, self.n_vertices = group, n_vertices
         self._keys = itertools.count()
-        self._unused: list[int] = []
-        self.alive: weakref.WeakValueDictionary[int, WorkerColumn] = weakref.WeakValueDictionary()
 
     def new_key(self) -> int:
         """A key for a column that a verb makes."""
@@ -39,17 +38,9 @@ class Columns:
     def make(self, dtype: DTypeLike, value: int) -> WorkerColumn:
         """A column filled with `value`."""
         key = self.new_key()
-        self.group.everyone(verbs.new_column, key, np.dtype(dtype).name, value, self.take_unused())
+        self.group.everyone(verbs.new_column, key, np.dtype(dtype).name, value)
         return self.adopt(key, dtype)
 
-    def take_unused(self) -> list[int]:
-        """Keys of columns that may be let go of, once."""
-        keys, self._unused = self._unused, []
-        return keys
-
-    def forget(self, key: int) -> None:
-        """Nobody holds this column any more."""
-        self._unused.append(key)
 
 
 class WorkerColumn(Column):
@@ -59,8 +50,7 @@ class WorkerColumn(Column):
 
     def __init__(self, columns: Columns, key: int, kind: np.dtype[Any]) -> None:
         self.columns, self.key, self.kind = columns, key, kind
-        columns.alive[key] = self
-        weakref.finalize(self, columns.forget, key)
+        weakref.finalize(self, columns.group.unused.append, key)
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -77,14 +67,7 @@ class WorkerColumn(Column):
 
     def take(self, ids: np.ndarray) -> np.ndarray:
         """See Column.take."""
-        wanted = np.asarray(ids, np.int64)
-        owners = self.group.owners(wanted)
-        places = {int(rank): np.flatnonzero(owners == rank) for rank in np.unique(owners)}
-        found = np.empty(len(wanted), self.kind)
-        parts = self.group.some(verbs.gather_values, {rank: (self.key, wanted[at]) for rank, at in places.items()})
-        for at, values in zip(places.values(), parts, strict=True):
-            found[at] = values
-        return found
+        return self.group.gathered(verbs.gather_values, ids, self.kind, self.key)
 
     def part(self, start: int, stop: int) -> np.ndarray:
         """See Column.part; a copy."""
@@ -174,8 +157,7 @@ class WorkerColumn(Column):
     # -- folds ----------------------------------------------------------------------------------
     def _fold(self, name: str, start: int, stop: int, *args: Any) -> list[Any]:
         """What a method gives on each range that has some of start..stop-1."""
-        parts = self.group.everyone(verbs.fold_column, name, self.key, start, stop, *args,
-                                    label=name.replace("_", "-"))
+        parts = self.group.everyone(verbs.fold_column, name, self.key, start, stop, *args)
         return [part for part in parts if part is not None]
 
     def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
@@ -232,3 +214,27 @@ def ref(column: Column) -> Ref:
     if not isinstance(column, WorkerColumn):
         raise TypeError("this column is in RAM of the client; columns of one engine live in one place")
     return Ref(column.key)
+
+
+class WorkerBounds(PivotBounds):
+    """As PivotBounds; lower, upper and far are columns on workers, and distances must be one (else TypeError).
+
+    columns : of the run. largest : eccentricity that there may be, to which upper bounds are cut."""
+
+    def __init__(self, columns: Columns, largest: int) -> None:
+        self._group, self._most = columns.group, largest
+        dtype = smallest_dtype(largest)
+        top = int(np.iinfo(dtype).max)
+        self.lower, self.upper, self.far = (columns.make(dtype, top) for _ in range(3))
+
+    def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
+        """See PivotBounds.fold."""
+        keys = [ref(column).key for column in (distances, self.lower, self.upper, self.far)]
+        about = np.array([source, eccentricity, limit, self._most])
+        return merged(np.concatenate(self._group.everyone(verbs.fold_part, keys, about)))
+
+    def unsettled(self, limit: int) -> np.ndarray:
+        """See PivotBounds.unsettled."""
+        found: np.ndarray = np.concatenate(
+            self._group.everyone(verbs.unsettled_of, ref(self.upper).key, limit))
+        return found

@@ -13,7 +13,6 @@ The client sees the same as traverse.components.Components, labels and sizes in 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -30,7 +29,6 @@ from ..traverse.components import (
     smallest_ranks,
     tally,
 )
-from .column_verbs import drop_columns
 from .columns import Columns, WorkerColumn
 from .exchange import Post, distinct_pairs, least_of_each, own_ranks
 from .ranges import virtual_zeros
@@ -40,10 +38,9 @@ _PIECE = 1 << 20
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-def find_parts(part: Part, labels: int, sizes: int, reached: int, dropped: Sequence[int]) -> int:
+def find_parts(part: Part, labels: int, sizes: int, reached: int) -> int:
     """Make the columns of the keys `labels` and `sizes` (of the component whose label the vertex is) of what the last
-    BFS has not reached; how many components have their label here. Columns of the keys `dropped` are let go of."""
-    drop_columns(part, dropped)
+    BFS has not reached; how many components have their label here."""
     seen = part.core.work.visited[part.own_words]
     part.values[labels] = united(part, seen, reached)
     part.values[sizes] = virtual_zeros(part.core.table.n_vertices, part.store.id_dtype)
@@ -265,7 +262,6 @@ class WorkerComponents(Components):
     def release(self) -> None:
         """See Components.release."""
         self.labels, self._count = np.empty(0, self.labels.dtype), None
-        self._group.everyone(drop_columns, self._columns.take_unused())
 
     def largest_size(self) -> int:
         """See Components.largest_size."""

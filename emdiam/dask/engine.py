@@ -1,12 +1,472 @@
-"""The Dask engine: all verbs of emdiam.engine.interface.Engine over workers."""
+"""The Dask engine: the Engine interface over workers, each with a range of vertices.
+
+The client holds no vertex state: it asks verbs of all ranks (rank_group.py) and merges small answers. What ranks tell
+each other goes from worker to worker (alltoall.py). Random spanning forests, their tours and heights, and arcs in the
+order of labels are done by the client's own engine, vertex by vertex in RAM. It needs for them, beside the 3 bytes a
+vertex of that engine and with ids of 4 bytes: 20 bytes a vertex while the forest is made, 20 (28 in large reordered
+stores) for Euler tours, 16 for trees and refined heights, 4 (8 with larger ids) for arcs in the order of labels; and it
+reads the store itself. Columns that these give are in RAM of the client; one on workers that they are given is copied
+to it.
+"""
 
 from __future__ import annotations
 
-from .label_engine import LabelVerbs
-from .recovery import recovering
-from .values import ValueVerbs
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import asdict, replace
+from functools import partial
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..engine.cpu import CpuEngine
+from ..engine.interface import Facts
+from ..engine.reporter import Reporter
+from ..errors import StateLost
+from ..progress import Event, Listener
+from ..store.store import Store
+from ..stream.blocks import check_degrees
+from ..stream.counters import Counters, SharedCounters
+from ..stream.plan import MemoryPlan
+from ..traverse.bfs import Traversal
+from ..traverse.clusters import Labels
+from ..traverse.columns import Column, smallest_dtype
+from ..traverse.components import Components
+from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.spanning import SpanningForest
+from ..traverse.tree_refinement import TreeRefinement, Trees
+from . import column_verbs, multi, scans, search, walks
+from . import components as component_verbs
+from . import spread as spreads
+from .columns import Columns, WorkerBounds, WorkerColumn, ref
+from .components import WorkerComponents, WorkerLabels
+from .exchange import group_size
+from .labels import WorkerClusters, on_workers
+from .masks import part_bytes, row_bytes
+from .rank_group import Group, Loss, WorkersLost
+
+_MOST_BITS, _WORD_BITS = 512, 64
+_LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
+# Of values of other ranks that may be on a worker during a pass: share of its pool, least bytes.
+_GHOST_SHARE, _LEAST_GHOSTS = 2, 1 << 20
+# Losses in a row at which a run got no further than before, after which it ends.
+_MOST_IN_VAIN = 3
+_Value = TypeVar("_Value")
 
 
-@recovering
-class DaskEngine(ValueVerbs, LabelVerbs):
-    """Engine over a Group; see BaseEngine."""
+class Reached:
+    """Stands for what the last BFS reached, which workers know."""
+
+
+class DaskEngine:
+    """Engine over a Group; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
+
+    store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for
+    verbs that are not shared out; it is opened when the first of them is called. Raises StoreError where the store
+    record has another number of vertices without an edge than the workers count.
+
+    batch_room_bytes : what a batch of sources may take on a worker for masks that go to others, and again for those
+    that come; None: by what the pool leaves, 64 KiB at least. ghost_bytes : what values of other ranges may take on a
+    worker during a pass; None: half of its pool, or 1 MiB if that is more.
+    """
+
+    batch_room_bytes: int | None = None
+    ghost_bytes: int | None = None
+
+    def __init__(
+        self, store: Store, group: Group, plan: MemoryPlan,
+        local: Callable[[], AbstractContextManager[CpuEngine]],
+        progress: Listener | None = None
+    ) -> None:
+        self.store, self.group, self.plan = store, group, plan
+        self.columns = Columns(group, store.n_vertices)
+        self.load_seconds = 0.0
+        check_degrees(store, store.record.max_degree, group.n_isolated)
+        self.facts = self._facts()
+        self.reporter = Reporter(progress, self._stats, self._count, self._position)
+        self._mine = SharedCounters()
+        self._exits = ExitStack()
+        self._open_local = local
+        self._local_engine: CpuEngine | None = None
+        group.told, group.heartbeat = self._tell_loss, self.reporter.heartbeat
+
+    def _facts(self) -> Facts:
+        """What there is; workers are others after a loss."""
+        store, group = self.store, self.group
+        return Facts(
+            store.n_vertices, store.n_arcs, group.n_isolated, max(1, store.indices.n_chunks), _MOST_BITS,
+            group.pool_bytes, self.plan.pool_bytes, self.plan.spare_bytes, group.size * group.spec.threads,
+            all(plan["in_ram"] for plan in group.plans))
+
+    def repeated(self, attempt: Callable[[], _Value]) -> _Value:
+        """attempt(), which uses this engine, from its beginning after each loss of workers: columns from before are
+        gone. Raises StateLost where no worker is left, or where one is lost again and again at the same place."""
+        furthest = in_vain = 0
+        while True:
+            before = self.group.number
+            try:
+                return attempt()
+            except WorkersLost as loss:
+                self.facts = self._facts()
+                verbs = self.group.number - before
+                furthest, in_vain = max(furthest, verbs), in_vain + 1 if verbs <= furthest else 0
+                if in_vain == _MOST_IN_VAIN:
+                    raise StateLost(f"{loss}, {_MOST_IN_VAIN + 1} times at the same place") from None
+
+    def _tell_loss(self, loss: Loss) -> None:
+        facts = {"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}
+        self.reporter.listener(Event("recover", facts=facts))
+
+    def close(self) -> None:
+        """Let go of the client's own engine."""
+        self._exits.close()
+
+    @property
+    def local(self) -> CpuEngine:
+        """The client's own engine, for verbs that are not shared out."""
+        if self._local_engine is None:
+            self._local_engine = self._exits.enter_context(self._open_local())
+            # From here on the client holds what that plan says; its phases are not those of the run.
+            self.plan = replace(self._local_engine.plan, phases=())
+            self.facts = replace(self.facts, spare_bytes=self.plan.spare_bytes)
+        return self._local_engine
+
+    # -- traversals -----------------------------------------------------------------------------
+    def bfs(
+        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+        distances: bool = True, profile: bool = False, into: Column | None = None,
+    ) -> Traversal:
+        """See Engine.bfs."""
+        if not 0 <= source < self.facts.n_vertices:
+            raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
+        wanted = None if targets is None else np.unique(np.fromiter(targets, np.int64))
+        self.reporter.begin()
+        keep = None if into is not None or not distances else self.columns.new_key()
+        how = search.How(int(source), radius, wanted, None if into is None else ref(into).key, keep, profile)
+        parts = self.group.everyone(search.bfs, how)
+        self._mine.add(traversals=1)
+        column = into if keep is None else self.columns.adopt(keep, parts[0].dtype)
+        level = self.reporter.level = parts[0].level
+        run = Traversal(
+            int(source), level if parts[0].complete else None, level, sum(part.reached for part in parts),
+            min(part.farthest for part in parts if part.farthest >= 0), column,
+            parts[0].level_counts if profile else [])
+        self.reporter.end("bfs", source=run.source, eccentricity=run.eccentricity,
+                          reached=run.n_reached, profile=partial(search.merged_profile, parts, level))
+        return run
+
+    def reached(self) -> Any:
+        """See Engine.reached."""
+        return Reached()
+
+    # -- columns --------------------------------------------------------------------------------
+    def new_column(self, largest: int, value: int | None = None) -> Column:
+        """See Engine.new_column."""
+        dtype = smallest_dtype(largest)
+        return self.columns.make(dtype, int(np.iinfo(dtype).max) if value is None else value)
+
+    # -- rows -----------------------------------------------------------------------------------
+    def degrees(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.degrees."""
+        return self.group.gathered(column_verbs.degrees_of, ids, np.int64)
+
+    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
+        """See Engine.rows."""
+        wanted = np.asarray(ids, np.int64)
+        places = self.group.by_owner(wanted)
+        rows: list[np.ndarray] = [np.empty(0, np.int64)] * len(wanted)
+        parts = self.group.some(column_verbs.rows_of, {rank: (wanted[at],) for rank, at in places.items()})
+        for at, some in zip(places.values(), parts, strict=True):
+            for i, row in zip(at.tolist(), some, strict=True):
+                rows[i] = row
+        return rows
+
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """See Engine.vertices_of_degree."""
+        piece = np.empty(0, np.int64)
+        for rank in range(self.group.size):
+            start, stop = int(self.group.ranges[rank]), int(self.group.ranges[rank + 1])
+            while start < stop:  # pieces are filled across ranges, so that methods see the same ones as anywhere
+                (found, start), = self.group.some(column_verbs.of_degree, {rank: (degree, start, most - len(piece))})
+                piece = np.concatenate((piece, found))
+                if len(piece) == most:
+                    yield piece
+                    piece = np.empty(0, np.int64)
+        if len(piece):
+            yield piece
+
+    def max_degree_vertex(self) -> tuple[int, int]:
+        """See Engine.max_degree_vertex."""
+        best, degrees = self._highest(1)
+        return (int(best[0]), int(degrees[0])) if len(best) else (-1, -1)
+
+    def highest_degrees(self, most: int) -> np.ndarray:
+        """See Engine.highest_degrees."""
+        best, degrees = self._highest(most)
+        return best[degrees > 0]
+
+    def _highest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
+        found = self.group.everyone(column_verbs.highest_degrees, most)
+        best, degrees = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        order = np.argsort(-degrees, kind="stable")[:most]
+        return best[order], degrees[order]
+
+    def first_with_edge(self) -> int:
+        """See Engine.first_with_edge."""
+        return next((v for v in self.group.everyone(column_verbs.first_connected) if v >= 0), -1)
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """See Engine.all_edges_exist."""
+        tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
+        return all(self.group.some(column_verbs.edges_exist, {
+            rank: (tails[at], heads[at]) for rank, at in self.group.by_owner(tails).items()}))
+
+    # -- many sources ---------------------------------------------------------------------------
+    def eccentricities(
+        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> np.ndarray:
+        """See Engine.eccentricities. Batches are of as many bits as the pool of every worker holds, 64 at least."""
+        wanted = np.asarray(sources, np.int64)
+        if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= self.facts.n_vertices):
+            raise ValueError(f"a source is no vertex (0 to {self.facts.n_vertices - 1})")
+        if columns is not None and (len(columns) != len(wanted) or len({column.dtype for column in columns}) > 1):
+            raise ValueError("one column per source, all of one dtype, is needed")
+        keys = None if columns is None else [ref(column).key for column in columns]
+        self.reporter.begin()
+        found, bits = np.empty(len(wanted), np.int32), self._bits(len(wanted))
+        for begin in range(0, len(wanted), bits):
+            end = min(begin + bits, len(wanted))
+            found[begin:end] = self._batch(wanted[begin:end], targets, None if keys is None else keys[begin:end])
+        self.reporter.end("multi-source", sources=len(wanted),
+                          eccentricity=None if targets is not None else int(found.max(initial=0)))
+        return found
+
+    def _bits(self, wanted: int) -> int:
+        """Sources of a batch, if there are so many: as many as fit the pool of every worker."""
+        bits = min(self.facts.batch_bits, -(-max(1, wanted) // _WORD_BITS) * _WORD_BITS)
+        while bits > _WORD_BITS and any(part_bytes(own, bits) + 2 * _LEAST_ROOM > pool for own, pool in self._pools()):
+            bits -= _WORD_BITS
+        return bits
+
+    def _pools(self) -> list[tuple[int, int]]:
+        """(vertices, bytes of the pool) of every rank."""
+        owned = np.diff(self.group.ranges).tolist()
+        return [(own, plan["pool_bytes"]) for own, plan in zip(owned, self.group.plans, strict=True)]
+
+    def _room(self, bits: int) -> int:
+        """The room of a batch of so many bits; the same on all ranks."""
+        if self.batch_room_bytes is not None:
+            return self.batch_room_bytes
+        left = min((pool - part_bytes(own, bits)) // 2 for own, pool in self._pools())
+        most = max(own for own, _ in self._pools()) * row_bytes(bits) // 2
+        return max(_LEAST_ROOM, min(_USUAL_ROOM, left), min(most, left // 2))
+
+    def _batch(self, sources: np.ndarray, targets: np.ndarray | None, columns: list[int] | None) -> np.ndarray:
+        """The eccentricities of one batch, int32[k]."""
+        remaining = None
+        if targets is not None:
+            own = targets[sources >> 6] >> (sources & 63).astype(np.uint64) & np.uint64(1)
+            remaining = int(np.bitwise_count(targets).sum()) * len(sources) - int(own.sum())
+        batch = multi.Batch(sources, columns, remaining, self._room(len(sources)))
+        words = (self.group.ranges + 63) >> 6
+        result = self.group.some(multi.multi_source, {
+            rank: (batch, None if targets is None else targets[words[rank] : words[rank + 1]])
+            for rank in range(self.group.size)})[0]
+        self.reporter.level = result.level
+        if result.too_long:
+            raise OverflowError(f"distance {result.level} does not fit the columns")
+        self._mine.add(traversals=1)
+        eccentricities: np.ndarray = result.eccentricities
+        return eccentricities
+
+    # -- bounds ---------------------------------------------------------------------------------
+    def new_bounds(self, largest: int) -> PivotBounds:
+        """See Engine.new_bounds."""
+        return WorkerBounds(self.columns, largest)
+
+    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+        """See Engine.spread."""
+        wanted, starts = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
+        key = self._bound_key(limit, bound)
+        kept = starts <= limit
+        wanted, starts = wanted[kept], starts[kept]
+        owners, levels = self.group.owners(wanted), np.unique(starts)
+        return self._spread(spreads.spread, {
+            rank: (key, limit, wanted[owners == rank], starts[owners == rank], levels)
+            for rank in range(self.group.size)})
+
+    def extend(self, old: int, new: int, bound: Column) -> int:
+        """See Engine.extend."""
+        key = self._bound_key(new, bound)
+        return self._spread(spreads.extend, {rank: (key, old, new) for rank in range(self.group.size)})
+
+    def _bound_key(self, limit: int, bound: Column) -> int:
+        key = ref(bound).key
+        if limit >= bound.unreached:
+            raise OverflowError(f"the limit {limit} does not fit the bound column ({bound.dtype})")
+        return key
+
+    def _spread(self, verb: Any, args: dict[int, tuple[Any, ...]]) -> int:
+        self.reporter.begin()
+        lowered = sum(self.group.some(verb, args))
+        self._mine.add(traversals=1)
+        self.reporter.end("spread", reached=lowered)
+        return lowered
+
+    # -- components and clusters ------------------------------------------------------------------
+    def components(self, reached: int) -> Components | None:
+        """See Engine.components."""
+        if not any(self.group.everyone(component_verbs.any_unseen)):
+            return None
+        keys = self.columns.new_key(), self.columns.new_key()
+        counts = self.group.everyone(component_verbs.find_parts, *keys, int(reached))
+        labels, sizes = (self.columns.adopt(key, self.store.id_dtype) for key in keys)
+        return WorkerComponents(self.columns, WorkerLabels(labels), sizes, sum(counts), int(reached))
+
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """See Engine.grow_clusters."""
+        labels = WorkerClusters(self.columns, np.asarray(masters, np.int64), self._ghost_room)
+        if not labels.grow_new(0, most_rounds):
+            return None
+        first = len(labels.masters)
+        return labels if not labels.add_lonely() or labels.grow_new(first, most_rounds) else None
+
+    def restart(
+        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+    ) -> bool:
+        """See Engine.restart."""
+        self._mine.add(traversals=1)
+        most_blocks = None if most_scans is None else most_scans * self.facts.n_blocks
+        return on_workers(labels).restart_from(base, parts, sources, most_blocks)
+
+    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.condense; arcs come in pieces, without those that a piece has already."""
+        on_workers(labels).condense(bits, push)
+
+    # -- rows along a way, or all of them once ----------------------------------------------------
+    @property
+    def _ghost_room(self) -> int:
+        if self.ghost_bytes is not None:
+            return self.ghost_bytes
+        return int(max(_LEAST_GHOSTS, min(plan["pool_bytes"] for plan in self.group.plans) // _GHOST_SHARE))
+
+    def on_workers(self, column: Column) -> WorkerColumn:
+        """The column, or a copy of it on the workers."""
+        if isinstance(column, WorkerColumn):
+            return column
+        copy = self.columns.make(column.dtype, column.unreached)
+        copy.copy_from(column)
+        return copy
+
+    def scan(self, name: str, column: Column) -> int:
+        """See Engine.scan."""
+        if name != "steep-arcs":
+            raise ValueError(f"unknown scan kernel {name!r}")
+        mine = self.on_workers(column)
+        return sum(self.group.everyone(
+            scans.count_steep, mine.key, group_size(self._ghost_room, mine.dtype.itemsize)))
+
+    def tree_diameter(self, distances: Column, source: int) -> int:
+        """See Engine.tree_diameter."""
+        if distances.gather([source])[0] != 0:
+            raise ValueError(f"vertex {source} is not the source of these distances")
+        mine = self.on_workers(distances)
+        size = group_size(self._ghost_room, mine.dtype.itemsize + self.store.id_dtype.itemsize)
+        found = self.group.everyone(scans.tree_diameter, mine.key, size)
+        orphan = max(vertex for _, vertex in found)
+        if orphan >= 0:
+            raise RuntimeError(f"no neighbour of vertex {orphan} is nearer to the source")
+        return max(longest for longest, _ in found)
+
+    # -- ranks ------------------------------------------------------------------------------------
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.ranks."""
+        wanted = np.asarray(ids, np.int64)
+        if self.store.is_natural or len(wanted) == 0:
+            return wanted
+        return self.group.gathered(column_verbs.ranks_at, wanted, np.int64)
+
+    def sample_vertices(self, key: int, expected: int) -> np.ndarray:
+        """See Engine.sample_vertices."""
+        candidates = max(1, self.facts.n_vertices - self.facts.n_isolated)
+        threshold = min((expected << 64) // candidates, (1 << 64) - 1)
+        found = self.group.everyone(scans.sample_range, key, threshold, expected >= candidates)
+        vertices, ranks = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return vertices[np.argsort(ranks, kind="stable")]
+
+    # -- ways -------------------------------------------------------------------------------------
+    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See Engine.follow_chains."""
+        ends, lengths = np.empty(len(tips), np.int64), np.zeros(len(tips), np.int64)
+        for walk in self.group.everyone(walks.follow_chains, np.asarray(tips, np.int64)):
+            ends[walk[:, 0]], lengths[walk[:, 0]] = walk[:, 1], walk[:, 3]
+        return ends, lengths
+
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
+        """See Engine.path_pieces. Another verb may be asked between two pieces, but no second path."""
+        mine = self.on_workers(distances)
+        self.group.everyone(walks.begin_path, int(target))
+        yield np.array([target], np.int64)
+        while True:
+            steps = self.group.everyone(walks.walk_some, mine.key, by_rank)
+            for _, piece in sorted((piece for step in steps for piece in step.pieces), key=lambda piece: piece[0]):
+                yield piece
+            if steps[0].lost:
+                raise RuntimeError(f"no neighbour of vertex {steps[0].at} is nearer to the source")
+            if steps[0].ended:
+                return
+
+    # -- by the client's own engine ---------------------------------------------------------------
+    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.renumbered_arcs."""
+        self.local.renumbered_arcs(places, bits, push)
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+        """See Engine.spanning_forest."""
+        return self.local.spanning_forest(key, buffer_bytes)
+
+    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
+        """See Engine.euler_masters."""
+        return self.local.euler_masters(forest, spacing)
+
+    def trees(self, forest: SpanningForest) -> Trees:
+        """See Engine.trees."""
+        return self.local.trees(forest)
+
+    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
+        """See Engine.refine_trees."""
+        return self.local.refine_trees(forest)
+
+    # -- people ---------------------------------------------------------------------------------
+    def user_ids(self, ids: np.ndarray) -> list[Any]:
+        """See Engine.user_ids."""
+        return self.store.user_ids(ids)
+
+    def _stats(self) -> Counters:
+        """Counters of all workers and the client together."""
+        total = self.group.counters()
+        parts = [self._mine.snapshot()]
+        if self._local_engine is not None:
+            parts.append(self._local_engine.reporter.stats())
+        for counters in parts:
+            for name, amount in counters.to_dict().items():
+                setattr(total, name, getattr(total, name) + amount)
+        return total
+
+    def details(self) -> dict[str, Any]:
+        """What a result tells of the workers: see docs/scaling.md."""
+        return {"workers": [
+            {"address": address, "vertices": int(stop - first), **report["mail"],
+             "bytes_read": report["counters"]["bytes_read"], "edges_scanned": report["counters"]["edges_scanned"],
+             "peak_rss_bytes": report["peak_rss_bytes"], "planned_rss_bytes": plan["planned_rss_bytes"]}
+            for address, first, stop, report, plan in zip(
+                self.group.spec.addresses, self.group.ranges[:-1], self.group.ranges[1:], self.group.reports,
+                self.group.plans, strict=True)],
+            "losses": [asdict(loss) for loss in self.group.losses]}
+
+    def _count(self, **amounts: float) -> None:
+        self._mine.add(**amounts)
+
+    def _position(self) -> dict[str, Any]:
+        return {} if self.group.level is None else {"level": self.group.level}

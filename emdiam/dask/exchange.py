@@ -163,6 +163,17 @@ class Post:
         return self.ask(wanted, answer)[places]
 
 
+def hand_over(part: Part, rows: np.ndarray, vertices: np.ndarray) -> tuple[np.ndarray, int]:
+    """Give rows (int64[k, w]) to the owners of `vertices` (int64[k]), none of which are of this range: (rows that come
+    here, how many move on all ranks). One round."""
+    owners = np.searchsorted(part.spec.ranges, vertices, side="right") - 1
+    letters = {rank: np.ascontiguousarray(rows[owners == rank]).reshape(-1).view(np.uint8)
+               for rank in part.mail.others if (owners == rank).any()}
+    incoming, table = part.mail.swap(letters, np.array([len(rows)], np.int64))
+    come = [letter.copy().view(np.int64).reshape(-1, rows.shape[1]) for letter in incoming.values() if len(letter)]
+    return np.concatenate([rows[:0], *come]), int(table.sum())
+
+
 def least_of_each(ids: np.ndarray, values: np.ndarray) -> Pairs:
     """The distinct ids, ascending, and the smallest value that stands beside each."""
     if len(ids) == 0:

@@ -14,8 +14,6 @@ those of one block.
 
 from __future__ import annotations
 
-import time
-
 import numpy as np
 
 from ..traverse.labels import (
@@ -32,23 +30,22 @@ from ..traverse.labels import (
 from .exchange import Post, least_of_each
 from .frontier_codec import mark
 from .rank import Part
-from .search import SLICE_SECONDS
 
 _OFFER_BYTES = 48
 # Rounds of one level after which a thin one (few arcs, so that messages cost more) makes windows wide.
 _PATIENCE = 32
 _DISTANCE = np.uint64(OWNER_BITS)
 _OWNER = np.uint64(0xFFFFFFFF)
-GROWING, WHOLE, STOPPED, TOO_LONG = "growing", "whole", "stopped", "too long"
+WHOLE, STOPPED, TOO_LONG = "whole", "stopped", "too long"
 
 
 class Growth:
-    """A growth in slices: all ranks call `step` until it gives another word than GROWING.
+    """A growth: all ranks call `run`, which gives one of the words.
 
     values : uint64[n], right in this range. What waits is in work.before. width : levels of a window; 1 may become
     wider by itself; FOREVER takes all that waits. most_rounds : STOPPED where a vertex at this distance waits.
     most_blocks : STOPPED where more blocks have been looked at, on all ranks together, and a vertex waits. room :
-    bytes for offers on their way. The other words: WHOLE, and TOO_LONG for a distance that does not fit a label.
+    bytes for offers on their way. The words beside it: WHOLE, and TOO_LONG for a distance that does not fit a label.
     """
 
     def __init__(
@@ -73,11 +70,10 @@ class Growth:
         own = self._part.own_words
         return slice(0, own.start), slice(own.stop, None)
 
-    def step(self) -> str:
-        """Rounds for about SLICE_SECONDS."""
-        until = time.perf_counter() + SLICE_SECONDS
-        over = self.level is None and self._settle(until)
-        while not over:
+    def run(self) -> str:
+        """All rounds."""
+        self._settle()
+        while True:
             assert self.level is not None
             if self.level == FOREVER:
                 return WHOLE
@@ -86,8 +82,7 @@ class Growth:
             if self.level >= LONGEST:
                 return TOO_LONG
             self._round(self.level)
-            over = self._settle(until)
-        return GROWING
+            self._settle()
 
     def _round(self, lowest: int) -> None:
         """One window, told to the others in as many letters as the room asks for."""
@@ -151,12 +146,11 @@ class Growth:
             take_offers(names, values, self._values, self._part.core.work.before)
         return bool(table[:, 0].any())
 
-    def _settle(self, until: float) -> bool:
-        """Learn the lowest distance that waits on any rank, and how much the round took; whether the slice is over."""
+    def _settle(self) -> None:
+        """Learn the lowest distance that waits on any rank, and how much the round took."""
         part, core = self._part, self._part.core
         mine = int(lowest_waiting(core.work.before[part.own_words], self._values[part.own]))
-        late = int(part.rank == 0 and time.perf_counter() >= until)
-        table = part.mail.swap({}, np.array([mine, self._scanned, self._looked, late], np.int64))[1]
+        table = part.mail.share(np.array([mine, self._scanned, self._looked], np.int64))
         core.counters.add(edges_scanned=self._scanned)
         if self.level is not None:
             self.rounds += 1
@@ -167,4 +161,3 @@ class Growth:
         self.blocks += int(table[:, 2].sum())
         if self._adapts:
             self._width = WIDEST if self.rounds > _PATIENCE and arcs < core.dense_arcs else 1
-        return bool(table[0, 3])

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checkpoint.changes import PIECE_ITEMS
+from ..checkpoint.changes import PIECE_ITEMS, digests
 from .rank import Part
-from .replicas import digest
 
 
 def piece_digests(part: Part, key: int) -> dict[int, bytes]:
     """A digest of what lies in this range of each piece (checkpoint/changes.py) of a column."""
     values = part.values[key]
     pieces = range(part.first // PIECE_ITEMS, -(-part.stop // PIECE_ITEMS) if part.stop > part.first else 0)
-    return {i: digest(values[max(part.first, i * PIECE_ITEMS) : min(part.stop, (i + 1) * PIECE_ITEMS)])
+    return {i: digests(values[max(part.first, i * PIECE_ITEMS) : min(part.stop, (i + 1) * PIECE_ITEMS)])[0]
             for i in pieces}
 
 

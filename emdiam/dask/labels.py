@@ -1,13 +1,14 @@
-"""Labels of clusters on workers, 8 bytes a vertex in ranges: verbs of a rank, and labels as the client sees them.
-"""
+"""Labels of clusters on workers, 8 bytes a vertex in ranges: verbs of a rank, and labels as the client sees them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable
 
 import numpy as np
 
+from ..errors import InputError
 from ..traverse.clusters import (
+    MOST_MASTERS,
     Labels,
     count_distances,
     farthest_in_groups,
@@ -23,16 +24,15 @@ from ..traverse.clusters import (
 from ..traverse.columns import Column
 from ..traverse.labels import FOREVER, OWNER_BITS, UNREACHED
 from ..traverse.workspace import set_bits
-from .column_verbs import drop_columns
-from .columns import Columns, WorkerColumn
+from .columns import Columns
 from .components import first_of_parts, united
-from .exchange import own_ranks, ranks_of
-from .growth import GROWING, Growth
-from .ranges import virtual_column, virtual_zeros
+from .exchange import group_size, own_ranks, ranks_of
+from .growth import TOO_LONG, WHOLE, Growth
+from .ranges import virtual_zeros
 from .rank import Part
 from .rank_group import Group
+from .scans import begin_condensing, condense_some, end_condensing
 
-GROWTH = "growth"
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
@@ -41,15 +41,8 @@ def _own(part: Part, key: int) -> np.ndarray:
     return part.values[key][part.own]
 
 
-def begin_labels(part: Part, key: int, dropped: Sequence[int]) -> None:
-    """Make the column `key` of labels, all unreached; the columns of the keys `dropped` are let go of."""
-    drop_columns(part, dropped)
-    part.values[key] = virtual_column(part.core.table.n_vertices, np.uint64, part.first, part.stop, int(UNREACHED))
-
-
 def seed_labels(part: Part, key: int, masters: np.ndarray, first: int) -> None:
     """The masters get the distance 0 and the groups first, first + 1, ..., and wait."""
-    part.objects.pop(GROWTH, None)
     labels, waiting = part.values[key], part.core.work.before
     own = np.flatnonzero((masters >= part.first) & (masters < part.stop))
     new = masters[own]
@@ -60,7 +53,6 @@ def seed_labels(part: Part, key: int, masters: np.ndarray, first: int) -> None:
 
 def restart_range(part: Part, key: int, base: np.ndarray, parts: np.ndarray, sources: np.ndarray) -> None:
     """Labels become (base[group] + distance, parts[group]), those of sources 0 and their number; all wait."""
-    part.objects.pop(GROWTH, None)
     labels, waiting = part.values[key], part.core.work.before
     restart_labels(labels[part.own], base.astype(np.uint64), parts.astype(np.uint64))
     own = np.flatnonzero((sources >= part.first) & (sources < part.stop))
@@ -68,17 +60,13 @@ def restart_range(part: Part, key: int, base: np.ndarray, parts: np.ndarray, sou
     waiting[part.own_words] = ~part.core.table.isolated[part.own_words]
 
 
-def grow_some(
+def grow(
     part: Part, key: int, width: int, limits: tuple[int | None, int | None], room: int
 ) -> tuple[str, int, int]:
-    """Some rounds, on all ranks together, of the growth under way, or of a new one (width, limits = (most_rounds,
-    most_blocks), room : see Growth): how it stands, the distance that comes next, rounds."""
-    growth: Growth | None = part.objects.get(GROWTH)
-    if growth is None:
-        growth = part.objects[GROWTH] = Growth(part, part.values[key], width, *limits, room)
-    how = growth.step()
-    if how != GROWING:
-        part.objects.pop(GROWTH)
+    """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see Growth): how it
+    ended, the distance that comes next or -1, rounds."""
+    growth = part.under_way = Growth(part, part.values[key], width, *limits, room)
+    how = growth.run()
     return how, growth.level if growth.level not in (None, FOREVER) else -1, growth.rounds
 
 
@@ -155,24 +143,26 @@ def replace_range(part: Part, key: int, start: int, distances: np.ndarray) -> No
     replace_labels(values, distances.astype(np.uint64), np.arange(len(distances), dtype=part.store.id_dtype))
 
 
-def take_distances(part: Part, key: int, new: int, dropped: Sequence[int]) -> None:
+def take_distances(part: Part, key: int, new: int) -> None:
     """The distances of the labels `key` as the column `new`, of uint32."""
-    drop_columns(part, dropped)
     part.values[new] = virtual_zeros(part.core.table.n_vertices, np.uint32)
     halve(_own(part, key), part.values[new][part.own])
 
 
 _OWNER = np.uint64(0xFFFFFFFF)
 _PIECE = 1 << 20
+# Packed arcs that a worker hands over at a time.
+_MOST_ARCS = 1 << 20
 
 
 class WorkerClusters(Labels):
-    """See Labels. columns : of the engine. column : of uint64, that holds the labels. spoiled : whether a restart has
-    begun and not ended, so that they are neither clusters nor bounds."""
+    """See Labels. columns : of the engine. masters : of its groups, which grow later. room : bytes for labels and
+    offers of other ranks on a worker. column : of uint64, that holds the labels."""
 
-    def __init__(self, columns: Columns, column: WorkerColumn, masters: np.ndarray) -> None:
-        self._columns, self.column, self.masters = columns, column, masters
-        self.passes, self.spoiled = 0, False
+    def __init__(self, columns: Columns, masters: np.ndarray, room: int) -> None:
+        _check_number(len(masters))
+        self._columns, self.masters, self._room, self.passes = columns, masters, room, 0
+        self.column = columns.make(np.uint64, int(UNREACHED))
 
     @property
     def name(self) -> str:
@@ -188,6 +178,53 @@ class WorkerClusters(Labels):
     def _group(self) -> Group:
         return self._columns.group
 
+    # -- growth -------------------------------------------------------------------------------------
+    def grow_new(self, first: int, most_rounds: int | None) -> bool:
+        """Grow around the masters from number `first` on; False if stopped after `most_rounds`."""
+        self._group.everyone(seed_labels, self.key, self.masters[first:], first)
+        return self._grow(1, (most_rounds, None))
+
+    def add_lonely(self) -> bool:
+        """Masters for components without one, that of smallest rank of each; whether there were any."""
+        if not any(self._group.everyone(any_lonely, self.key)):
+            return False
+        roots, ranks = (np.concatenate(parts) for parts in zip(*self._group.everyone(lonely_roots, self.key),
+                                                               strict=True))
+        _check_number(len(self.masters) + len(roots))
+        self.masters = np.concatenate((self.masters, roots[np.argsort(ranks)]))
+        return True
+
+    def restart_from(self, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_blocks: int | None) -> bool:
+        """See Engine.restart. most_blocks : to look at, on all ranks together."""
+        self.masters = np.asarray(sources, np.int64)
+        self._group.everyone(restart_range, self.key, base, parts, self.masters)
+        return self._grow(FOREVER, (None, most_blocks))
+
+    def _grow(self, width: int, limits: tuple[int | None, int | None]) -> bool:
+        """Grow what waits; see growth.Growth."""
+        how, level, rounds = self._group.everyone(grow, self.key, width, limits, self._room)[0]
+        self.passes += rounds
+        if how == TOO_LONG:
+            raise OverflowError(f"a distance of {level} does not fit a label")
+        return bool(how == WHOLE)
+
+    def condense(self, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.condense."""
+        n, size = len(self.column), group_size(self._room, self.column.dtype.itemsize)
+        try:
+            for low in range(0, n, size):
+                self._group.everyone(begin_condensing, self.key, low, min(low + size, n))
+                left = list(range(self._group.size))
+                while left:
+                    some = self._group.some(condense_some, {rank: (self.key, bits, _MOST_ARCS) for rank in left})
+                    for arcs, _ in some:
+                        if len(arcs):
+                            push(arcs)
+                    left = [rank for rank, (_, more) in zip(left, some, strict=True) if more]
+        finally:
+            self._group.everyone(end_condensing)
+
+    # -- what they say ------------------------------------------------------------------------------
     def tally(self) -> tuple[np.ndarray, np.ndarray]:
         """See Labels.tally."""
         found = self._group.everyone(tally_range, self.key, self.n_groups)
@@ -239,7 +276,7 @@ class WorkerClusters(Labels):
     def take_column(self) -> Column:
         """See Labels.take_column; the column is on the workers."""
         new = self._columns.new_key()
-        self._group.everyone(take_distances, self.key, new, self._columns.take_unused())
+        self._group.everyone(take_distances, self.key, new)
         del self.column
         return self._columns.adopt(new, np.uint32)
 
@@ -255,3 +292,16 @@ def _of_smallest_rank(found: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
     ranks[ranks < 0] = np.iinfo(np.int64).max
     best: np.ndarray = vertices[ranks.argmin(axis=0), np.arange(vertices.shape[1])]
     return best
+
+
+def on_workers(labels: Labels) -> WorkerClusters:
+    """The same labels. Raises TypeError for those in RAM."""
+    if not isinstance(labels, WorkerClusters):
+        raise TypeError("these labels are in RAM of the client; those of this engine are on its workers")
+    return labels
+
+
+def _check_number(masters: int) -> None:
+    if masters > MOST_MASTERS:
+        raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
+                         remedy="ask for fewer")

@@ -10,8 +10,6 @@ Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D partitioni
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,20 +19,19 @@ from .mask_kernels import ACTIVE
 from .masks import Masks, row_bytes
 from .ranges import virtual_zeros
 from .rank import Part
-from .search import SLICE_SECONDS, Work
+from .search import Work
 
 # A pushed arc costs so many pulled ones, on one thread; all threads pull.
 PUSH_COST = 2
-# Facts of a round of a sparse level; of a dense level: words of the piece, its vertices; of both: whether more comes.
-_MORE, _OVER, _ROUND = 0, 1, 2
-_FROM, _TO, _VERTICES, _PIECE = 2, 3, 4, 5
+# Facts of a round: whether more comes; of a dense level: words of the piece, its vertices.
+_MORE, _FROM, _TO, _VERTICES, _PIECE = 0, 1, 2, 3, 4
 # Facts of a finished level; then which sources are alive.
 _NEW, _ARCS, _OPEN, _MET, _ALIVE = 0, 1, 2, 3, 4
 _HEADER = 8
 
 
 class MultiSearch:
-    """A BFS of k sources in slices: every rank calls `step` until it returns True.
+    """A BFS of k sources: every rank calls `run`.
 
     masks : of this rank. k : number of sources. remaining : (target, source) pairs to be met, or None without targets.
     widest : largest distance that the columns hold, or None. room : bytes for what comes from others.
@@ -56,35 +53,30 @@ class MultiSearch:
         if not self.finished:
             self._choose(work.mail.total(np.array([masks.row_arcs, masks.open_arcs], np.int64)).tolist())
 
-    def step(self) -> bool:
-        """Levels for about SLICE_SECONDS; True when finished."""
-        until, over = time.perf_counter() + SLICE_SECONDS, False
-        while not self.finished and not over:
+    def run(self) -> None:
+        """All levels."""
+        while not self.finished:
             dense = self.dense
-            scanned, over = self._dense_level(until) if dense else self._sparse_level(until)
-            first = int(self._work.rank == 0)
+            scanned, first = self._dense_level() if dense else self._sparse_level(), int(self._work.rank == 0)
             self._core.counters.add(levels=first, passes=first * dense, dense_levels=first * dense,
                                     edges_scanned=scanned)
             self._end_level()
-        return self.finished
 
     # -- levels ---------------------------------------------------------------------------------
-    def _sparse_level(self, until: float) -> tuple[int, bool]:
-        """One level top-down: (arcs scanned, whether the slice is over)."""
+    def _sparse_level(self) -> int:
+        """One level top-down; arcs scanned."""
         masks, mail, first = self._masks, self._work.mail, self._work.frontier.first
         masks.begin_push()
         while True:
-            facts = np.zeros(_ROUND, np.int64)
-            facts[_MORE] = masks.push()
-            facts[_OVER] = int(self._work.rank == 0 and time.perf_counter() >= until)
-            incoming, table = mail.swap(self._letters(*masks.outgoing()), facts)
+            more = np.array([masks.push()], np.int64)
+            incoming, table = mail.swap(self._letters(*masks.outgoing()), more)
             for message in incoming.values():
                 if len(message):
                     count = int(message[:_HEADER].copy().view(np.int64)[0])
                     split = len(message) - count * self._wire
                     masks.receive(decode_ids(message[_HEADER:split], first), self._unpacked(message[split:]))
             if not table[:, _MORE].any():
-                return masks.scanned, bool(table[0, _OVER])
+                return masks.scanned
 
     def _letters(self, vertices: np.ndarray, masks: np.ndarray) -> dict[int, np.ndarray]:
         """Messages to the owners of `vertices`, ascending: how many, ids, masks."""
@@ -100,8 +92,8 @@ class MultiSearch:
                 packed[low * self._wire : high * self._wire]))
             for rank in self._work.mail.others if (low := cuts[rank]) < (high := cuts[rank + 1])}
 
-    def _dense_level(self, until: float) -> tuple[int, bool]:
-        """One level bottom-up: (arcs scanned, whether the slice is over)."""
+    def _dense_level(self) -> int:
+        """One level bottom-up; arcs scanned."""
         masks, work = self._masks, self._work
         own = masks.own
         counts = np.bitwise_count(masks.marks[ACTIVE, own]).astype(np.int64)
@@ -112,14 +104,13 @@ class MultiSearch:
             low, high = int(ends[at]), int(ends[stop])
             words, mine = masks.marks[ACTIVE, own.start + at : own.start + stop], masks.masks[low:high]
             letter = np.concatenate((encode_words(words, 0), self._packed(mine)))
-            late = work.rank == 0 and time.perf_counter() >= until
-            facts = np.array([stop < n_words, late, own.start + at, own.start + stop, high - low], np.int64)
+            facts = np.array([stop < n_words, own.start + at, own.start + stop, high - low], np.int64)
             incoming, table = work.mail.swap(dict.fromkeys(work.mail.others, letter), facts)
             incoming[work.rank] = letter
             scanned += masks.pull(*self._joined(incoming, table))
             at = stop
             if not table[:, _MORE].any():
-                return scanned, bool(table[0, _OVER])
+                return scanned
 
     def _piece_end(self, ends: np.ndarray, at: int) -> int:
         """The word behind the next piece of the frontier: as many words as have _rows vertices, one at least."""
@@ -150,7 +141,7 @@ class MultiSearch:
         facts = np.zeros(_ALIVE + masks.width, np.int64)
         facts[:_ALIVE] = len(masks.masks), masks.row_arcs, masks.open_arcs, met
         facts[_ALIVE:] = alive.astype(np.uint64).view(np.int64)
-        table = self._work.mail.swap({}, facts)[1]
+        table = self._work.mail.share(facts)
         new, arcs, open_arcs, met = table[:, :_ALIVE].sum(axis=0).tolist()
         if new == 0:
             self.finished = True
@@ -186,7 +177,6 @@ class MultiSearch:
         return rows.view(self._masks.dtype)
 
 
-_NAME = "multi"
 _NO_BITS = np.empty(0, np.uint64)
 
 
@@ -203,30 +193,26 @@ class Batch:
 
 
 @dataclass(frozen=True)
-class MultiStep:
-    """level : largest distance so far. dense : whether the next level goes bottom-up. too_long : whether the columns do
-    not hold this distance. found : the eccentricities, int32[k], once it is over."""
+class BatchFound:
+    """eccentricities : int32[k]. level : largest distance. too_long : whether the columns do not hold it."""
 
+    eccentricities: np.ndarray
     level: int
-    dense: bool
     too_long: bool
-    found: np.ndarray | None
 
 
-def begin_multi(part: Part, batch: Batch, targets: np.ndarray | None, dropped: Sequence[int]) -> MultiStep:
-    """Begin a batch on all ranks together, and go on as `step_multi`. targets : bitmap of this range, uint64[words].
-    The columns of the keys `dropped` are let go of."""
-    for key in dropped:
-        part.values.pop(key, None)
+def multi_source(part: Part, batch: Batch, targets: np.ndarray | None) -> BatchFound:
+    """A whole batch, on all ranks together. targets : bitmap of this range, uint64[words]."""
     bitmap = _NO_BITS
     if targets is not None:
         bitmap = virtual_zeros(part.store.n_vertices // 64 + 1, np.uint64)
         bitmap[part.own_words] = targets
     sinks, widest = _open_columns(part, batch)
     masks = Masks(part.core, batch.sources, targets=bitmap, sinks=sinks, room=batch.room)
-    part.objects[_NAME] = MultiSearch(part.work, masks, len(batch.sources), remaining=batch.remaining, widest=widest,
-                                      room=batch.room)
-    return step_multi(part)
+    search = part.under_way = MultiSearch(part.work, masks, len(batch.sources), remaining=batch.remaining,
+                                          widest=widest, room=batch.room)
+    search.run()
+    return BatchFound(search.eccentricities, search.level, search.too_long)
 
 
 def _open_columns(part: Part, batch: Batch) -> tuple[tuple[np.ndarray, int], int | None]:
@@ -239,12 +225,3 @@ def _open_columns(part: Part, batch: Batch) -> tuple[tuple[np.ndarray, int], int
             column[source] = 0
     addresses = np.array([column.ctypes.data for column in columns], np.int64)
     return (addresses, columns[0].itemsize), int(np.iinfo(columns[0].dtype).max) - 1
-
-
-def step_multi(part: Part) -> MultiStep:
-    """Some levels, on all ranks together."""
-    search: MultiSearch = part.objects.pop(_NAME)  # one that fails is let go of
-    finished = search.step()
-    if not finished:
-        part.objects[_NAME] = search
-    return MultiStep(search.level, search.dense, search.too_long, search.eccentricities if finished else None)

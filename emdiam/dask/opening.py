@@ -53,12 +53,12 @@ def open_dask_engine(
         addresses = chosen_workers(client, cluster.workers)
         given = client.nthreads()
         spec = PartSpec(
-            store=worker_path(store), digest=store.digest, room="", ranges=balanced_ranges(store, len(addresses)),
+            store=worker_path(store), digest=store.digest, ranges=balanced_ranges(store, len(addresses)),
             addresses=addresses, phases=needs.phases, pool_wanted=needs.pool_bytes,
             memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses), plan),
             threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1))
-        group = Group(client, spec)
+        group = Group(client, store, spec)
         stack.callback(group.close)
         engine = DaskEngine(store, group, plan, local, progress)
         stack.callback(engine.close)

@@ -32,8 +32,7 @@ def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: in
     share = own / max(1, n)
     table = range_state_bytes(n, own, n_arcs, store.id_dtype.itemsize)
     widest = max((max(phase.bytes, phase.worst_bytes) for phase in spec.phases), default=0)
-    copies = len(spec.addresses) > 1  # of another rank's columns (replicas.py), packed: at worst as much again
-    state = table + (2 if copies else 1) * int(share * widest) + n // 4  # bitmaps that come from others
+    state = table + int(share * widest) + n // 4  # bitmaps that come from others
     block = store.indices.chunk_items * store.id_dtype.itemsize
     least = min(MIN_BLOCKS, max(1, n_blocks)) * block
     base = program_bytes() + _MARGIN
@@ -51,13 +50,13 @@ def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: in
     buffers = buffer_bytes(fetchers, run, block)
     rest = memory_bytes - base - state - tables - buffers
     wanted = n_blocks * block
-    pool = min(int(share * spec.pool_wanted) * (2 if copies else 1), rest - wanted if rest > wanted else rest // 4)
+    pool = min(int(share * spec.pool_wanted), rest - wanted if rest > wanted else rest // 4)
     slots = max(min(MIN_BLOCKS, max(1, n_blocks)), min(max(1, n_blocks), (rest - pool) // block))
     return MemoryPlan(
         memory_limit_bytes=memory_bytes, base_bytes=base, phases=(Phase("part", state / max(1, own), state),),
         buffer_bytes=buffers + tables, arena_bytes=slots * block,
         planned_rss_bytes=base + state + tables + buffers + pool + slots * block, minimum_bytes=need,
-        n_blocks=n_blocks, arena_blocks=slots, pool_bytes=max(0, pool // (2 if copies else 1)), run_blocks=run,
+        n_blocks=n_blocks, arena_blocks=slots, pool_bytes=max(0, pool), run_blocks=run,
         in_ram=slots >= n_blocks)
 
 
@@ -88,8 +87,8 @@ def plan_client(store: Store, needs: Needs, memory: int) -> MemoryPlan:
 
 @dataclass(frozen=True)
 class PartSpec:
-    """store : path or URL, as the worker sees it. digest : of the graph, which must be the client's. room : name of
-    the run and epoch. ranges : int64[ranks + 1]. phases : vertex state of the method on the whole graph.
+    """store : path or URL, as the worker sees it. digest : of the graph, which must be the client's. ranges :
+    int64[ranks + 1]. addresses : of the worker of each rank. phases : vertex state of the method on the whole graph.
     pool_wanted : bytes that the method could make use of, on the whole graph. memory_bytes : peak RSS of a worker
     process; None: nine tenths of what its machine leaves, shared by the ranks there. threads : that compute on a rank.
     dense_arcs : see traverse.core.Core.
@@ -97,7 +96,6 @@ class PartSpec:
 
     store: str
     digest: str
-    room: str
     ranges: np.ndarray
     addresses: tuple[str, ...]
     phases: tuple[Phase, ...]

@@ -1,19 +1,18 @@
-"""One rank on its worker: its range of the graph, its part of every column, and what is asked of it.
+"""One rank: a Dask Actor that holds its range of the graph and of every column, and does verbs on them.
 
-A verb is a function (part, ...) of this package that runs as a task on the worker. Parts live in the worker process
-between tasks, by room and rank.
+A verb is a function (part, ...) of this package; one call of `run` does the whole of it. What is `async` here runs on
+the event loop of the worker, beside a verb; all else in the thread that Dask has for actors, one call after the other.
 """
 
 from __future__ import annotations
 
 import contextlib
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from distributed import get_worker, secede
+from distributed import get_worker
 
 from ..errors import StoreError
 from ..store.store import Store, open_store
@@ -31,10 +30,8 @@ from .alltoall import Mail, PeerLost
 from .frontier import Frontier
 from .plan import PartSpec, plan_part
 from .ranges import RangeWorkspace, build_range_table
-from .replicas import Copies
-from .search import Search, Work
+from .search import Work
 
-_PARTS: dict[tuple[str, int], Part] = {}
 Verb = Callable[..., Any]
 
 
@@ -45,11 +42,29 @@ class Ref:
     key: int
 
 
+@dataclass(frozen=True)
+class Opened:
+    """A rank that is there. plan : its memory plan. isolated : vertices of its range without an edge."""
+
+    plan: dict[str, Any]
+    report: dict[str, Any]
+    isolated: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """The end of a verb on a rank. report : see Part.report. error : what it raised."""
+
+    value: Any
+    report: dict[str, Any]
+    error: Exception | None = None
+
+
 class Part:
-    """What rank `rank` of a run holds. values : columns by key, unsigned[n] of which this range takes memory."""
+    """Rank `rank` of a run. values : columns by key, unsigned[n] of which this range takes memory. under_way : what a
+    verb works on, whose `level` tells how far it is."""
 
     def __init__(self, spec: PartSpec, rank: int) -> None:
-        worker = get_worker()
         self.spec, self.rank = spec, rank
         self.store: Store = open_store(spec.store)
         try:
@@ -61,13 +76,13 @@ class Part:
         except BaseException:
             self.store.close()
             raise
-        self.mail = Mail(worker, spec.room, rank, list(spec.addresses))
+        self.mail = Mail(rank, len(spec.addresses))
         self.frontier = Frontier(self.core)
         self.work = Work(self.core, self.mail, self.frontier, spec.ranges)
         self.values: dict[int, np.ndarray] = {}
-        self.search: Search | None = None
         self.objects: dict[str, Any] = {}
-        self.copies = Copies()
+        self.under_way: Any = None
+        self._closed = False
 
     def _open_core(self, n_ranks: int) -> tuple[Core, np.ndarray]:
         spec, store = self.spec, self.store
@@ -106,85 +121,56 @@ class Part:
         return {"counters": self.core.counters.snapshot().to_dict(), "mail": asdict(self.mail.counts),
                 "peak_rss_bytes": peak_rss_bytes()}
 
-    def rejoin(self, spec: PartSpec) -> None:
-        """Go on in another room, where a rank that was lost lives on another worker. State and counts stay."""
-        counts = self.mail.counts
-        self.mail.close()
-        _PARTS.pop((self.spec.room, self.rank), None)
-        self.spec = spec
-        self.mail = self.work.mail = Mail(get_worker(), spec.room, self.rank, list(spec.addresses))
-        self.mail.counts = counts
-        _PARTS[spec.room, self.rank] = self
+    # -- as an actor ------------------------------------------------------------------------------
+    def opened(self) -> Opened:
+        """What the client wants to know of it."""
+        own = self.core.table.isolated[self.first // 64 : -(-self.stop // 64)]
+        isolated = int(np.bitwise_count(own).sum()) - -self.stop % 64 if self.first < self.stop else 0
+        return Opened(self.plan.to_dict(), self.report(), isolated)
+
+    def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:
+        """verb(self, *args), number `number` of the run, once columns of the keys `unused` are let go of. Raises
+        PeerLost where another rank was lost, or this one is closed; what else goes wrong is returned."""
+        if self._closed:
+            raise PeerLost(self.rank, "it is closed")
+        for key in unused:
+            self.values.pop(key, None)
+        self.mail.begin(number)
+        try:
+            return Done(verb(self, *args), self.report())
+        except PeerLost:
+            raise
+        except Exception as error:  # the client raises it
+            return Done(None, self.report(), error)
+        finally:
+            self.under_way = None
 
     def close(self) -> None:
-        """End threads and connections, and let go of the store."""
-        _PARTS.pop((self.spec.room, self.rank), None)
-        with contextlib.ExitStack() as stack:
-            stack.callback(self.store.close)
-            stack.callback(self._crew.close)
-            stack.callback(self.mail.close)
+        """End threads, and let go of the store and of all state."""
+        if not self._closed:
+            self._closed = True
+            with contextlib.ExitStack() as stack:
+                stack.callback(self.store.close)
+                stack.callback(self._crew.close)
+            self.values, self.objects = {}, {}
 
+    async def listen(self) -> str:
+        """Listen for the other ranks; the address."""
+        return await self.mail.listen(get_worker())
 
-def open_part(spec: PartSpec, rank: int) -> dict[str, Any]:
-    """Open a rank on this worker; its plan as a dict, and how many vertices of its range have no edge."""
-    part = Part(spec, rank)
-    _PARTS[spec.room, rank] = part
-    own = part.core.table.isolated[part.first // 64 : -(-part.stop // 64)]
-    isolated = int(np.bitwise_count(own).sum()) - -part.stop % 64 if part.first < part.stop else 0
-    return {"plan": part.plan.to_dict(), "blocks": len(part.blocks), "report": part.report(), "isolated": isolated}
+    async def connect(self, addresses: list[str]) -> None:
+        """Connect to the other ranks, all of which listen."""
+        await self.mail.connect(addresses)
 
+    async def abandon(self, number: int, why: str) -> None:
+        """End verb number `number` where it waits for others."""
+        await self.mail.abandon(number, why)
 
-def on_part(room: str, rank: int, verb: Verb, args: tuple[Any, ...], together: bool) -> tuple[Any, dict[str, Any]]:
-    """verb(part, *args) on this worker, and the report after it. together : all ranks run it at the same time and
-    wait for each other, so it gives its place among the worker's tasks away. Raises what the verb raises, of which
-    the others learn."""
-    part = _PARTS.get((room, rank))
-    if part is None:
-        raise PeerLost(rank, "its process was started again")
-    if together:
-        secede()
-    try:
-        value = verb(part, *args)
-    except PeerLost:
-        raise
-    except BaseException as error:
-        part.mail.fail(f"{type(error).__name__}: {error}")
-        raise
-    return value, part.report()
+    async def level(self) -> int | None:
+        """How far the verb under way is."""
+        level: int | None = getattr(self.under_way, "level", None)
+        return level
 
-
-def rejoin_part(rooms: list[str], rank: int, spec: PartSpec) -> dict[str, Any]:
-    """Take a rank that is there from any of `rooms` into the one of `spec`; what open_part gives. Raises PeerLost."""
-    part = next((_PARTS[room, rank] for room in rooms if (room, rank) in _PARTS), None)
-    if part is None:
-        raise PeerLost(rank, "its process was started again")
-    part.rejoin(spec)
-    return {"plan": part.plan.to_dict(), "blocks": len(part.blocks), "report": part.report()}
-
-
-def look_at_part(rooms: list[str], rank: int) -> tuple[bool, int, float]:
-    """Whether a rank is here, the rank that it waits for (-1: none), and how many seconds it has."""
-    part = next((_PARTS[room, rank] for room in rooms if (room, rank) in _PARTS), None)
-    if part is None or part.mail.waiting is None:
-        return part is not None, -1, 0.0
-    waited, since = part.mail.waiting
-    return True, waited, time.monotonic() - since
-
-
-def close_part(room: str, rank: int) -> None:
-    """Close a rank, if it is there."""
-    part = _PARTS.get((room, rank))
-    if part is not None:
-        part.close()
-
-
-def connect_part(part: Part) -> None:
-    """Verb: open the connections to the other ranks, all of which are open."""
-    part.mail.connect()
-
-
-def abandon_part(room: str, rank: int, lost: int, why: str) -> None:
-    """End the waiting of a rank for one that is gone."""
-    part = _PARTS.get((room, rank))
-    if part is not None:
-        part.mail.lose(lost, why)
+    async def disconnect(self) -> None:
+        """Close the connections to the others."""
+        await self.mail.close()

@@ -1,114 +1,93 @@
-"""The ranks of a run as the client sees them: verbs asked of all or of some, as named tasks.
+"""The ranks of a run as the client sees them: actors on workers, of which it asks verbs, and what is done at a loss.
 
-A lost worker ends what runs (WorkersLost); recovery.py opens its rank on another one, `reopen`.
+A call of an actor is one verb as a whole; the client looks meanwhile whether all workers are there. When one is lost,
+what all ranks held is given up: the ranks are opened again, on as many workers if as many come within WAIT_SECONDS,
+else on those that are left, and WorkersLost ends the method, which begins again
+(DaskEngine.repeated). With a checkpoint it is
+answered from its journal up to the verb that was under way; without one it computes all of it again.
 """
 
 from __future__ import annotations
 
-import itertools
+import contextlib
 import time
 import uuid
 from asyncio import CancelledError
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError as FutureCancelled
 from contextlib import contextmanager
-from dataclasses import replace
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from distributed import Client, Future, wait
 from distributed.comm import CommClosedError
+from numpy.typing import DTypeLike
 
 from ..errors import InputError, StateLost
+from ..store.store import Store
 from ..stream.counters import Counters
 from .alltoall import PeerLost
 from .plan import PartSpec
-from .rank import Verb, abandon_part, close_part, connect_part, on_part, open_part, rejoin_part
-from .stragglers import Watch
+from .ranges import balanced_ranges
+from .rank import Done, Opened, Part, Verb
 
-_LOOK_SECONDS = 0.5
-_REST_SECONDS = 30.0
+WAIT_SECONDS = 60.0
+_LOOK_SECONDS, _POLL_SECONDS, _REST_SECONDS = 0.5, 0.1, 30.0
 _CANCELLED = (CancelledError, FutureCancelled)
-_UNREACHABLE = (StateLost, TimeoutError, CommClosedError, *_CANCELLED)
+_UNREACHABLE = (StateLost, TimeoutError, OSError, RuntimeError, *_CANCELLED)
 
 
 class WorkersLost(RuntimeError):
-    """Ranks that are gone. ranks : which, as far as it is known. found : what the others returned, by rank."""
-
-    def __init__(self, ranks: Sequence[int], why: str) -> None:
-        super().__init__(why)
-        self.ranks = list(ranks)
-        self.found: dict[int, Any] = {}
+    """Workers are gone, and with them what the ranks held; others are there, with nothing but the graph."""
 
 
-class Again(Protocol):
-    """Who does verbs again when a worker is lost; see recovery.py. inside : a verb of all is under way."""
+class _Loss(RuntimeError):
+    """A rank does not answer, or says that another is gone."""
 
-    @property
-    def inside(self) -> bool: ...
 
-    def ask(self, verb: Verb, args: dict[int, tuple[Any, ...]], label: str | None,
-            tick: Callable[[], None] | None) -> list[Any]:
-        """See Group.some; not together."""
-        ...
+@dataclass(frozen=True)
+class Loss:
+    """ranks : that were lost. verb : in flight. seconds : until all ranks were open again, the waiting for a worker
+    included."""
+
+    ranks: list[int]
+    verb: str
+    seconds: float
 
 
 class Group:
     """All ranks of one run on one cluster.
 
-    client : of dask.distributed. addresses : of the worker of each rank. Close it.
-    reports : the last report of each rank (see Part.report). plans : the memory plan of each, as a dict.
-    gone_reports : the last ones of ranks whose workers were lost. again : does verbs of single ranks again; None: they
-    raise WorkersLost. waited_for : ranks that others wait for, with the seconds. heartbeat : called then.
+    client : of dask.distributed. store : as the client sees it. spec : what ranks open; its addresses are of the
+    worker of each rank. Close it. reports : the last report of each rank (see Part.report). plans : the memory plan
+    of each, as a dict. gone_reports : the last ones of ranks that were given up. losses : so far. told : called after
+    each. heartbeat : called now and then while ranks are waited for. level : how far the verb under way is.
+    number : of verbs so far.
+    unused : keys of columns that nobody holds any more, which ranks let go of with the next verb.
     """
 
-    def __init__(self, client: Client, spec: PartSpec) -> None:
-        self.client = client
-        self._numbers = itertools.count()
-        self.spec = spec
+    def __init__(self, client: Client, store: Store, spec: PartSpec, wait_seconds: float = WAIT_SECONDS) -> None:
+        self.client, self.spec, self._store, self._wait = client, spec, store, wait_seconds
         self.reports: list[dict[str, Any]] = []
         self.plans: list[dict[str, Any]] = []
-        self.n_isolated = 0
         self.gone_reports: list[dict[str, Any]] = []
-        self.again: Again | None = None
-        self.waited_for: dict[int, float] = {}
+        self.losses: list[Loss] = []
+        self.told: Callable[[Loss], None] | None = None
         self.heartbeat: Callable[[], None] | None = None
-        self.rooms: list[str] = []
-        self.open(spec)
-
-    def open(self, spec: PartSpec) -> None:
-        """Open all ranks as `spec` says, in a room of its own. Raises what they raise, and WorkersLost."""
-        self._enter_room(spec)
+        self.level: int | None = None
+        self.n_isolated = self.number = 0
+        self.unused: list[int] = []
+        self._held: list[Future] = []
+        self.ranks: list[Any] = []
         try:
-            with self.reaching():
-                opened = self._results(
-                    [self._task("open", rank, open_part, self.spec, rank) for rank in range(self.size)])
-            self.reports = [found["report"] for found in opened]
-            self.plans = [found["plan"] for found in opened]
-            self.n_isolated = sum(found["isolated"] for found in opened)
-            self.everyone(connect_part, label="connect", together=True)
+            self._open()
+        except _Loss as loss:
+            self.close()
+            raise StateLost(str(loss)) from None
         except BaseException:
             self.close()
             raise
-
-    def reopen(self, addresses: Sequence[str], lost: Sequence[int]) -> None:
-        """Go on in another room, with the ranks `lost` opened anew, without state, on the workers at `addresses` (of
-        all ranks). Raises as open."""
-        rooms = list(self.rooms)
-        self._enter_room(replace(self.spec, addresses=tuple(addresses)))
-        with self.reaching():
-            reopened = self._results([
-                self._task("open", rank, open_part, self.spec, rank) if rank in lost
-                else self._task("rejoin", rank, rejoin_part, rooms, rank, self.spec) for rank in range(self.size)])
-        for rank, found in enumerate(reopened):
-            if rank in lost:
-                self.gone_reports.append(self.reports[rank])
-            self.reports[rank], self.plans[rank] = found["report"], found["plan"]
-        self.collect(connect_part, dict.fromkeys(range(self.size), ()), label="connect", together=True)
-
-    def _enter_room(self, spec: PartSpec) -> None:
-        self.spec = replace(spec, room=uuid.uuid4().hex)
-        self.rooms.append(self.spec.room)
 
     @property
     def size(self) -> int:
@@ -120,50 +99,102 @@ class Group:
         """int64[size + 1]: rank r owns ranges[r]..ranges[r + 1] - 1."""
         return self.spec.ranges
 
+    @property
+    def pool_bytes(self) -> int:
+        """Bytes of columns of the whole graph for which every rank has room in its pool: the same for any number of
+        ranks where memory is no limit, since a column takes of each what its vertices do."""
+        n, sizes = int(self.ranges[-1]), np.diff(self.ranges).tolist()
+        return min((plan["pool_bytes"] * n // own for plan, own in zip(self.plans, sizes, strict=True) if own),
+                   default=0)
+
     def owners(self, vertices: np.ndarray) -> np.ndarray:
         """The rank of each of `vertices`, int64[k]."""
         return np.searchsorted(self.ranges, vertices, side="right") - 1
 
-    def everyone(
-        self, verb: Verb, *args: Any, label: str | None = None, together: bool = False,
-        tick: Callable[[], None] | None = None,
-    ) -> list[Any]:
-        """verb(part, *args) on every rank; the results by rank. together : see on_part. tick : called now and then."""
-        return self.some(verb, {rank: args for rank in range(self.size)}, label=label, together=together, tick=tick)
+    def by_owner(self, vertices: np.ndarray) -> dict[int, np.ndarray]:
+        """Places in `vertices` by the rank that owns what is there."""
+        owners = self.owners(vertices)
+        return {int(rank): np.flatnonzero(owners == rank) for rank in np.unique(owners)}
 
-    def some(
-        self, verb: Verb, args: dict[int, tuple[Any, ...]], *, label: str | None = None, together: bool = False,
-        tick: Callable[[], None] | None = None,
-    ) -> list[Any]:
-        """verb(part, *args[rank]) on the ranks of `args`; the results in its order."""
-        if self.again is not None and not together:
-            return self.again.ask(verb, args, label, tick)
+    # -- verbs ------------------------------------------------------------------------------------
+    def everyone(self, verb: Verb, *args: Any) -> list[Any]:
+        """verb(part, *args) on every rank; the results by rank."""
+        return self.some(verb, dict.fromkeys(range(self.size), args))
+
+    def some(self, verb: Verb, args: dict[int, tuple[Any, ...]]) -> list[Any]:
+        """verb(part, *args[rank]) on the ranks of `args`; the results in its order. Raises what a rank raises, and
+        WorkersLost, or StateLost where no other worker is there."""
         try:
-            found = self.collect(verb, args, label=label, together=together, tick=tick)
-        except WorkersLost as loss:
-            if self.again is None or self.again.inside:
-                raise
-            raise StateLost(f"{loss} within a step that is not done again") from None
-        return [found[rank] for rank in args]
+            done = self._asked(verb, args)
+        except _Loss as loss:
+            self._restore(str(loss), verb.__name__.replace("_", "-"))
+            raise WorkersLost(str(loss)) from None
+        for rank, end in done.items():
+            self.reports[rank] = end.report
+        return [done[rank].value for rank in args]
 
-    def collect(
-        self, verb: Verb, args: dict[int, tuple[Any, ...]], *, label: str | None = None, together: bool = False,
-        tick: Callable[[], None] | None = None,
-    ) -> dict[int, Any]:
-        """As `some`, by rank. Raises WorkersLost, with what the others returned if they are not together."""
-        name = label or verb.__name__.replace("_", "-")
-        with self.reaching():
-            futures = [self._task(name, rank, on_part, self.spec.room, rank, verb, mine, together)
-                       for rank, mine in args.items()]
-            try:
-                found = dict(zip(args, self._results(futures, tick), strict=True))
-            except WorkersLost as loss:
-                if not together:
-                    loss.found = {rank: value for rank, (value, _) in self._finished(futures).items()}
-                raise
-        for rank, (_, report) in found.items():
-            self.reports[rank] = report
-        return {rank: value for rank, (value, _) in found.items()}
+    def gathered(self, verb: Verb, ids: np.ndarray, dtype: DTypeLike, *args: Any) -> np.ndarray:
+        """A value of each vertex, dtype[k], from its owner: verb(part, *args, ids of this rank)."""
+        wanted = np.asarray(ids, np.int64)
+        places, values = self.by_owner(wanted), np.empty(len(wanted), dtype)
+        parts = self.some(verb, {rank: (*args, wanted[at]) for rank, at in places.items()})
+        for at, part in zip(places.values(), parts, strict=True):
+            values[at] = part
+        return values
+
+    def _asked(self, verb: Verb, args: dict[int, tuple[Any, ...]]) -> dict[int, Done]:
+        self.number += 1
+        calls: dict[int, Any] = {}
+        unused: list[int] = []
+        if len(args) == self.size:  # all learn of it at once
+            unused[:], self.unused[:] = self.unused, []
+        try:
+            with _reaching():
+                for rank, given in args.items():
+                    calls[rank] = self.ranks[rank].run(self.number, verb, given, unused)
+            return self._results(calls, self.number)
+        except BaseException as error:
+            self._settle(calls, f"{type(error).__name__}: {error}")
+            raise
+
+    def _results(self, calls: dict[int, Any], number: int) -> dict[int, Done]:
+        """What the calls give, by rank; raises the first error."""
+        left, done, looked = dict(calls), dict[int, Done](), time.monotonic()
+        asked: Any = None
+        while left:
+            with contextlib.suppress(Exception):  # looked at below
+                next(iter(left.values())).result(timeout=_LOOK_SECONDS / 2)
+            for rank in [rank for rank, call in left.items() if call.done()]:
+                with _reaching():
+                    done[rank] = left.pop(rank).result()
+                error = done[rank].error
+                if error is not None:
+                    raise error
+            if left and time.monotonic() - looked > _LOOK_SECONDS:
+                looked = time.monotonic()
+                self._look()
+                if asked is None or asked.done():
+                    asked = self._noted_level(asked)
+                if self.heartbeat is not None:
+                    self.heartbeat()
+        self.level = None
+        return done
+
+    def _noted_level(self, asked: Any) -> Any:
+        """Note how far rank 0 is, if it has said so, and ask again."""
+        with contextlib.suppress(*_UNREACHABLE):  # only for people
+            self.level = self.level if asked is None else asked.result()
+            return self.ranks[0].level()
+
+    def _settle(self, calls: dict[int, Any], why: str) -> None:
+        """Wait until nothing of these calls runs any more, so that the next verb finds the ranks at rest."""
+        with contextlib.suppress(*_UNREACHABLE):  # else there is nobody to wait for
+            alive, until = self.alive(), time.monotonic() + _REST_SECONDS
+            here = [rank for rank in calls if self.spec.addresses[rank] in alive]
+            for rank in here:
+                self.ranks[rank].abandon(self.number, why)
+            while time.monotonic() < until and not all(calls[rank].done() for rank in here):
+                time.sleep(_POLL_SECONDS / 10)
 
     def counters(self) -> Counters:
         """The counters of all ranks together."""
@@ -173,6 +204,7 @@ class Group:
                 setattr(total, name, getattr(total, name) + amount)
         return total
 
+    # -- workers ----------------------------------------------------------------------------------
     def alive(self) -> dict[str, int]:
         """The workers of the cluster: threads by address. Raises StateLost if the scheduler is gone."""
         why = f"the scheduler at {self.client.scheduler.address if self.client.scheduler else 'its address'} is gone"
@@ -183,126 +215,124 @@ class Group:
         except (OSError, ValueError, RuntimeError) as error:
             raise StateLost(f"{why} ({error})") from None
 
-    @contextmanager
-    def reaching(self) -> Iterator[None]:
-        """Inside, what is said to the scheduler. Raises StateLost if it is gone, WorkersLost if only a connection
-        broke."""
-        try:
-            yield
-        except CommClosedError as error:
+    def _lost(self) -> list[int]:
+        """The ranks whose workers are gone."""
+        alive = self.alive()
+        return [rank for rank, address in enumerate(self.spec.addresses) if address not in alive]
+
+    def _look(self) -> None:
+        """Raise _Loss if a worker of a rank is gone, StateLost if the scheduler is."""
+        ranks = self._lost()
+        if ranks:
+            raise _Loss("lost " + ", ".join(f"worker {rank} ({self.spec.addresses[rank]})" for rank in ranks))
+
+    def _open(self) -> None:
+        """Open all ranks as self.spec says. Raises what they raise, and _Loss."""
+        name = uuid.uuid4().hex[:8]
+        with _reaching():
+            self._held = [
+                self.client.submit(Part, self.spec, rank, key=f"rank-{name}-{rank}", workers=[address], actor=True,
+                                   allow_other_workers=False, retries=0, pure=False)
+                for rank, address in enumerate(self.spec.addresses)]
+            left = list(self._held)
+            while left:
+                with contextlib.suppress(TimeoutError):
+                    left = list(wait(left, timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED").not_done)
+                self._look()
+                if self.heartbeat is not None:
+                    self.heartbeat()
+            for future in self._held:
+                if future.status == "error":
+                    raise future.exception()
+            self.ranks = [future.result(timeout=_REST_SECONDS) for future in self._held]
+            opened: list[Opened] = self._each("opened")
+            self._each("connect", self._each("listen"))
+        self.reports = [rank.report for rank in opened]
+        self.plans = [rank.plan for rank in opened]
+        self.n_isolated = sum(rank.isolated for rank in opened)
+
+    def _each(self, method: str, *args: Any) -> list[Any]:
+        """A method of all actors, which is short."""
+        calls = [getattr(rank, method)(*args) for rank in self.ranks]
+        while not all(call.done() for call in calls):
+            with contextlib.suppress(Exception):  # looked at below
+                next(call for call in calls if not call.done()).result(timeout=_LOOK_SECONDS)
             self._look()
-            raise WorkersLost([], f"a connection broke ({error})") from None
+        return [call.result() for call in calls]
 
     def close(self) -> None:
         """Close the ranks that are still there."""
-        try:
+        with contextlib.suppress(*_UNREACHABLE):  # what does not answer cannot be told; its process ends it
             alive = self.alive()
-            futures = [self._task("close", rank, close_part, room, rank) for room in self.rooms
-                       for rank, address in enumerate(self.spec.addresses) if address in alive]
-            wait(futures, timeout=_REST_SECONDS)
-        except _UNREACHABLE:
-            return  # what does not answer cannot be told; its process ends it
+            here = [rank for rank, address in zip(self.ranks, self.spec.addresses, strict=False) if address in alive]
+            calls = [call for rank in here for call in (rank.disconnect(), rank.close())]
+            until = time.monotonic() + _REST_SECONDS
+            while time.monotonic() < until and not all(call.done() for call in calls):
+                time.sleep(_POLL_SECONDS / 10)
+        self.ranks, self._held = [], []  # actors live as long as their futures
 
-    # -- tasks ----------------------------------------------------------------------------------
-    def _task(self, label: str, rank: int, function: Callable[..., Any], *args: Any) -> Future:
-        key = f"{label}-{self.spec.room[:8]}-{next(self._numbers)}-{rank}"
-        return self.client.submit(function, *args, key=key, workers=[self.spec.addresses[rank]], pure=False,
-                                  allow_other_workers=False, retries=0)
-
-    def _results(self, futures: list[Future], tick: Callable[[], None] | None = None) -> list[Any]:
-        """The results; raises the error of a task, a loss of others last, once all have ended."""
-        watch, looked = Watch(self.ask_rank, self.size), time.monotonic()
-        try:
-            left = list(futures)
-            while left:
-                left = self._still_running(left)
-                self.waited_for = watch.look() if left else {}
-                if tick is not None:
-                    tick()
-                elif self.waited_for and self.heartbeat is not None:
-                    self.heartbeat()
-                if left and time.monotonic() - looked > _LOOK_SECONDS:
-                    looked = time.monotonic()
-                    self._look()
-        except BaseException:
-            self.waited_for = {}
-            self._settle(futures)
-            raise
-        self._raise_errors(futures)
-        return [self._fetched(future) for future in futures]
-
-    def _fetched(self, future: Future) -> Any:
-        """The result of a task that has ended. A result is on its worker until it is fetched, and may be lost there."""
+    # -- loss -------------------------------------------------------------------------------------
+    def _restore(self, why: str, verb: str) -> None:
+        """Open all ranks again, with nothing but the graph. Raises StateLost if that cannot be."""
+        begin, lost = time.monotonic(), self._lost()
+        self.gone_reports += self.reports
         while True:
+            self.close()
+            addresses = self._workers(why)
+            self.spec = replace(self.spec, addresses=addresses,
+                                ranges=balanced_ranges(self._store, len(addresses)))
             try:
-                return future.result(timeout=_LOOK_SECONDS)
-            except TimeoutError:
-                self._look()
-            except _CANCELLED:
-                self._look()
-                raise WorkersLost([], "results were lost with their worker") from None
+                self._open()
+                break
+            except _Loss as again:
+                why = str(again)
+        self.losses.append(Loss(lost, verb, time.monotonic() - begin))
+        if self.told is not None:
+            self.told(self.losses[-1])
 
-    def ask_rank(self, rank: int, function: Callable[..., Any]) -> Future:
-        """function(rooms, rank) on the worker of a rank, beside what runs there."""
-        return self._task("look", rank, function, self.rooms, rank)
-
-    def _still_running(self, futures: list[Future]) -> list[Future]:
-        try:
-            return list(wait(futures, timeout=_LOOK_SECONDS / 2, return_when="FIRST_COMPLETED").not_done)
-        except TimeoutError:
-            return futures
-        except _CANCELLED:
-            self._look()
-            raise WorkersLost([], "tasks were cancelled") from None
-
-    def _look(self) -> None:
-        """Raise WorkersLost if a worker of a rank is gone, StateLost if the scheduler is."""
-        alive = self.alive()
-        ranks = [rank for rank, address in enumerate(self.spec.addresses) if address not in alive]
-        if ranks:
-            names = ", ".join(f"worker {rank} ({self.spec.addresses[rank]})" for rank in ranks)
-            raise WorkersLost(ranks, f"lost {names}")
-
-    def _finished(self, futures: Iterable[Future]) -> dict[int, Any]:
-        """The results that are there, by rank, of workers that are."""
-        alive = self.alive()
-        return {self._rank_of(future): future.result() for future in futures
-                if future.status == "finished" and self.spec.addresses[self._rank_of(future)] in alive}
-
-    def _settle(self, futures: Iterable[Future]) -> None:
-        """Wait until nothing of this call runs any more, so that the next verb finds the parts at rest."""
-        try:
+    def _workers(self, why: str) -> tuple[str, ...]:
+        """As many workers as there were, waited for, or those that are left."""
+        until = time.monotonic() + self._wait
+        while True:
             alive = self.alive()
-            lost = [rank for rank, address in enumerate(self.spec.addresses) if address not in alive]
-            told = [self._task("abandon", rank, abandon_part, self.spec.room, rank, lost[0], "its worker is gone")
-                    for rank in range(self.size) if lost and rank not in lost]
-            here = told + [future for future in futures if self._rank_of(future) not in lost]
-            try:
-                wait(here, timeout=_REST_SECONDS if here else 0)
-            except TimeoutError:
-                self.client.cancel(here)
-        except _UNREACHABLE:
-            return  # there is nobody to wait for
+            here = [address for address in self.spec.addresses if address in alive]
+            spare = sorted(set(alive) - set(here))
+            if len(alive) >= self.size:
+                return tuple((here + spare)[: self.size])
+            if time.monotonic() >= until:
+                if alive:
+                    return tuple(here + spare)
+                raise StateLost(f"{why}, and no other worker has joined within {self._wait:.0f} s")
+            if self.heartbeat is not None:
+                self.heartbeat()
+            time.sleep(_POLL_SECONDS)
 
-    def _rank_of(self, future: Future) -> int:
-        return int(str(future.key).rsplit("-", 1)[1])
 
-    def _raise_errors(self, futures: Sequence[Future]) -> None:
-        errors = [future.exception() for future in futures if future.status in ("error", "cancelled", "lost")]
-        own = [error for error in errors if not isinstance(error, PeerLost)]
-        if own and own[0] is not None:
-            raise own[0]
-        lost = [error for error in errors if isinstance(error, PeerLost)]
-        if lost:
-            raise WorkersLost([error.rank for error in lost if error.rank >= 0], str(lost[0]))
+@contextmanager
+def _reaching() -> Iterator[None]:
+    """Inside, what is said to scheduler and workers: raises _Loss where that breaks."""
+    try:
+        yield
+    except PeerLost as lost:
+        raise _Loss(str(lost)) from None
+    except (CommClosedError, TimeoutError, *_CANCELLED) as error:
+        raise _Loss(f"a connection broke ({error})") from None
+    except OSError as error:
+        if "Actor" not in str(error):
+            raise
+        raise _Loss(f"a connection broke ({error})") from None
+    except RuntimeError as error:
+        if "Actor" not in str(error):
+            raise
+        raise _Loss(str(error)) from None
 
 
 def chosen_workers(client: Client, count: int | None) -> tuple[str, ...]:
     """Addresses of the workers of a run, ascending; count : how many (None: all). Raises InputError."""
-    found = sorted(client.nthreads())
-    if not found:
+    there = sorted(client.nthreads())
+    if not there:
         raise InputError("the scheduler has no workers", text=client.scheduler.address,
                          remedy="start some with: dask worker " + client.scheduler.address)
-    if count is not None and len(found) < count:
-        raise InputError(f"the scheduler has {len(found)} workers, {count} are wanted")
-    return tuple(found[:count])
+    if count is not None and len(there) < count:
+        raise InputError(f"the scheduler has {len(there)} workers, {count} are wanted")
+    return tuple(there[:count])

@@ -21,7 +21,7 @@ from ..traverse.clusters import sample_span
 from ..traverse.condense import crossing_arcs
 from ..traverse.paths import steep_arcs
 from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
-from .exchange import Post, bring, count_pass, ghost_groups, own_ranks, ranks_of, read_ranks
+from .exchange import Post, bring, count_pass, ghost_groups, hand_over, own_ranks, ranks_of, read_ranks
 from .rank import Part
 
 CONDENSING = "condensing"
@@ -125,7 +125,8 @@ def tree_diameter(part: Part, key: int, size: int) -> tuple[int, int]:
         stop = min(start + _PIECE, part.stop)
         branches.take(fold_leaves(*branches.arrays, part.first, start, stop, out := _room(stop - start)), out)
     while True:
-        incoming, moved = _hand_over(part, branches)
+        out, branches.out = np.concatenate([_NO_BRANCHES, *branches.out]), []
+        incoming, moved = hand_over(part, out, out[:, 0])
         if not moved:
             return branches.longest, -1
         branches.take(fold_branches(incoming, *branches.arrays, part.first, out := _room(len(incoming))), out)
@@ -153,15 +154,3 @@ def _add_children(part: Part, parents: np.ndarray, children: np.ndarray) -> None
     told, _ = Post(part.mail, part.spec.ranges).tell(ids.astype(np.int64), counts.astype(np.int64))
     for names, amounts in told:
         children[names - part.first] += amounts.astype(children.dtype)
-
-
-def _hand_over(part: Part, branches: Branches) -> tuple[np.ndarray, bool]:
-    """Give branches to the owners of their parents: (those that come here, whether any moved on any rank)."""
-    out = np.concatenate([_NO_BRANCHES, *branches.out])
-    branches.out = []
-    owners = np.searchsorted(part.spec.ranges, out[:, 0], side="right") - 1
-    letters = {rank: np.ascontiguousarray(out[owners == rank]).reshape(-1).view(np.uint8)
-               for rank in part.mail.others if (owners == rank).any()}
-    incoming, table = part.mail.swap(letters, np.array([len(out)], np.int64))
-    mine = [letter.copy().view(np.int64).reshape(-1, 2) for letter in incoming.values() if len(letter)]
-    return np.concatenate([_NO_BRANCHES, *mine]), bool(table[:, 0].any())

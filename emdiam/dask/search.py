@@ -12,8 +12,9 @@ Beamer, Asanovic, Patterson, Direction-optimizing BFS (2012).
 
 from __future__ import annotations
 
-import time
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,12 +22,14 @@ from ..traverse.core import Core
 from ..traverse.direction import Front
 from ..traverse.profile import BINS, count_labels, count_level
 from .alltoall import Mail
-from .async_bfs import Cut, Thin, cut_beyond
+from .async_bfs import Cut, Thin
 from .frontier import Frontier
 from .frontier_codec import add_to_words, decode_ids, encode_ids, mark
 from .ranges import virtual_column, virtual_zeros
 
-SLICE_SECONDS = 0.2
+if TYPE_CHECKING:
+    from .rank import Part
+
 # Sparse levels in a row after which a search becomes a thin one, and the multiple of the average degree that vertices
 # sent to others are taken to have, where their degrees are not waited for.
 THIN_AFTER, _LIKELY_DEGREES = 16, 4
@@ -34,8 +37,8 @@ _FOREVER = 1 << 62
 _NONE, _NO_TARGETS = np.empty(0, np.uint64), np.empty(0, np.int64)
 _NO_FACTS = np.empty(0, np.int64)
 # Facts of a sparse level: vertices and arcs of the new frontier and targets met, without what comes in; vertices sent;
-# whether the slice is over; vertices and arcs that came in on the level before, where that was not told.
-_VERTICES, _ARCS, _MET, _SENT, _OVER, _LATE, _LATE_ARCS = 0, 1, 2, 3, 4, 5, 6
+# vertices and arcs that came in on the level before, where that was not told.
+_VERTICES, _ARCS, _MET, _SENT, _LATE, _LATE_ARCS = 0, 1, 2, 3, 4, 5
 
 
 @dataclass
@@ -54,7 +57,7 @@ class Work:
 
 
 class Search:
-    """A BFS in slices: every rank calls `step` until it returns True.
+    """A BFS: every rank calls `run`.
 
     source, radius, targets : as of Engine.bfs; targets int64[k], distinct, or None. distances : unsigned[n],
     unreached in this range, to write to; None: a column of the smallest dtype that fits, widened as needed. profile :
@@ -100,36 +103,26 @@ class Search:
                 self._left -= 1
                 self.complete = None if self._left else False
 
-    @property
-    def dense(self) -> bool:
-        """Whether the next level goes bottom-up."""
-        return self._dense
-
-    def step(self) -> bool:
-        """Levels for about SLICE_SECONDS; True when finished."""
-        until = time.perf_counter() + SLICE_SECONDS
-        over = False
-        while self.complete is None and not over:
+    def run(self) -> None:
+        """All levels."""
+        while self.complete is None:
             if self._thin is not None:
-                over = self._thin_round(self._thin, until)
+                self._thin_round(self._thin)
             elif self.level >= self._level_limit():
                 self._at_limit()
             elif self._dense:
-                over = self._dense_level(until)
+                self._dense_level()
             elif self._sparse_run >= THIN_AFTER and 2 * self._front.arcs <= self._core.dense_arcs:
                 self._thin = Thin(self._work, self.distances, self.level, self._own_targets, self._core.dense_arcs)
             else:
-                over = self._sparse_level(until)
-        return self.complete is not None
+                self._sparse_level()
 
     # -- levels ---------------------------------------------------------------------------------
-    def _sparse_level(self, until: float) -> bool:
-        """One level top-down; whether the slice is over."""
+    def _sparse_level(self) -> None:
+        """One level top-down."""
         frontier, work = self._frontier, self._work
         new, others, scanned = frontier.expand()
-        late = int(work.rank == 0 and time.perf_counter() >= until)
-        facts = np.array([len(new), self._sum_degrees(new), self._met(new), len(others), late, self._late,
-                          self._late_arcs])
+        facts = np.array([len(new), self._sum_degrees(new), self._met(new), len(others), self._late, self._late_arcs])
         incoming, table = work.mail.swap(self._letters(others), facts)
         sums = table.sum(axis=0)
         self._join_late(int(sums[_LATE]), int(sums[_LATE_ARCS]))
@@ -147,8 +140,7 @@ class Search:
             self._late, self._late_arcs = len(came), self._sum_degrees(came)
             self._count_level(int(sums[_VERTICES]), int(sums[_ARCS]))
         else:
-            self._end_level(len(new), self._sum_degrees(new), self._met(new), scanned, 0)
-        return bool(table[0, _OVER])
+            self._end_level(len(new), self._sum_degrees(new), self._met(new), scanned)
 
     def _stays_sparse(self, sums: np.ndarray) -> bool:
         """Whether the next level is there and sparse, whatever came in."""
@@ -163,8 +155,8 @@ class Search:
         self._front.visited_arcs += arcs
         self.level_counts[-1] += vertices
 
-    def _dense_level(self, until: float) -> bool:
-        """One level bottom-up; whether the slice is over."""
+    def _dense_level(self) -> None:
+        """One level bottom-up."""
         frontier, work, words = self._frontier, self._work, self._core.work.frontier
         others = work.mail.others
         incoming, _ = work.mail.swap(dict.fromkeys(others, frontier.message()) if others else {}, _NO_FACTS)
@@ -179,7 +171,7 @@ class Search:
         first = int(work.rank == 0)
         self._core.counters.add(levels=first, passes=first, dense_levels=first, edges_scanned=scanned)
         self._sparse_run = 0
-        return self._end_level(vertices, arcs, met, scanned, first * int(time.perf_counter() >= until))
+        self._end_level(vertices, arcs, met, scanned)
 
     def _letters(self, others: np.ndarray) -> dict[int, np.ndarray]:
         """Messages to the owners of `others`, ascending."""
@@ -190,14 +182,12 @@ class Search:
         return {rank: encode_ids(others[cuts[rank] : cuts[rank + 1]], int(ranges[rank]), int(ranges[rank + 1]))
                 for rank in self._work.mail.others if cuts[rank] < cuts[rank + 1]}
 
-    def _end_level(self, *facts: int) -> bool:
-        """From the sums of vertices, arcs, targets met, arcs scanned and ranks that want a rest: what comes next.
-        Whether the slice is over."""
-        vertices, arcs, met, scanned, late = self._work.mail.total(np.array(facts)).tolist()
+    def _end_level(self, *facts: int) -> None:
+        """From the sums of vertices, arcs, targets met and arcs scanned: what comes next."""
+        vertices, arcs, met, scanned = self._work.mail.total(np.array(facts)).tolist()
         if self._dense:
             self._front.learn(self._core, scanned)
         self._next_level(vertices, arcs, met)
-        return bool(late)
 
     def _next_level(self, vertices: int, arcs: int, met: int) -> None:
         """A level has ended with these, over all ranks."""
@@ -231,10 +221,10 @@ class Search:
         self._dense = dense
 
     # -- without levels -------------------------------------------------------------------------
-    def _thin_round(self, thin: Thin, until: float) -> bool:
-        """One round of a thin search; whether the slice is over."""
+    def _thin_round(self, thin: Thin) -> None:
+        """One round of a thin search."""
         limit = self._level_limit()
-        over = thin.round(limit, self._work.rank == 0 and time.perf_counter() >= until)
+        thin.round(limit)
         self._core.counters.add(levels=int(self._work.rank == 0) * (thin.low - self.level))
         self.level = thin.low
         at_limit = thin.low >= limit and thin.quiet
@@ -245,7 +235,6 @@ class Search:
         elif at_limit:
             self._at_limit()
             thin.distances = self.distances
-        return over
 
     def _leave(self, thin: Thin) -> None:
         """End a thin search: the whole search has, or goes on level by level."""
@@ -269,25 +258,13 @@ class Search:
         """Everything that is counted, from distances that are final; the largest of all ranks."""
         unmet = int(np.count_nonzero(self.distances[self._own_targets] == np.iinfo(self.distances.dtype).max))
         facts = np.array([cut.longest + 1, cut.reached, cut.arcs, len(self._own_targets) - unmet])
-        table = self._work.mail.swap({}, facts)[1]
+        table = self._work.mail.share(facts)
         self.level, self.reached, self._thin = int(table[:, 0].max()) - 1, cut.reached, None
         _, self._everywhere, self._front.visited_arcs, met = (int(total) for total in table.sum(axis=0))
         self._left = self._n_targets - met if self._n_targets else _FOREVER
         self._sparse_run = self._late = self._late_arcs = 0
         self._count_again()
         return self.level
-
-    def rewind(self, level: int) -> None:
-        """Go back to the end of `level`, all ranks together: distances beyond it are forgotten, and what is known of
-        vertices of others."""
-        frontier, visited = self._frontier, self._core.work.visited
-        self.complete = None
-        frontier.restart()
-        own = self.distances[frontier.first : frontier.stop]
-        mark(np.flatnonzero(own != np.iinfo(own.dtype).max) + frontier.first, 0, visited)
-        self._dense = self._front.bottom_up = False
-        self._take_cut(cut_beyond(self._core, self.distances, (frontier.first, frontier.stop), level))
-        self._back_to_levels()
 
     def _met_last(self, thin: Thin) -> bool:
         """Whether a thin search has come to all targets."""
@@ -299,7 +276,7 @@ class Search:
 
     def _largest(self, values: np.ndarray) -> int:
         """The largest of all ranks' values."""
-        return int(self._work.mail.swap({}, np.array([int(values.max(initial=0))]))[1].max())
+        return int(self._work.mail.share(np.array([int(values.max(initial=0))])).max())
 
     def _back_to_levels(self) -> None:
         """The frontier from the distances."""
@@ -342,7 +319,6 @@ class Search:
         if self.level >= self._radius:
             self.complete = False
         elif self._fixed:
-            self._work.mail.agree()
             raise OverflowError(f"distance {self.level + 1} does not fit a column of {self.distances.dtype}")
         else:
             self.distances = widened(self.distances, self._frontier.first, self._frontier.stop)
@@ -358,3 +334,58 @@ def widened(values: np.ndarray, first: int, stop: int) -> np.ndarray:
     reached = np.flatnonzero(values[first:stop] != old) + first
     wide[reached] = values[reached]
     return wide
+
+
+# -- as asked of a rank ---------------------------------------------------------------------------
+@dataclass(frozen=True)
+class How:
+    """What a search is begun with: source, radius, targets and profile as of Engine.bfs. into : key of the column that
+    takes the distances, cleared first, or None. keep : key of a new column for them, or None."""
+
+    source: int
+    radius: int | None
+    targets: np.ndarray | None
+    into: int | None
+    keep: int | None
+    profile: bool
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search has found in one range. level : the last one. complete : whether it came to its end, and not to a
+    radius or targets. farthest : the smallest vertex on the last level, or -1. dtype : of the distances. bins : see
+    traverse/profile.py. level_counts : vertices of each level, of all ranges, if they were wanted."""
+
+    level: int
+    complete: bool
+    reached: int
+    farthest: int
+    dtype: str
+    bins: np.ndarray
+    level_counts: list[int]
+
+
+def bfs(part: Part, how: How) -> Found:
+    """A whole search, on all ranks together."""
+    values = None
+    if how.into is not None:
+        values = part.values[how.into]
+        values[part.own] = np.iinfo(values.dtype).max
+    search = part.under_way = Search(part.work, how.source, radius=how.radius, targets=how.targets, distances=values,
+                                     profile=how.profile)
+    search.run()
+    if how.keep is not None:
+        part.values[how.keep] = search.distances
+    at = np.flatnonzero(search.distances[part.own] == search.level)[:1]
+    return Found(search.level, bool(search.complete), search.reached, int(at[0]) + part.first if len(at) else -1,
+                 search.distances.dtype.name, search.bins, search.level_counts)
+
+
+def merged_profile(found: Sequence[Found], level: int) -> list[list[int]]:
+    """[[first level, vertices], ...] up to `level`, from the bins of all ranks (traverse/profile.py)."""
+    shift = max(int(part.bins[0]) for part in found)
+    total = np.zeros(BINS, np.int64)
+    for part in found:
+        folded = part.bins[1:].reshape(-1, 1 << (shift - int(part.bins[0]))).sum(axis=1)
+        total[: len(folded)] += folded
+    return [[i << shift, count] for i, count in enumerate(total[: 1 + (level >> shift)].tolist())]

@@ -9,9 +9,6 @@ Source: F-Diam, Algorithm 5, section 4.5.
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..traverse.direction import Front
@@ -19,14 +16,14 @@ from ..traverse.spread import bounded_bits, equal_bits
 from ..traverse.workspace import set_bits
 from .frontier_codec import add_to_words, decode_ids, encode_ids, list_words
 from .rank import Part
-from .search import SLICE_SECONDS, Work
+from .search import Work
 
-_NO_BITS = np.empty(0, np.uint64)
+_NO_BITS, _NO_FACTS, _NOTHING = np.empty(0, np.uint64), np.empty(0, np.int64), np.empty(0, np.int64)
 _PIECE_WORDS = 1 << 10
 
 
 class Spread:
-    """A spread in slices: every rank calls `step` until it returns True.
+    """A spread: every rank calls `start` or `start_at`, and `run`.
 
     work : of this rank. bound : unsigned[n], of which this range is right. limit : no bound above it is written.
     seeds, values : int64[k], of this range. levels : distinct values of the seeds of all ranks, ascending, none above
@@ -71,15 +68,13 @@ class Spread:
         return [(self._frontier.first + 64 * at, words[at : at + _PIECE_WORDS])
                 for at in range(0, len(words), _PIECE_WORDS)]
 
-    def step(self) -> bool:
-        """Levels for about SLICE_SECONDS; True when finished."""
-        until, over = time.perf_counter() + SLICE_SECONDS, False
-        while not self.finished and not over:
+    def run(self) -> None:
+        """All levels."""
+        while not self.finished:
             first, dense = int(self._work.rank == 0), self.dense
-            scanned, over = self._dense_level(until) if dense else self._sparse_level(until)
+            scanned = self._dense_level() if dense else self._sparse_level()
             self._core.counters.add(levels=first, passes=first * dense, dense_levels=first * dense,
                                     edges_scanned=scanned)
-        return self.finished
 
     # -- seeds ----------------------------------------------------------------------------------
     def _admit(self) -> np.ndarray:
@@ -109,11 +104,11 @@ class Spread:
                 return
 
     # -- levels ---------------------------------------------------------------------------------
-    def _sparse_level(self, until: float) -> tuple[int, bool]:
-        """One level top-down: (arcs scanned, whether the slice is over)."""
+    def _sparse_level(self) -> int:
+        """One level top-down; arcs scanned."""
         frontier, work = self._frontier, self._work
         new, others, arcs = frontier.expand()
-        incoming, table = work.mail.swap(self._letters(others), self._clock(until))
+        incoming, _ = work.mail.swap(self._letters(others), _NO_FACTS)
         parts = [new, *(frontier.visit(decode_ids(message, frontier.first)) for message in incoming.values())]
         self.level += 1
         new = np.concatenate(parts)
@@ -123,11 +118,7 @@ class Spread:
         due = self._admit()
         frontier.vertices = np.concatenate((new, due[~np.isin(due, new)])) if len(due) else new
         self._end_level(len(frontier.vertices), self._arcs_of(frontier.vertices))
-        return arcs, bool(table[0, 0])
-
-    def _clock(self, until: float) -> np.ndarray:
-        """The fact of a round: whether the slice is over, by the clock of rank 0."""
-        return np.array([int(self._work.rank == 0 and time.perf_counter() >= until)], np.int64)
+        return arcs
 
     def _letters(self, others: np.ndarray) -> dict[int, np.ndarray]:
         """Messages to the owners of `others`, ascending."""
@@ -136,11 +127,11 @@ class Spread:
         return {rank: encode_ids(others[cuts[rank] : cuts[rank + 1]], int(ranges[rank]), int(ranges[rank + 1]))
                 for rank in self._work.mail.others if cuts[rank] < cuts[rank + 1]}
 
-    def _dense_level(self, until: float) -> tuple[int, bool]:
-        """One level bottom-up: (arcs scanned, whether the slice is over)."""
+    def _dense_level(self) -> int:
+        """One level bottom-up; arcs scanned."""
         frontier, work, state = self._frontier, self._work, self._core.work
         letter = frontier.message()
-        incoming, table = work.mail.swap(dict.fromkeys(work.mail.others, letter), self._clock(until))
+        incoming, _ = work.mail.swap(dict.fromkeys(work.mail.others, letter), _NO_FACTS)
         for rank, theirs in incoming.items():
             part = state.frontier[(work.ranges[rank] + 63) >> 6 : (work.ranges[rank + 1] + 63) >> 6]
             part[:] = 0
@@ -157,7 +148,7 @@ class Spread:
             set_bits(state.frontier, due, len(due))
             vertices, arcs = vertices + len(due), arcs + self._arcs_of(due)
         self._end_level(vertices, arcs)
-        return scanned, bool(table[0, 0])
+        return scanned
 
     def _end_level(self, vertices: int, arcs: int) -> None:
         """Go on with the frontier of this rank, if there is something to grow."""
@@ -187,42 +178,21 @@ class Spread:
         return int(self._core.degrees(vertices).sum()) if len(vertices) else 0
 
 
-_NAME = "spread"
 
 
-@dataclass(frozen=True)
-class SpreadStep:
-    """level : bound of the frontier. dense : whether the next level goes bottom-up. lowered : vertices of this range
-    whose bound fell, once it is over."""
-
-    level: int
-    dense: bool
-    lowered: int | None
-
-
-def begin_spread(
-    part: Part, key: int, limit: int, seeds: np.ndarray, values: np.ndarray, levels: np.ndarray
-) -> SpreadStep:
-    """Begin a spread on all ranks together, and go on as `step_spread`; see Spread. key : of the column."""
-    spread = part.objects[_NAME] = Spread(part.work, part.values[key], limit, seeds=seeds, values=values,
-                                          levels=levels)
-    spread.start()
-    return step_spread(part)
+# -- as asked of a rank ---------------------------------------------------------------------------
+def spread(part: Part, key: int, limit: int, seeds: np.ndarray, values: np.ndarray, levels: np.ndarray) -> int:
+    """A whole spread, on all ranks together; see Spread. key : of the column. Vertices of this range whose bound
+    fell."""
+    run = part.under_way = Spread(part.work, part.values[key], limit, seeds=seeds, values=values, levels=levels)
+    run.start()
+    run.run()
+    return run.lowered
 
 
-def begin_extension(part: Part, key: int, old: int, limit: int) -> SpreadStep:
-    """Begin a spread from all vertices with bound `old`, and go on as `step_spread`."""
-    nothing = np.empty(0, np.int64)
-    spread = part.objects[_NAME] = Spread(part.work, part.values[key], limit, seeds=nothing, values=nothing,
-                                          levels=nothing)
-    spread.start_at(old)
-    return step_spread(part)
-
-
-def step_spread(part: Part) -> SpreadStep:
-    """Some levels, on all ranks together."""
-    spread: Spread = part.objects.pop(_NAME)  # one that fails is let go of
-    finished = spread.step()
-    if not finished:
-        part.objects[_NAME] = spread
-    return SpreadStep(spread.level, spread.dense, spread.lowered if finished else None)
+def extend(part: Part, key: int, old: int, limit: int) -> int:
+    """A whole spread from all vertices with bound `old`."""
+    run = part.under_way = Spread(part.work, part.values[key], limit, seeds=_NOTHING, values=_NOTHING, levels=_NOTHING)
+    run.start_at(old)
+    run.run()
+    return run.lowered

@@ -8,59 +8,39 @@ another's: two rounds for a question and one for handing over.
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..traverse.chains import follow_within, start_walks
 from ..traverse.paths import read_rows, walk_down
-from .exchange import Post, own_ranks, ranks_of
+from .exchange import Post, hand_over, own_ranks, ranks_of
 from .rank import Part
-from .search import SLICE_SECONDS
 
-CHAINS, PATH = "chains", "path"
-_PIECE = 1 << 14
+PATH = "path"
+# Steps between two looks at what the holder tells, and those that are told to the client at a time.
+_PIECE, _STEPS = 1 << 14, 1 << 17
 _NO_IDS = np.empty(0, np.int64)
-# What a holder tells with each step: it asks, hands over, has come to the source, is late, or finds no way.
-_ASKS, _HANDS, _ENDS, _LATE, _LOST = 1, 2, 3, 4, 5
+# What a holder tells with each step: it asks, hands over, has come to the source, has _STEPS, or finds no way.
+_ASKS, _HANDS, _ENDS, _FULL, _LOST = 1, 2, 3, 4, 5
 
 
 # -- chains -------------------------------------------------------------------------------------------
-def begin_chains(part: Part, tips: np.ndarray) -> None:
-    """Put chains at those of `tips`, vertices of degree 1, that are of this range."""
+def follow_chains(part: Part, tips: np.ndarray) -> np.ndarray:
+    """Chains from `tips`, vertices of degree 1, on all ranks together: the walks that come to their end here,
+    int64[k, 4] as of follow_within."""
     own = np.flatnonzero((tips >= part.first) & (tips < part.stop))
     walks = start_walks(tips[own])
     walks[:, 0] = own
-    part.objects[CHAINS] = walks
-
-
-def follow_some(part: Part) -> tuple[np.ndarray, bool]:
-    """Walk on, on all ranks together: the walks that have come to their end here, int64[k, 4] as of follow_within,
-    and whether all have."""
-    until = time.perf_counter() + SLICE_SECONDS
-    walks, ended = part.objects[CHAINS], list[np.ndarray]()
-    while True:
+    ended, left = list[np.ndarray](), 1
+    while left:
         pending = follow_within(part.core, walks)
         ended.append(walks[pending == 0])
-        walks, left, late = _hand_over(part, walks[pending == 1], time.perf_counter() >= until)
-        if not left or late:
-            break
-    part.objects[CHAINS] = walks
-    if not left:
-        part.objects.pop(CHAINS)
-    return np.concatenate(ended), not left
+        walks = walks[pending == 1]
+        walks, left = hand_over(part, walks, walks[:, 1])
+    return np.concatenate(ended)
 
 
-def _hand_over(part: Part, walks: np.ndarray, late: bool) -> tuple[np.ndarray, int, bool]:
-    """Give walks to the owners of where they stand: (those that come here, how many move in all, whether the slice is
-    over)."""
-    owners = np.searchsorted(part.spec.ranges, walks[:, 1], side="right") - 1
-    letters = {rank: np.ascontiguousarray(walks[owners == rank]).reshape(-1).view(np.uint8)
-               for rank in part.mail.others if (owners == rank).any()}
-    incoming, table = part.mail.swap(letters, np.array([len(walks), int(late and part.rank == 0)], np.int64))
-    mine = [letter.copy().view(np.int64).reshape(-1, 4) for letter in incoming.values() if len(letter)]
-    return np.concatenate([np.empty((0, 4), np.int64), *mine]), int(table[:, 0].sum()), bool(table[0, 1])
 
 
 # -- paths --------------------------------------------------------------------------------------------
@@ -94,14 +74,15 @@ def begin_path(part: Part, target: int) -> None:
 
 def walk_some(part: Part, key: int, by_rank: bool) -> PathStep:
     """Walk on, on all ranks together, down the distances of a column."""
-    walk, until = part.objects[PATH], time.perf_counter() + SLICE_SECONDS
+    walk: PathWalk = part.objects[PATH]
+    until = walk.length + _STEPS
     ranked = by_rank and not part.store.is_natural
     ranks = own_ranks(part) if ranked else np.empty(0, part.store.id_dtype)
     pieces: list[tuple[int, np.ndarray]] = []
     while True:
         what = _walk_on(part, key, ranks, pieces, until) if part.rank == walk.holder else 0
         row = read_rows(part.core, np.array([walk.at]))[0] if what == _ASKS else _NO_IDS
-        table = part.mail.swap({}, np.array([what, walk.at, walk.length], np.int64))[1]
+        table = part.mail.share(np.array([what, walk.at, walk.length], np.int64))
         what, walk.at, walk.length = table[walk.holder].tolist()
         if what == _HANDS:
             walk.holder = int(np.searchsorted(part.spec.ranges, walk.at, side="right")) - 1
@@ -109,20 +90,20 @@ def walk_some(part: Part, key: int, by_rank: bool) -> PathStep:
             _step_among_others(part, key, ranked, row, pieces)
         else:
             break
-    if what != _LATE:
+    if what != _FULL:
         part.objects.pop(PATH)
     return PathStep(pieces, walk.at, what == _ENDS, what == _LOST)
 
 
 def _walk_on(
-    part: Part, key: int, ranks: np.ndarray, pieces: list[tuple[int, np.ndarray]], until: float
+    part: Part, key: int, ranks: np.ndarray, pieces: list[tuple[int, np.ndarray]], until: int
 ) -> int:
     """The holder walks as far as its own range lets it; what it tells."""
     walk, core, values = part.objects[PATH], part.core, part.values[key]
     if walk.lost:
         return _LOST
-    if time.perf_counter() >= until:
-        return _LATE
+    if walk.length >= until:
+        return _FULL
     if not part.first <= walk.at < part.stop:
         return _HANDS
     path, state = np.empty(_PIECE, np.int64), np.array([walk.at, -1, 0, -1], np.int64)
@@ -138,8 +119,8 @@ def _walk_on(
             return _ASKS
         if told >= 0:
             core.pager.load(np.array([told]))
-        elif time.perf_counter() >= until:
-            return _LATE
+        elif walk.length >= until:
+            return _FULL
     return _ENDS
 
 

@@ -154,15 +154,19 @@ def _solve(
     from ..stream.plan import with_budget
     from .opening import open_for
 
-    listener, compiled, options = until(deadline, progress), compile_seconds(), run.options
+    listener, compiled = until(deadline, progress), compile_seconds()
     try:
         with open_for(store, run, selected, listener) as opened:
-            engine = opened if kept is None else kept.attach(opened, listener)
-            if deadline is not None:
-                limits = replace(options.limits, seconds=max(0.0, deadline - time.monotonic()))
-                options = replace(options, limits=limits)
+            engine: Any = opened
+
+            def attempt() -> Result:
+                nonlocal engine
+                engine = opened if kept is None else kept.attach(opened, listener)
+                result: Result = entry_of(run.method).definition().solve(engine, _in_time(run.options, deadline))
+                return result
+
             try:
-                result = entry_of(run.method).definition().solve(engine, options)
+                result = attempt() if run.cluster is None else engine.repeated(attempt)
             except StoppedEarly as stop:
                 if isinstance(stop.result, Result):
                     _complete(stop.result, run, engine, compile_seconds() - compiled, selected)
@@ -176,6 +180,13 @@ def _solve(
             return result
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
+
+
+def _in_time(options: MethodOptions, deadline: float | None) -> MethodOptions:
+    """The options with the seconds that are left."""
+    if deadline is None:
+        return options
+    return replace(options, limits=replace(options.limits, seconds=max(0.0, deadline - time.monotonic())))
 
 
 def _complete(result: Result, run: Run, engine: Any, compiling: float, selected: Selection) -> None:

@@ -20,7 +20,6 @@ from bench.scaling_limits import cannot_run, forecast_run, limits_of
 from bench.scaling_model import (
     COLUMN_BYTES,
     ROUNDS,
-    SLICE_SECONDS,
     Costs,
     Machines,
     Shape,
@@ -43,8 +42,7 @@ from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 
 COSTS = Costs(step=0.005, task=1e-3, round=1e-4, swap=4e-4, message=5e-5, byte=1e-9, sparse_arc=1e-8, dense_arc=1e-9,
-              vertex=1e-8, copied=2e-9,
-              bitmap_byte=1e-10, decode_arc=1e-9, base_bytes=300 << 20, fact_bytes=8.0)
+              vertex=1e-8, bitmap_byte=1e-10, decode_arc=1e-9, base_bytes=300 << 20, fact_bytes=8.0)
 CROWD = 3e-4
 MACHINES = Machines(workers=64, threads=8, memory_bytes=64 << 30, network=1.25e9, disk=1e9)
 SOCIAL = Shape("social", 1 << 20, 1 << 25, ((1, 40), (40, 1e5), (2e5, 2e7), (6e5, 1.3e7), (1e5, 4e5)),
@@ -61,11 +59,6 @@ def test_bytes_of_a_set_are_those_of_its_message(spread: int, ids: int):
     sizes = [len(encode_ids(np.sort(rng.choice(spread, ids, replace=False)), 0, spread)) - 1 for _ in range(20)]
     assert set_bytes(ids, spread) == pytest.approx(np.mean(sizes), rel=0.05)
     assert set_bytes(0, spread) == 0
-
-
-def test_slices_are_those_of_a_search():
-    search = pytest.importorskip("emdiam.dask.search", reason="dask.distributed is not installed")
-    assert search.SLICE_SECONDS == SLICE_SECONDS
 
 
 def spread_graph(kind: str) -> naive.Graph:
@@ -180,7 +173,7 @@ def test_memory_is_what_a_worker_plans(tmp_path: Path):
         shape = replace(shape, n_vertices=n, n_arcs=n_arcs)
         memory = worker_memory(shape, n_arcs, replace(MACHINES, workers=workers), plan["base_bytes"])
         widest = max(max(phase.bytes, phase.worst_bytes) for phase in engine.group.spec.phases)
-        columns = engine.group.ranges[1] / n * widest * (1 if workers == 1 else 2)  # and copies of a neighbour's
+        columns = engine.group.ranges[1] / n * widest
         whole = plan["phases"][0]["bytes"] - columns
         assert memory["whole"] + memory["range"] == pytest.approx(whole, rel=1e-3)
         assert memory["arena"] == memory["blocks"]
@@ -210,7 +203,7 @@ def observation(rng: random.Random, workers: int) -> Observation:
     rounds, scanned, rows = rng.randrange(5, 900), rng.randrange(10**6, 10**8), rng.randrange(1, 10**6)
     payload, found = rng.randrange(10**4, 10**8) * (workers > 1), rng.randrange(10**4, 10**6)
     seen = Observation("g", workers, 0, 1.0, 20, rng.randrange(2, 20), rounds, rounds * workers * (workers - 1),
-                       payload, 0, 0, 0.0, scanned, 3, found, 0, rows, rows, 0.0, True)
+                       payload, 0, 0.0, scanned, 3, found, 0, rows, rows, 0.0, True)
     known, terms = features(seen, 2)
     seconds = np.dot(known, costs_of(KNOWN)) + np.dot(terms, [*costs_of(TERMS[:-1]), CROWD])
     return replace(seen, seconds=float(seconds))
@@ -226,8 +219,7 @@ def test_a_fit_finds_the_costs_that_made_the_times(monkeypatch: pytest.MonkeyPat
     seen = [observation(rng, workers) for workers in (1, 2, 4) for _ in range(30)]
     odd = replace(observation(rng, 4), seconds=1e6, timed=False)  # a count, whose time means nothing
     known = dict(zip(KNOWN, costs_of(KNOWN), strict=True))
-    copied = known.pop("copied")
-    costs, crowd, ratios = fit_costs([*seen, odd], known, {"copied": copied, "bitmap_byte": 1e-10, "decode_arc": 1e-9,
+    costs, crowd, ratios = fit_costs([*seen, odd], known, {"bitmap_byte": 1e-10, "decode_arc": 1e-9,
                                                            "base_bytes": 300 << 20})
     assert [getattr(costs, name) for name in TERMS[:-1]] == pytest.approx(costs_of(TERMS[:-1]), rel=0.01)
     assert crowd == pytest.approx(CROWD, rel=0.01)

@@ -180,16 +180,6 @@ def test_a_restart_can_be_stopped(tmp_path: Path) -> None:
             np.argsort(labels.places()[::APART])).tolist()
 
 
-def test_a_restart_that_was_cut_short_is_done_again(tmp_path: Path) -> None:
-    graph = apart(ODD["grid"])
-    store = write_store(tmp_path / "g.zarr", graph)
-    with engine_on_workers(store, 2, processes=False) as engine:
-        labels = grown(engine, [0])
-        labels.spoiled = True
-        assert engine.restart(labels, np.array([999]), np.array([0]), np.array([5 * APART])) and not labels.spoiled
-        assert labels.distances(np.arange(len(graph))).tolist() == naive.distances(graph, 5 * APART)
-
-
 def test_local_columns_and_shared_ones_mix(tmp_path: Path) -> None:
     graph = apart(ODD["grid"])
     store = write_store(tmp_path / "g.zarr", graph)
@@ -237,7 +227,7 @@ def test_a_fold_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_too_many_masters_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("emdiam.dask.label_engine.MOST_MASTERS", 3)
+    monkeypatch.setattr("emdiam.dask.labels.MOST_MASTERS", 3)
     assert cpu_clusters.MOST_MASTERS == (1 << 32) - 1
     store = write_store(tmp_path / "g.zarr", apart(ODD["pairs"]))
     with engine_on_workers(store, 2, processes=False) as engine, pytest.raises(InputError, match="fewer"):

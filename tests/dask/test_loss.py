@@ -23,7 +23,7 @@ from tests.helpers import naive
 from tests.helpers.checkpoint_runs import comparable
 from tests.helpers.stores import graphs, odd_graphs, write_store
 from tests.helpers.waiting import PATIENCE
-from tests.helpers.workers import apart, client, engine_on_workers
+from tests.helpers.workers import apart, engine_on_workers
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed")
 
@@ -39,17 +39,14 @@ def mesh() -> naive.Graph:
 
 def lose(engine: Any, *ranks: int) -> None:
     """As if the processes of these ranks had been started again: what they held is gone."""
-    from emdiam.dask.rank import _PARTS
-
     for rank in ranks:
-        _PARTS[engine.group.spec.room, rank].close()
+        engine.group.ranks[rank].close().result(timeout=PATIENCE)
 
 
 @contextmanager
 def losing_at(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, when: Callable[[Any], bool]) -> Iterator[None]:
     """The first time that method `name` of `owner` is called on an object for which `when` holds, its rank is lost."""
     from emdiam.dask.alltoall import PeerLost
-    from emdiam.dask.rank import _PARTS
 
     whole, lock, left = getattr(owner, name), threading.Lock(), [1]
 
@@ -58,9 +55,7 @@ def losing_at(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, when: Call
             dies = bool(left[0]) and when(self)
             left[0] -= dies
         if dies:
-            mail = self._work.mail
-            _PARTS[mail._room, mail.rank].close()
-            raise PeerLost(mail.rank, "planted")
+            raise PeerLost(self._work.rank, "planted")
         return whole(self, *args, **named)
 
     with monkeypatch.context() as patch:
@@ -83,63 +78,39 @@ def check_distances(engine: Any, graph: naive.Graph, source: int, **how: Any) ->
     assert found.level_counts == np.bincount([d for d in want if d >= 0]).tolist()
 
 
-# -- BFS ------------------------------------------------------------------------------------------
-@pytest.mark.slow
+# -- verbs cut short --------------------------------------------------------------------------------
+@pytest.mark.thin(2)
 @pytest.mark.parametrize(
-    ("workers", "dense", "levels"), [(2, -1, (0, 13)), (3, -1, (1, 5)), (2, 0, (5,)), (3, 0, (13,))])
-def test_a_bfs_goes_on_from_its_mark(
-    workers: int, dense: int, levels: tuple[int, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ("workers", "dense", "method"), [(2, -1, "_thin_round"), (3, -1, "_sparse_level"), (2, 0, "_dense_level")])
+def test_a_bfs_cut_short_is_done_again(
+    workers: int, dense: int, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from emdiam.dask import resumable_bfs as flight
     from emdiam.dask import search
-
-    monkeypatch.setattr(flight, "COPY_SECONDS", 0.0)
-    monkeypatch.setattr(search, "SLICE_SECONDS", 0.0)
     line = apart(naive.graph_of(60, [(i, i + 1) for i in range(59)]))
-    for graph in (line, mesh()):
-        path = write_store(tmp_path / f"{len(graph)}.zarr", graph)
-        with engine_on_workers(path, workers, processes=False, dense_arcs=dense) as engine:
-            into = engine.new_column(len(graph))
-            for rank in range(workers):
-                for level in levels:
-                    with losing_at(monkeypatch, search.Search, "step",
-                                   lambda s, r=rank, k=level: s._work.rank == r and s.level >= k):
-                        check_distances(engine, graph, 13, **({"into": into} if level % 2 else {}))
-                    assert engine.recovery.losses[-1].ranks == [rank]
-                    again = engine.recovery.losses[-1].verb.startswith("bfs level")
-                    assert again == (level > 0)  # before there is a mark the BFS begins again
-            check_distances(engine, graph, 0)
-
-
-def test_only_levels_since_the_mark_are_done_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from emdiam.dask import resumable_bfs as flight
-    from emdiam.dask import search
-
-    monkeypatch.setattr(flight, "COPY_SECONDS", 0.0)
-    monkeypatch.setattr(search, "SLICE_SECONDS", 0.0)
-    graph = mesh()
-    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 2, processes=False, dense_arcs=0) as engine:
-        rewound: list[tuple[int, int]] = []
-        whole = search.Search.rewind
-
-        def rewind(self: Any, level: int) -> None:
-            whole(self, level)
-            rewound.append((level, self.level))
-
-        monkeypatch.setattr(search.Search, "rewind", rewind)
-        with losing_at(monkeypatch, search.Search, "step", lambda s: s._work.rank == 1 and s.level >= 9):
-            check_distances(engine, graph, 0)
-        assert rewound == [(9, 9), (9, 9)]
+    graph = line if method == "_thin_round" else mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), workers, processes=False,
+                           dense_arcs=dense) as engine:
+        for rank in range(workers):
+            with losing_at(monkeypatch, search.Search, method, lambda s, r=rank: s._work.rank == r and s.level >= 1):
+                engine.repeated(lambda: check_distances(engine, graph, 13))
+            assert engine.group.losses[-1].verb == "bfs"
+        check_distances(engine, graph, 0)
 
 
 # -- columns --------------------------------------------------------------------------------------
 def steps_of(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]:
-    """A fixed sequence of verbs; before step i the rank lost[i] is lost. What they give."""
+    """A fixed sequence of verbs, done again after each loss; before step i the rank lost[i] is lost, once. What they
+    give."""
+    left = dict(lost)
+    return engine.repeated(lambda: some_steps(engine, n, key, left))
+
+
+def some_steps(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]:
     rng, told = np.random.default_rng(key), []
     first = second = bound = None
     for i in range(10):
         if i in lost:
-            lose(engine, lost[i])
+            lose(engine, lost.pop(i))
         if i == 0:
             first = engine.bfs(int(rng.integers(n)))
             told.append([first.eccentricity, values(first.distances)])
@@ -173,14 +144,14 @@ def steps_of(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]:
 
 @pytest.mark.thin(9)
 @pytest.mark.parametrize("workers", [2, 3])
-def test_columns_outlive_losses(workers: int, tmp_path: Path) -> None:
+def test_the_same_is_given_after_losses(workers: int, tmp_path: Path) -> None:
     graph = mesh()
     with engine_on_workers(write_store(tmp_path / "g.zarr", graph), workers, processes=False) as engine:
         want = steps_of(engine, len(graph), 1, {})
         for begin in (0, 1):
             lost = {i: i // 2 % workers for i in range(begin, 10, 2)}
             assert steps_of(engine, len(graph), 1, lost) == want
-        assert len(engine.recovery.losses) == 10
+        assert len(engine.group.losses) == 10
 
 
 ODD = odd_graphs()
@@ -209,55 +180,51 @@ def test_random_graphs(
         assert steps_of(engine, len(wide), key, lost) == want
 
 
-def test_a_verb_cut_short_begins_from_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_spread_cut_short_begins_from_what_was_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from emdiam.dask import spread as spreads
-
     graph = mesh()
     with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3, processes=False) as engine:
         def lowered() -> list[Any]:
             bound = engine.new_column(600)
-            found = [engine.spread(np.array([0]), np.array([3]), 9, bound)]
-            return [*found, engine.spread(np.array([100, 299]), np.array([1, 0]), 9, bound), values(bound)]
+            result = [engine.spread(np.array([0]), np.array([3]), 9, bound)]
+            return [*result, engine.spread(np.array([100, 299]), np.array([1, 0]), 9, bound), values(bound)]
 
         want = lowered()
-        for after in (1, 4):
-            calls: list[int] = []
-
-            def when(spread: Any, calls: list[int] = calls, after: int = after) -> bool:
-                calls.append(spread._work.rank)
-                return spread._work.rank == 1 and calls.count(1) > after
-
-            monkeypatch.setattr(spreads, "SLICE_SECONDS", 0.0, raising=False)
-            with losing_at(monkeypatch, spreads.Spread, "step", when):
-                assert lowered() == want
+        with losing_at(monkeypatch, spreads.Spread, "_sparse_level", lambda s: s._work.rank == 1 and s.level >= 5):
+            assert engine.repeated(lowered) == want
 
 
 # -- what cannot go on ----------------------------------------------------------------------------
-def test_two_neighbours_at_once_are_too_many(tmp_path: Path) -> None:
-    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 3, processes=False) as engine:
-        column = engine.bfs(0).distances
-        lose(engine, 1, 2)
-        with pytest.raises(StateLost, match="no other worker has what it held"):
-            column.gather([0, 100, 300])
-
-
-def test_one_worker_alone_has_no_copies(tmp_path: Path) -> None:
+def test_where_no_worker_is_left_the_run_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 1, processes=False) as engine:
         column = engine.bfs(0).distances
+        engine.group._wait = 0.0
+        monkeypatch.setattr(type(engine.group), "alive", lambda group: {})
         lose(engine, 0)
-        with pytest.raises(StateLost, match="no other worker has what it held"):
+        with pytest.raises(StateLost, match="no other worker has joined within 0 s"):
             column.gather([0])
 
 
-def test_copies_are_counted_apart(tmp_path: Path) -> None:
+def test_fewer_workers_go_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph = mesh()
+    with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3, processes=False) as engine:
+        left = dict(list(engine.group.alive().items())[:2])
+        engine.group._wait = 0.0
+        monkeypatch.setattr(type(engine.group), "alive", lambda group: left)
+        lose(engine, 2)
+        engine.repeated(lambda: check_distances(engine, graph, 13))
+        assert engine.group.size == 2 and engine.group.losses[0].ranks == [2]
+        assert len(engine.details()["workers"]) == 2 and engine.facts.threads == 4
+
+
+def test_a_verb_that_loses_workers_each_time_ends_the_run(tmp_path: Path) -> None:
     with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 2, processes=False) as engine:
-        engine.bfs(0)
-        told = engine.details()["workers"]
-        assert all(worker["copy_bytes"] > 0 for worker in told)
-        before = [worker["copy_bytes"] for worker in told]
-        engine.recovery.copy()
-        after = [worker["copy_bytes"] for worker in engine.details()["workers"]]
-        assert all(0 < new - old < 400 for old, new in zip(before, after, strict=True))  # nothing has changed
+        def run() -> None:
+            lose(engine, 1)
+            engine.bfs(0)
+
+        with pytest.raises(StateLost, match="4 times at the same place"):
+            engine.repeated(run)
 
 
 # -- processes ------------------------------------------------------------------------------------
@@ -271,13 +238,11 @@ def kill(engine: Any, rank: int) -> None:
 def test_killed_processes_between_and_inside_verbs(tmp_path: Path) -> None:
     graph = mesh()
     with engine_on_workers(write_store(tmp_path / "g.zarr", graph), 3) as engine:
-        column = engine.bfs(0).distances
-        want = values(column)
-        kill(engine, 1)
-        assert values(column) == want
-        kill(engine, 0)
-        check_distances(engine, graph, 7)
-        assert values(column) == want and len(engine.recovery.losses) == 2
+        for rank in (1, 0):
+            check_distances(engine, graph, 7)
+            kill(engine, rank)
+            engine.repeated(lambda: check_distances(engine, graph, 7))
+        assert len(engine.group.losses) == 2
 
 
 @pytest.mark.slow
@@ -297,11 +262,11 @@ def test_a_worker_that_is_lost_twice_comes_back_twice() -> None:
 
 
 def run_method(engine: Any, method: str, **switches: Any) -> dict[str, Any]:
-    """The answer of an exact method."""
+    """The answer of an exact method, begun again after each loss."""
     from emdiam.runs.registry import METHODS, method_options
 
-    found = METHODS[method].definition().solve(engine, method_options(method, switches))
-    told = comparable(found)
+    options = method_options(method, switches)
+    told = comparable(engine.repeated(lambda: METHODS[method].definition().solve(engine, options)))
     return {name: told[name] for name in ("lower", "upper", "diameter_largest_component", "n_components", "exact")}
 
 
@@ -315,13 +280,12 @@ def test_methods_give_the_same_answer_whoever_is_killed(tmp_path: Path) -> None:
                 timer.start()
                 assert run_method(engine, method) == want
                 timer.join()
-                engine.bfs(0)
+                engine.repeated(lambda: engine.bfs(0))  # a kill at the very end is seen here
 
 
 @pytest.mark.slow
 def test_twenty_kills_of_an_exact_run(tmp_path: Path, data_folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     from emdiam.api import convert
-
     store = tmp_path / "git.zarr"
     convert([data_folder / "git-objects-git.parquet"], store)
     rng = random.Random(20)
@@ -332,32 +296,16 @@ def test_twenty_kills_of_an_exact_run(tmp_path: Path, data_folder: Path, capsys:
         seconds = time.perf_counter() - begin
         lost: list[float] = []
         for _ in range(20):
-            before = len(engine.recovery.losses)
+            before = len(engine.group.losses)
             timer = threading.Timer(rng.uniform(0, seconds), kill, (engine, rng.randrange(2)))
             begin = time.perf_counter()
             timer.start()
             assert run_method(engine, "pivots") == want
             timer.join()
-            engine.bfs(0)  # a kill at the very end is seen here
+            engine.repeated(lambda: engine.bfs(0))  # a kill at the very end is seen here
             lost.append(time.perf_counter() - begin - seconds)
-            assert len(engine.recovery.losses) == before + 1
+            assert len(engine.group.losses) == before + 1
     with capsys.disabled():
-        waits = [loss.seconds for loss in engine.recovery.losses]
+        waits = [loss.seconds for loss in engine.group.losses]
         print(f"\n20 kills of a run of {seconds:.1f} s: lost {np.median(lost):.1f} s (median), {max(lost):.1f} s (most)"
-              f"; until a rank was restored {np.median(waits):.1f} s")
-
-
-@pytest.mark.slow
-def test_a_stopped_process_is_named(tmp_path: Path) -> None:
-    with engine_on_workers(write_store(tmp_path / "g.zarr", mesh()), 2) as engine:
-        heard: list[Any] = []
-        engine.reporter.listener = lambda event: heard.append(event.facts.get("waiting_for"))
-        address = engine.group.spec.addresses[1]
-        pid = client(2).run(os.getpid, workers=[address])[address]
-        os.kill(pid, signal.SIGSTOP)
-        timer = threading.Timer(10.0, os.kill, (pid, signal.SIGCONT))
-        timer.start()
-        engine.bfs(0)
-        timer.join()
-        assert {"worker 1"} in [set(told) for told in heard if told]
-        assert min(told["worker 1"] for told in heard if told) > 0  # seconds that it has been silent
+              f"; until all ranks were open again {np.median(waits):.1f} s")

@@ -48,9 +48,9 @@ def thin_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     rounds: list[int] = []
     plain = async_bfs.Thin.round
 
-    def counted(self: async_bfs.Thin, most: int, late: bool) -> bool:
+    def counted(self: async_bfs.Thin, most: int) -> None:
         rounds.append(most)
-        return plain(self, most, late)
+        plain(self, most)
 
     with monkeypatch.context() as patch:
         patch.setattr(async_bfs.Thin, "round", counted)

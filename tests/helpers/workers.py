@@ -62,9 +62,9 @@ def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **mor
     with open_store(path) as store:
         mine = client(workers, processes)
         options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
-        spec = PartSpec(str(path), store.digest, "", balanced_ranges(store, workers), chosen_workers(mine, workers),
+        spec = PartSpec(str(path), store.digest, balanced_ranges(store, workers), chosen_workers(mine, workers),
                         needs_of(store, make_run("pivots")).phases, 1 << 20, **options)
-        group = Group(mine, spec)
+        group = Group(mine, store, spec)
         try:
             with open_engine(store, memory_bytes=MEMORY) as local:
                 engine = DaskEngine(store, group, local.plan, lambda: open_engine(store, memory_bytes=MEMORY))
