@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from emdiam.engine.interface import Engine
+from emdiam.engine.interface import Engine, max_degree_vertex
 
 _SEED = 20_251
 _TRIES = 8
@@ -16,7 +16,7 @@ def giant_sources(engine: Engine, count: int) -> tuple[list[int], int]:
     The starts are a vertex of the largest degree and eight random ones.
     """
     random = np.random.default_rng(_SEED)
-    starts = [engine.max_degree_vertex()[0], *random.integers(engine.facts.n_vertices, size=_TRIES).tolist()]
+    starts = [max_degree_vertex(engine), *random.integers(engine.facts.n_vertices, size=_TRIES).tolist()]
     best = max((engine.bfs(start, distances=False) for start in starts), key=lambda run: run.n_reached)
     distances = engine.bfs(best.source).distances
     assert distances is not None

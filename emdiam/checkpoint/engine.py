@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +22,11 @@ from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.level_window_batch import MOST_STRIPS
 from ..traverse.spanning import SpanningForest
-from ..traverse.tree_refinement import TreeRefinement
 from .arc_spill import ARCS, LEAST_ARC_BYTES, Push, PushedArcs
 from .journal import Journal, told
 from .partial_traversal import Halves, Resumable
 from .records import Record, RecordWriter
-from .refine_journal import JournalTrees
+from .refine_journal import JournalForest
 from .vertex_state import VertexState
 
 Keep = Callable[[RecordWriter, Any], Any]
@@ -51,13 +51,11 @@ class JournalEngine:
         self.facts = replace(engine.facts, **facts)
         self.reporter.use_clock(journal.clock)
         # What reads no edges but few rows is done again.
-        self.new_column, self.new_bounds, self.reached = engine.new_column, engine.new_bounds, engine.reached
-        self.ranks, self.user_ids, self.degrees, self.rows = engine.ranks, engine.user_ids, engine.degrees, engine.rows
+        self.new_column, self.new_bounds, self.ranks = engine.new_column, engine.new_bounds, engine.ranks
+        self.degrees, self.rows = engine.degrees, engine.rows
         self.vertices_of_degree, self.highest_degrees = engine.vertices_of_degree, engine.highest_degrees
-        self.max_degree_vertex, self.first_with_edge = engine.max_degree_vertex, engine.first_with_edge
         self.follow_chains, self.path_pieces = engine.follow_chains, engine.path_pieces
         self.all_edges_exist, self.sample_vertices = engine.all_edges_exist, engine.sample_vertices
-        self.euler_masters, self.trees = engine.euler_masters, engine.trees
         self._state, self._book, self._halves, self._every = state, journal, halves, every
         self._begun = self.reporter.stats()
         self._kept_at = journal.now()
@@ -148,7 +146,8 @@ class JournalEngine:
             self._state.take_reached(record)
             column = self._state.take_column(record, "distances", into) if distances or into is not None else None
             complete, levels, reached, farthest = value
-            return Traversal(int(source), complete, levels, reached, farthest, column, record.read("profile").tolist())
+            return Traversal(int(source), complete, levels, reached, farthest, column,
+                             record.read("profile").tolist(), self._state.reached())
 
         args = [int(source), radius, told(wanted), distances, profile, into is not None]
         result: Traversal = self.answered("bfs", args, live, keep, again)
@@ -188,14 +187,13 @@ class JournalEngine:
             keep, again)
         return found
 
-    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        return self._lowering("spread", [told(np.asarray(seeds)), told(np.asarray(values)), int(limit)], bound,
-                              lambda: self.engine.spread(seeds, values, limit, bound))
-
-    def extend(self, old: int, new: int, bound: Column) -> int:
-        """See Engine.extend."""
-        return self._lowering("extend", [int(old), int(new)], bound, lambda: self.engine.extend(old, new, bound))
+        live = partial(self.engine.spread, seeds, values, limit, bound)
+        if seeds is None:
+            return self._lowering("extend", [int(values), int(limit)], bound, live)
+        args = [told(np.asarray(seeds)), told(np.asarray(values)), int(limit)]
+        return self._lowering("spread", args, bound, live)
 
     def _lowering(self, verb: str, args: Any, bound: Column, live: Callable[[], int]) -> int:
         """A verb that lowers entries of `bound` and returns how many."""
@@ -227,13 +225,10 @@ class JournalEngine:
             "components", int(reached), lambda: self.engine.components(reached), keep, again)
         return found
 
-    def tree_diameter(self, distances: Column, source: int) -> int:
-        """See Engine.tree_diameter."""
-        return int(self._number("tree_diameter", int(source), lambda: self.engine.tree_diameter(distances, source)))
-
-    def scan(self, name: str, column: Column) -> int:
+    def scan(self, name: str, column: Column, source: int = 0) -> int:
         """See Engine.scan."""
-        return int(self._number("scan", name, lambda: self.engine.scan(name, column)))
+        verb, args = ("tree_diameter", int(source)) if name == "tree-diameter" else ("scan", name)
+        return int(self._number(verb, args, lambda: self.engine.scan(name, column, source)))
 
     def _number(self, verb: str, args: Any, live: Callable[[], int]) -> Any:
         return self.answered(verb, args, live, lambda writer, number: int(number), lambda record, number: number)
@@ -280,14 +275,10 @@ class JournalEngine:
         args = [told(base), told(parts), told(sources), most_scans]
         return bool(self.answered("restart", args, live, keep, again))
 
-    def condense(self, labels: Labels, bits: tuple[int, int], push: Push) -> None:
+    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Push) -> None:
         """See Engine.condense."""
-        self._pushing("condense", list(bits), push, lambda out: self.engine.condense(labels, bits, out))
-
-    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Push) -> None:
-        """See Engine.renumbered_arcs."""
-        self._pushing("renumbered_arcs", [told(places), *bits], push,
-                      lambda out: self.engine.renumbered_arcs(places, bits, out))
+        verb, args = ("renumbered_arcs", [told(by), *bits]) if isinstance(by, np.ndarray) else ("condense", list(bits))
+        self._pushing(verb, args, push, lambda out: self.engine.condense(by, bits, out))
 
     def _pushing(self, verb: str, args: Any, push: Push, scan: Callable[[Push], None]) -> None:
         """A scan that hands on arcs: they are kept if they take less than reading them again would;
@@ -309,7 +300,7 @@ class JournalEngine:
             self._write(writer, verb, args, pushed.whole)
 
     # -- spanning trees -------------------------------------------------------------------------
-    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> JournalForest:
         """See Engine.spanning_forest."""
         def keep(writer: RecordWriter, forest: SpanningForest) -> Any:
             writer.add("parents", forest.raw)
@@ -318,9 +309,5 @@ class JournalEngine:
         forest: SpanningForest = self.answered(
             "spanning_forest", [int(key), buffer_bytes], lambda: self.engine.spanning_forest(key, buffer_bytes),
             keep, lambda record, value: SpanningForest(record.read("parents"), *value))
-        return forest
-
-    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
-        """See Engine.refine_trees."""
-        core, ranks = self._state.core_of_trees()
-        return JournalTrees(core, forest.raw, ranks, self.reporter.heartbeat, self.answered)
+        return JournalForest(forest.raw, forest.n_trees, forest.scans, forest.bytes_read,
+                             self._state.engine_of_trees(), self.answered)

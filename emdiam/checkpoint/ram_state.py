@@ -12,7 +12,6 @@ from ..engine.cpu import CpuEngine
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
 from ..traverse.components import Components
-from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
 from .changes import add_changes, digests, take_changes
 from .records import Record, RecordWriter
@@ -70,9 +69,13 @@ class RamState(VertexState):
         """See VertexState."""
         take_changes(record, pieces, column.raw())
 
-    def core_of_trees(self) -> tuple[Core, np.ndarray]:
+    def engine_of_trees(self) -> CpuEngine:
         """See VertexState."""
-        return self.core, self.engine.rank_array
+        return self.engine
+
+    def reached(self) -> np.ndarray:
+        """See VertexState."""
+        return self.core.work.visited
 
     def components(self, labels: np.ndarray, sizes: np.ndarray, reached: int) -> Components:
         """See VertexState."""

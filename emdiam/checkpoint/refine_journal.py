@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from ..engine.cpu import CpuForest
 from ..stream.pager import Tick
 from ..traverse.core import Core
 from ..traverse.tree_refinement import TreeRefinement
@@ -36,3 +38,15 @@ class JournalTrees(TreeRefinement):
             return int(value[0])
 
         return int(self._answered("choose parents", self.iterations, super()._choose, keep, again))
+
+
+@dataclass
+class JournalForest(CpuForest):
+    """A forest whose refinement is answered from the journal. answered : that of the JournalEngine."""
+
+    answered: Callable[..., Any]
+
+    def refine(self) -> TreeRefinement:
+        """See Forest."""
+        engine = self.engine
+        return JournalTrees(engine.core, self.raw, engine.rank_array, engine.reporter.heartbeat, self.answered)

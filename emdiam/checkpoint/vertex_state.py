@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.cpu import CpuEngine
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
 from ..traverse.components import Components
-from ..traverse.core import Core
 from .records import Record, RecordWriter
 
 
@@ -63,8 +63,12 @@ class VertexState(ABC):
         """Take over what keep_changes wrote."""
 
     @abstractmethod
-    def core_of_trees(self) -> tuple[Core, np.ndarray]:
-        """The core and the ranks that trees are refined with."""
+    def engine_of_trees(self) -> CpuEngine:
+        """The engine that trees are refined with."""
+
+    @abstractmethod
+    def reached(self) -> Any:
+        """What the last BFS reached; see Traversal.reached."""
 
     def components(self, labels: np.ndarray, sizes: np.ndarray, reached: int) -> Components:
         """What components gave. Only where labels are kept."""

@@ -14,10 +14,10 @@ import numpy as np
 
 from ..dask import journal_verbs as verbs
 from ..dask.columns import WorkerColumn
-from ..dask.engine import DaskEngine
+from ..dask.engine import DaskEngine, Reached
+from ..engine.cpu import CpuEngine
 from ..errors import InputError
 from ..traverse.columns import Column
-from ..traverse.core import Core
 from .changes import PIECE_ITEMS
 from .records import PIECE_BYTES, Record, RecordWriter
 from .vertex_state import VertexState
@@ -108,6 +108,10 @@ class WorkerState(VertexState):
         for i, piece in zip(pieces, record.pieces("changed") if pieces else (), strict=True):
             column.set_part(i * PIECE_ITEMS, piece)
 
-    def core_of_trees(self) -> tuple[Core, np.ndarray]:
+    def engine_of_trees(self) -> CpuEngine:
         """See VertexState."""
-        return self.engine.local.core, self.engine.local.rank_array
+        return self.engine.local
+
+    def reached(self) -> Reached:
+        """See VertexState."""
+        return Reached()

@@ -160,16 +160,6 @@ def highest_degrees(part: Part, most: int) -> tuple[np.ndarray, np.ndarray]:
     return best, keys
 
 
-def first_connected(part: Part) -> int:
-    """Smallest vertex of this range with an edge, or -1."""
-    for start in range(part.first, part.stop, _PIECE):
-        ids = np.arange(start, min(start + _PIECE, part.stop))
-        found = np.flatnonzero(part.core.degrees(ids))
-        if len(found):
-            return int(ids[found[0]])
-    return -1
-
-
 def edges_exist(part: Part, tails: np.ndarray, heads: np.ndarray) -> bool:
     """Whether every (tails[i], heads[i]), tails of this range, is an edge."""
     return all_edges_exist(part.core, tails, heads)

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ..engine.cpu import CpuEngine
+from ..engine.cpu import CpuEngine, CpuForest
 from ..engine.interface import Facts
 from ..engine.reporter import Reporter
 from ..errors import StateLost
@@ -33,8 +33,6 @@ from ..traverse.clusters import Labels
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
-from ..traverse.spanning import SpanningForest
-from ..traverse.tree_refinement import TreeRefinement, Trees
 from . import column_verbs, multi, scans, search, walks
 from . import components as component_verbs
 from . import spread as spreads
@@ -150,14 +148,10 @@ class DaskEngine:
         run = Traversal(
             int(source), level if parts[0].complete else None, level, sum(part.reached for part in parts),
             min(part.farthest for part in parts if part.farthest >= 0), column,
-            parts[0].level_counts if profile else [])
+            parts[0].level_counts if profile else [], Reached())
         self.reporter.end("bfs", source=run.source, eccentricity=run.eccentricity,
                           reached=run.n_reached, profile=partial(search.merged_profile, parts, level))
         return run
-
-    def reached(self) -> Any:
-        """See Engine.reached."""
-        return Reached()
 
     # -- columns --------------------------------------------------------------------------------
     def new_column(self, largest: int, value: int | None = None) -> Column:
@@ -195,11 +189,6 @@ class DaskEngine:
         if len(piece):
             yield piece
 
-    def max_degree_vertex(self) -> tuple[int, int]:
-        """See Engine.max_degree_vertex."""
-        best, degrees = self._highest(1)
-        return (int(best[0]), int(degrees[0])) if len(best) else (-1, -1)
-
     def highest_degrees(self, most: int) -> np.ndarray:
         """See Engine.highest_degrees."""
         best, degrees = self._highest(most)
@@ -210,10 +199,6 @@ class DaskEngine:
         best, degrees = (np.concatenate(parts) for parts in zip(*found, strict=True))
         order = np.argsort(-degrees, kind="stable")[:most]
         return best[order], degrees[order]
-
-    def first_with_edge(self) -> int:
-        """See Engine.first_with_edge."""
-        return next((v for v in self.group.everyone(column_verbs.first_connected) if v >= 0), -1)
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """See Engine.all_edges_exist."""
@@ -285,21 +270,18 @@ class DaskEngine:
         """See Engine.new_bounds."""
         return WorkerBounds(self.columns, largest)
 
-    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        wanted, starts = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
         key = self._bound_key(limit, bound)
+        if seeds is None:
+            return self._spread(spreads.extend, {rank: (key, values, limit) for rank in range(self.group.size)})
+        wanted, starts = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
         kept = starts <= limit
         wanted, starts = wanted[kept], starts[kept]
         owners, levels = self.group.owners(wanted), np.unique(starts)
         return self._spread(spreads.spread, {
             rank: (key, limit, wanted[owners == rank], starts[owners == rank], levels)
             for rank in range(self.group.size)})
-
-    def extend(self, old: int, new: int, bound: Column) -> int:
-        """See Engine.extend."""
-        key = self._bound_key(new, bound)
-        return self._spread(spreads.extend, {rank: (key, old, new) for rank in range(self.group.size)})
 
     def _bound_key(self, limit: int, bound: Column) -> int:
         key = ref(bound).key
@@ -340,9 +322,13 @@ class DaskEngine:
         most_blocks = None if most_scans is None else most_scans * self.facts.n_blocks
         return on_workers(labels).restart_from(base, parts, sources, most_blocks)
 
-    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
-        """See Engine.condense; arcs come in pieces, without those that a piece has already."""
-        on_workers(labels).condense(bits, push)
+    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.condense; arcs come in pieces, without those that a piece has already. By new numbers the
+        client's own engine does it."""
+        if isinstance(by, np.ndarray):
+            self.local.condense(by, bits, push)
+        else:
+            on_workers(by).condense(bits, push)
 
     # -- rows along a way, or all of them once ----------------------------------------------------
     @property
@@ -359,25 +345,26 @@ class DaskEngine:
         copy.copy_from(column)
         return copy
 
-    def scan(self, name: str, column: Column) -> int:
+    def scan(self, name: str, column: Column, source: int = 0) -> int:
         """See Engine.scan."""
+        if name == "tree-diameter":
+            return self._tree_diameter(column, source)
         if name != "steep-arcs":
             raise ValueError(f"unknown scan kernel {name!r}")
-        mine = self.on_workers(column)
+        there = self.on_workers(column)
         return sum(self.group.everyone(
-            scans.count_steep, mine.key, group_size(self._ghost_room, mine.dtype.itemsize)))
+            scans.count_steep, there.key, group_size(self._ghost_room, there.dtype.itemsize)))
 
-    def tree_diameter(self, distances: Column, source: int) -> int:
-        """See Engine.tree_diameter."""
+    def _tree_diameter(self, distances: Column, source: int) -> int:
         if distances.gather([source])[0] != 0:
             raise ValueError(f"vertex {source} is not the source of these distances")
-        mine = self.on_workers(distances)
-        size = group_size(self._ghost_room, mine.dtype.itemsize + self.store.id_dtype.itemsize)
-        found = self.group.everyone(scans.tree_diameter, mine.key, size)
-        orphan = max(vertex for _, vertex in found)
+        there = self.on_workers(distances)
+        size = group_size(self._ghost_room, there.dtype.itemsize + self.store.id_dtype.itemsize)
+        parts = self.group.everyone(scans.tree_diameter, there.key, size)
+        orphan = max(vertex for _, vertex in parts)
         if orphan >= 0:
             raise RuntimeError(f"no neighbour of vertex {orphan} is nearer to the source")
-        return max(longest for longest, _ in found)
+        return max(longest for longest, _ in parts)
 
     # -- ranks ------------------------------------------------------------------------------------
     def ranks(self, ids: np.ndarray) -> np.ndarray:
@@ -417,31 +404,12 @@ class DaskEngine:
             if steps[0].ended:
                 return
 
-    # -- by the client's own engine ---------------------------------------------------------------
-    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
-        """See Engine.renumbered_arcs."""
-        self.local.renumbered_arcs(places, bits, push)
 
-    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
-        """See Engine.spanning_forest."""
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
+        """See Engine.spanning_forest; by the client's own engine."""
         return self.local.spanning_forest(key, buffer_bytes)
 
-    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
-        """See Engine.euler_masters."""
-        return self.local.euler_masters(forest, spacing)
-
-    def trees(self, forest: SpanningForest) -> Trees:
-        """See Engine.trees."""
-        return self.local.trees(forest)
-
-    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
-        """See Engine.refine_trees."""
-        return self.local.refine_trees(forest)
-
-    # -- people ---------------------------------------------------------------------------------
-    def user_ids(self, ids: np.ndarray) -> list[Any]:
-        """See Engine.user_ids."""
-        return self.store.user_ids(ids)
+    # -- what it took ---------------------------------------------------------------------------
 
     def _stats(self) -> Counters:
         """Counters of all workers and the client together."""

@@ -6,6 +6,7 @@ Whether the arena holds all blocks or a few is the only difference between the t
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -69,6 +70,7 @@ class CpuEngine:
             run.use_distances(into.raw())
         self._finish(run)
         found = run.result()
+        found.reached = self.core.work.visited
         self.reporter.end("bfs", source=int(source), eccentricity=found.eccentricity,
                           reached=found.n_reached, profile=run.frontier_profile())
         return found
@@ -121,10 +123,6 @@ class CpuEngine:
             self.core.counters.add(traversals=1)
         return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
 
-    def reached(self) -> np.ndarray:
-        """See Engine.reached."""
-        return self.core.work.visited
-
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """See Engine.new_column."""
         dtype = smallest_dtype(largest)
@@ -135,14 +133,12 @@ class CpuEngine:
         """See Engine.new_bounds."""
         return RamPivotBounds(self.core, largest)
 
-    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        return self._run_spread(SpreadRun(self.core, seeds, values, limit, bound))
-
-    def extend(self, old: int, new: int, bound: Column) -> int:
-        """See Engine.extend."""
-        run = SpreadRun(self.core, np.empty(0, np.int64), np.empty(0, np.int64), new, bound)
-        run.seed_level(old)
+        if seeds is not None:
+            return self._run_spread(SpreadRun(self.core, seeds, np.asarray(values), limit, bound))
+        run = SpreadRun(self.core, np.empty(0, np.int64), np.empty(0, np.int64), limit, bound)
+        run.seed_level(int(values))
         return self._run_spread(run)
 
     def _run_spread(self, run: SpreadRun) -> int:
@@ -156,12 +152,6 @@ class CpuEngine:
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
         return find_components(self.core, reached, self.reporter.heartbeat)
-
-    def tree_diameter(self, distances: Column, source: int) -> int:
-        """See Engine.tree_diameter."""
-        if distances.gather([source])[0] != 0:
-            raise ValueError(f"vertex {source} is not the source of these distances")
-        return tree_diameter(self.core, distances.raw(), self.rank_array, self.reporter.heartbeat)
 
     # -- clusters -------------------------------------------------------------------------------
     @cached_property
@@ -185,9 +175,12 @@ class CpuEngine:
         """See Engine.grow_clusters."""
         return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds)
 
-    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.condense."""
-        push_condensed(self.core, labels, bits, push, self.reporter.heartbeat)
+        if isinstance(by, Labels):
+            push_condensed(self.core, by, bits, push, self.reporter.heartbeat)
+        else:
+            push_renumbered(self.core, by, bits, push, self.reporter.heartbeat)
 
     def restart(
         self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
@@ -197,25 +190,10 @@ class CpuEngine:
         self.core.counters.add(traversals=1)
         return labels.restart(base, parts, sources, most, self.reporter.heartbeat)
 
-    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
-        """See Engine.renumbered_arcs."""
-        push_renumbered(self.core, places, bits, push, self.reporter.heartbeat)
-
-    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
         """See Engine.spanning_forest."""
-        return spanning_forest(self.core, key, self.rank_array, buffer_bytes, self.reporter.heartbeat)
-
-    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
-        """See Engine.euler_masters."""
-        return euler_masters(forest, spacing, self.rank_array, self.reporter.heartbeat)
-
-    def trees(self, forest: SpanningForest) -> Trees:
-        """See Engine.trees."""
-        return Trees(self.core, forest, self.rank_array, self.reporter.heartbeat)
-
-    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
-        """See Engine.refine_trees."""
-        return TreeRefinement(self.core, forest.raw, self.rank_array, self.reporter.heartbeat)
+        made = spanning_forest(self.core, key, self.rank_array, buffer_bytes, self.reporter.heartbeat)
+        return CpuForest(made.raw, made.n_trees, made.scans, made.bytes_read, self)
 
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -231,17 +209,15 @@ class CpuEngine:
             if count:
                 yield out[:count].copy()
 
-    def max_degree_vertex(self) -> tuple[int, int]:
-        """See Engine.max_degree_vertex."""
-        vertex, degree = max_degree_vertex(*self.core.offsets, self.facts.n_vertices)
-        return int(vertex), int(degree)
-
     def degrees(self, ids: np.ndarray) -> np.ndarray:
         """See Engine.degrees."""
         return self.core.degrees(np.asarray(ids, np.int64))
 
     def highest_degrees(self, most: int) -> np.ndarray:
         """See Engine.highest_degrees."""
+        if most == 1:
+            vertex, degree = max_degree_vertex(*self.core.offsets, self.facts.n_vertices)
+            return np.array([vertex] if degree > 0 else [], np.int64)
         best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
         for start in range(0, self.facts.n_vertices, _PIECE):
             ids = np.arange(start, min(start + _PIECE, self.facts.n_vertices))
@@ -249,17 +225,6 @@ class CpuEngine:
             order = np.argsort(-keys, kind="stable")[:most]
             best, keys = best[order], keys[order]
         return best[keys > 0]
-
-    def first_with_edge(self) -> int:
-        """See Engine.first_with_edge."""
-        words = self.core.table.isolated
-        for start in range(0, len(words), 1 << 16):
-            open_words = np.flatnonzero(words[start : start + (1 << 16)] != 0xFFFFFFFFFFFFFFFF)
-            if len(open_words):
-                word = start + int(open_words[0])
-                free = ~int(words[word]) & 0xFFFFFFFFFFFFFFFF
-                return word * 64 + (free & -free).bit_length() - 1
-        return -1
 
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:
         """See Engine.rows."""
@@ -273,20 +238,40 @@ class CpuEngine:
         """See Engine.all_edges_exist."""
         return all_edges_exist(self.core, tails, heads)
 
-    def scan(self, name: str, column: Column) -> int:
+    def scan(self, name: str, column: Column, source: int = 0) -> int:
         """See Engine.scan."""
-        if name != "steep-arcs":
+        if name == "steep-arcs":
+            return count_steep(self.core, column.raw(), self.reporter.heartbeat)
+        if name != "tree-diameter":
             raise ValueError(f"unknown scan kernel {name!r}")
-        return count_steep(self.core, column.raw(), self.reporter.heartbeat)
+        if column.gather([source])[0] != 0:
+            raise ValueError(f"vertex {source} is not the source of these distances")
+        return tree_diameter(self.core, column.raw(), self.rank_array, self.reporter.heartbeat)
 
     # -- people ---------------------------------------------------------------------------------
-    def user_ids(self, ids: np.ndarray) -> list[Any]:
-        """See Engine.user_ids."""
-        return self.store.user_ids(ids)
 
     def details(self) -> dict[str, Any]:
         """What a result tells of the engine beside its counters, for Result.details."""
         return {}
+
+
+@dataclass
+class CpuForest(SpanningForest):
+    """See emdiam.engine.interface.Forest. engine : that made it."""
+
+    engine: CpuEngine
+
+    def euler_masters(self, spacing: int) -> np.ndarray:
+        """See Forest."""
+        return euler_masters(self, spacing, self.engine.rank_array, self.engine.reporter.heartbeat)
+
+    def trees(self) -> Trees:
+        """See Forest."""
+        return Trees(self.engine.core, self, self.engine.rank_array, self.engine.reporter.heartbeat)
+
+    def refine(self) -> TreeRefinement:
+        """See Forest."""
+        return TreeRefinement(self.engine.core, self.raw, self.engine.rank_array, self.engine.reporter.heartbeat)
 
 
 def _check_permutation(ranks: np.ndarray, store: Store) -> None:

@@ -2,25 +2,27 @@
 
 Algorithms talk to an Engine, never to files, blocks, chunks or devices. One protocol test file
 (tests/engine/test_protocol.py) runs over every implementation: in RAM, streamed, and the naive
-twin. Vertices are internal numbers 0..n_vertices-1; `user_ids` translates for people.
+twin. Vertices are internal numbers 0..n_vertices-1; `store.user_ids` translates for people.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
+from ..store.store import Store
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
 from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
-from ..traverse.spanning import SpanningForest
 from ..traverse.tree_refinement import TreeRefinement, Trees
 from .reporter import Reporter
+
+_PIECE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,8 @@ class Facts:
     in_ram: bool
 
 
-class Engine(Protocol):
-    """A graph opened for traversal."""
-
-    facts: Facts
-    reporter: Reporter
+class Traversing(Protocol):
+    """What goes along edges from vertices."""
 
     def bfs(
         self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
@@ -73,40 +72,32 @@ class Engine(Protocol):
         eccentricity. Raises OverflowError if a distance does not fit the columns."""
         ...
 
-    def reached(self) -> np.ndarray:
-        """Opaque bitmap (uint64) of what the last bfs reached, for Column.recode(within=...);
-        vertices without an edge count as reached. Valid until the next traversal."""
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
+        """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
+        above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
+        to the same limit, or be extended to it: without seeds they are all vertices with bound exactly `values`."""
+        ...
+
+    def components(self, reached: int) -> Components | None:
+        """Components with an edge beside the one that the last bfs (from or through `reached`)
+        covered; None if there is no other."""
         ...
 
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """A column for values up to `largest`, filled with `value` (default: unreached)."""
         ...
 
+
+class Bounding(Protocol):
+    """Bounds on all eccentricities."""
+
     def new_bounds(self, largest: int) -> PivotBounds:
         """Bounds on every vertex's eccentricity, for columns made by new_column(largest)."""
         ...
 
-    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
-        """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
-        above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
-        to the same limit, or be extended to it."""
-        ...
 
-    def extend(self, old: int, new: int, bound: Column) -> int:
-        """The spread whose seeds are all vertices with bound exactly `old`, to the limit `new`."""
-        ...
-
-    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(end, length) of the chains of degree-2 vertices that start at degree-1 `tips`."""
-        ...
-
-    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
-        """Vertices of exactly this degree, ascending, in pieces of at most `most` (int64)."""
-        ...
-
-    def max_degree_vertex(self) -> tuple[int, int]:
-        """(smallest vertex of the largest degree, that degree); (-1, -1) without vertices."""
-        ...
+class Looking(Protocol):
+    """Degrees, rows, and single passes over all rows."""
 
     def degrees(self, ids: np.ndarray) -> np.ndarray:
         """Degrees of vertices `ids`, int64[k]; no edges are read."""
@@ -117,14 +108,37 @@ class Engine(Protocol):
         without an edge left out, int64[k]."""
         ...
 
-    def first_with_edge(self) -> int:
-        """Smallest vertex with an edge, or -1."""
+    def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
+        """Vertices of exactly this degree, ascending, in pieces of at most `most` (int64)."""
         ...
 
-    def components(self, reached: int) -> Components | None:
-        """Components with an edge beside the one that the last bfs (from or through `reached`)
-        covered; None if there is no other."""
+    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
+        """Neighbours (ascending, int64) of a few vertices."""
         ...
+
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
+        """A shortest path from `target` to the source of `distances`, target first, in pieces. A step
+        goes to the neighbour of smallest number (or natural rank) that is one nearer."""
+        ...
+
+    def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(end, length) of the chains of degree-2 vertices that start at degree-1 `tips`."""
+        ...
+
+    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
+        """True if every (tails[i], heads[i]) is an edge, looked up row by row."""
+        ...
+
+    def scan(self, name: str, column: Column, source: int = 0) -> int:
+        """One sequential pass over all rows with the named kernel and its reduction:
+        "steep-arcs", the arcs whose ends differ by more than 1 in `column`;
+        "tree-diameter", the diameter of the BFS tree of `column`, the distances of a whole BFS from `source` (else
+        ValueError), in which a vertex's parent is the neighbour of smallest natural rank that is one nearer."""
+        ...
+
+
+class Clustering(Protocol):
+    """Clusters around masters, and the graph between them."""
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:
         """Natural rank of vertices `ids`, int64[k]: their position in increasing order of the user's
@@ -142,11 +156,6 @@ class Engine(Protocol):
         that takes more than `most_rounds` rounds. Raises OverflowError for distances beyond 2^32."""
         ...
 
-    def condense(self, labels: Labels, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
-        """One scan: hands every arc between two clusters, packed as uint64 (cluster, cluster, weight)
-        with bits = (of a cluster, of a weight), to `push`, in pieces and from several threads."""
-        ...
-
     def restart(
         self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
     ) -> bool:
@@ -154,57 +163,73 @@ class Engine(Protocol):
         False if that would take the reading of more than `most_scans` times all blocks."""
         ...
 
-    def renumbered_arcs(self, places: np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
-        """One scan: hands every arc with places[v] (id[n]) in place of v, packed as by condense with
-        the weight 1, to `push`."""
+    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """One scan: hands every arc between two clusters of `by`, packed as uint64 (cluster, cluster, weight)
+        with bits = (of a cluster, of a weight), to `push`, in pieces and from several threads. by may be a new number
+        of every vertex, id[n], too: then every arc with by[v] in place of v, and the weight 1."""
         ...
 
-    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> SpanningForest:
-        """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
-        tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
-        is, the more scans it takes."""
-        ...
 
-    def euler_masters(self, forest: SpanningForest, spacing: int) -> np.ndarray:
+class Forest(Protocol):
+    """A rooted spanning forest. n_trees : with an edge. scans : passes over blocks that it took."""
+
+    n_trees: int
+    scans: int
+
+    def euler_masters(self, spacing: int) -> np.ndarray:
         """The vertices on every `spacing`-th entry of an Euler tour of every tree with an edge (its root
         first, children by rank), int64[k], distinct, ascending by rank. Every vertex with an edge is
         less than `spacing` steps from one of them. InputError for a spacing below 1."""
         ...
 
-    def trees(self, forest: SpanningForest) -> Trees:
-        """The trees with an edge of a forest as spanning_forest makes it: vertex of highest degree,
+    def trees(self) -> Trees:
+        """The trees with an edge, which hang from their vertices of smallest rank: vertex of highest degree,
         size, what heights tell of diameters."""
         ...
 
-    def refine_trees(self, forest: SpanningForest) -> TreeRefinement:
-        """Turn a rooted spanning forest, which it takes over, towards BFS trees of its roots, by scans.
+    def hang_from(self, vertices: np.ndarray) -> None:
+        """Make each of `vertices` (integers [k]) the root of its tree."""
+        ...
+
+    def refine(self) -> TreeRefinement:
+        """Turn it, which the result takes over, towards BFS trees of its roots, by scans.
         Raises OverflowError for a tree with a height of 2^32 or more."""
         ...
 
-    def rows(self, ids: np.ndarray) -> list[np.ndarray]:
-        """Neighbours (ascending, int64) of a few vertices."""
+    def release(self) -> None:
+        """Free the parents; the counts stay."""
         ...
 
-    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
-        """A shortest path from `target` to the source of `distances`, target first, in pieces. A step
-        goes to the neighbour of smallest number (or natural rank) that is one nearer."""
+
+class Planting(Protocol):
+    """Random spanning forests."""
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> Forest:
+        """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
+        tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
+        is, the more scans it takes."""
         ...
 
-    def tree_diameter(self, distances: Column, source: int) -> int:
-        """The diameter of the BFS tree of `distances`, those of a whole BFS from `source`, in which a
-        vertex's parent is the neighbour of smallest natural rank that is one nearer. One scan. Raises
-        ValueError for another source."""
-        ...
 
-    def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
-        """True if every (tails[i], heads[i]) is an edge, looked up row by row."""
-        ...
+class Engine(Traversing, Bounding, Looking, Clustering, Planting, Protocol):
+    """A graph opened for traversal. store : gives the user's ids of vertices, and nothing else to algorithms."""
 
-    def scan(self, name: str, column: Column) -> int:
-        """One sequential pass over all rows with the named kernel and its reduction:
-        "steep-arcs" (arcs whose ends differ by more than 1 in `column`; sum)."""
-        ...
+    store: Store
+    facts: Facts
+    reporter: Reporter
 
-    def user_ids(self, ids: np.ndarray) -> list[Any]:
-        """The user's ids of internal vertices."""
-        ...
+
+def max_degree_vertex(engine: Engine) -> int:
+    """Smallest vertex of the largest degree; -1 without vertices."""
+    highest = engine.highest_degrees(1)
+    return int(highest[0]) if len(highest) else min(0, engine.facts.n_vertices - 1)
+
+
+def first_with_edge(engine: Engine) -> int:
+    """Smallest vertex with an edge, or -1."""
+    n = engine.facts.n_vertices
+    for start in range(0, n if engine.facts.n_arcs else 0, _PIECE):
+        connected = np.flatnonzero(engine.degrees(np.arange(start, min(start + _PIECE, n))))
+        if len(connected):
+            return start + int(connected[0])
+    return -1

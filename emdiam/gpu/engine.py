@@ -106,7 +106,7 @@ class GpuEngine(CpuEngine):
             int(source), levels if complete else None, levels, ops.count_reached(self.device, array),
             ops.first_with(self.device, array, levels), column,
             ops.histogram(self.device, array, levels).tolist() if profile else [])
-        self._reached = ops.reached_bits(self.device, array)
+        self._reached = run.reached = ops.reached_bits(self.device, array)
         self._count(levels + 1, begin)
         self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity,
                           reached=run.n_reached, profile=partial(self._profile, array, levels))
@@ -146,18 +146,17 @@ class GpuEngine(CpuEngine):
                           eccentricity=None if targets is not None else int(result.max(initial=0)))
         return result
 
-    def reached(self) -> np.ndarray:
-        """See Engine.reached."""
+    def _fetch_reached(self) -> None:
+        """Let the workspace know what the last BFS reached."""
         if self._reached is not None:
             words = self.core.work.visited
             words[:] = self.device.to_host(self._reached)[: len(words)]
             words |= self.core.table.isolated
             self._reached = None
-        return self.core.work.visited
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
-        self.reached()
+        self._fetch_reached()
         return super().components(reached)
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
@@ -185,13 +184,11 @@ class GpuEngine(CpuEngine):
         """See Engine.new_bounds."""
         return DevicePivotBounds(self.device, self.graph, largest)
 
-    def spread(self, seeds: np.ndarray, values: np.ndarray, limit: int, bound: Column) -> int:
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        return self._timed_spread(lambda run: run.spread(on_device(bound), seeds, values, limit))
-
-    def extend(self, old: int, new: int, bound: Column) -> int:
-        """See Engine.extend."""
-        return self._timed_spread(lambda run: run.extend(on_device(bound), old, new))
+        if seeds is None:
+            return self._timed_spread(lambda run: run.extend(on_device(bound), int(values), limit))
+        return self._timed_spread(lambda run: run.spread(on_device(bound), seeds, np.asarray(values), limit))
 
     def _timed_spread(self, grow: Callable[[Spreader], int]) -> int:
         """One spread, counted and told."""

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..engine.cpu import CpuEngine
+from ..engine.interface import max_degree_vertex
 from ..store.layout import sentinel
 from ..store.store import Store
 from ..traverse.columns import Column
@@ -63,9 +64,12 @@ def by_bfs(engine: CpuEngine, seed: int) -> np.ndarray:
 
 def _graph_hub(engine: CpuEngine) -> int:
     """The vertex of the largest degree, of several that of the smallest rank; -1 without an edge."""
-    vertex, most = engine.max_degree_vertex()
-    if most < 1 or engine.store.is_natural:
-        return vertex if most > 0 else -1
+    if engine.facts.n_arcs == 0:
+        return -1
+    vertex = max_degree_vertex(engine)
+    if engine.store.is_natural:
+        return vertex
+    most = int(engine.degrees(np.array([vertex]))[0])
     found = (engine.facts.n_vertices, -1)
     for part, ranks in natural_parts(engine.store):
         hubs = np.flatnonzero(_degrees(engine, part) == most)
@@ -174,7 +178,7 @@ def _widened(engine: CpuEngine, levels: Column, longest: int) -> Column:
         wide = engine.new_column(levels.unreached)
         wide.copy_from(levels)
         levels = wide
-        engine.extend(limit, levels.unreached - 1, levels)
+        engine.spread(None, limit, levels.unreached - 1, levels)
     return levels
 
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.interface import Engine
+from ..engine.interface import Engine, max_degree_vertex
 from ..engine.opening import open_cpu_engine
 from ..errors import BudgetError
 from ..progress import TimeOver, until
@@ -80,7 +80,7 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
 
 def _first(engine: Engine) -> tuple[Traversal, int, bool]:
     """The BFS from the hub, the longest distance that there may be in other components, and whether there is none."""
-    run = engine.bfs(engine.max_degree_vertex()[0])
+    run = engine.bfs(max_degree_vertex(engine))
     if run.n_reached == engine.facts.n_vertices - engine.facts.n_isolated:
         return run, 0, True
     others = engine.components(run.source)

@@ -60,7 +60,8 @@ class Traversal:
     eccentricity : int, or None if stopped by radius or targets before the last level.
     levels : largest distance reached. n_reached : vertices reached, source included.
     farthest : smallest vertex at the largest distance. distances : Column or None.
-    level_counts : vertices per level (only with profile=True).
+    level_counts : vertices per level (only with profile=True). reached : what was reached, for
+    Column.recode(within=...), until the next traversal; vertices without an edge may count as reached.
     """
 
     source: int
@@ -70,6 +71,7 @@ class Traversal:
     farthest: int
     distances: Column | None = None
     level_counts: list[int] = field(default_factory=list)
+    reached: Any = None
 
 
 class BfsRun:

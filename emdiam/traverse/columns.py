@@ -110,7 +110,7 @@ class Column(ABC):
     @abstractmethod
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
         """Change every value in `old` to `new`, only at set bits of the bitmap `within` if given
-        (uint64[ceil(n/64)], or what the engine's `reached` gives). Returns how many changed."""
+        (uint64[ceil(n/64)], or what Traversal.reached is). Returns how many changed."""
 
     @abstractmethod
     def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:

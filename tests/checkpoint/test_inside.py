@@ -11,6 +11,7 @@ import pytest
 
 from emdiam.checkpoint.folder import Folder
 from emdiam.checkpoint.partial_traversal import Halves
+from emdiam.engine.interface import max_degree_vertex
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import Kept, Planted
 from tests.helpers.stores import engine_on, odd_graphs, write_store
@@ -96,7 +97,7 @@ def test_a_damaged_half_falls_back_to_the_one_before_and_says_so(tmp_path: Path)
                 file.write_bytes(data)
             opened = Folder(folder)
             halves = Halves(opened)
-            call = ["bfs", [int(engine.max_degree_vertex()[0]), None, None, False, False, False]]
+            call = ["bfs", [int(max_degree_vertex(engine)), None, None, False, False, False]]
             with halves.newest(0, ["bfs", []]) as found:
                 assert found is None  # of another call
             with halves.newest(0, call) as found:

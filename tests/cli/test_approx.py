@@ -217,7 +217,7 @@ def test_stopped_with_an_interval(call, torus: str, monkeypatch: pytest.MonkeyPa
     def press_ctrl_c(self: CpuEngine, *arguments: Any) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(CpuEngine, "tree_diameter", press_ctrl_c)
+    monkeypatch.setattr(CpuEngine, "scan", press_ctrl_c)
     code, out, err = call("approx", torus, "--method", "sweep", "--quiet")
     assert code == 3 and "stopped by the user; the diameter lies in [16, 32]" in err
     assert out.splitlines()[:3] == ["connected: yes", "proved: 16 <= D <= 32",

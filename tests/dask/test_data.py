@@ -10,6 +10,7 @@ import pytest
 
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.dask.setting import OnCluster
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.engine.reporter import Reporter
 from emdiam.methods.exact.result import Result
 from emdiam.runs.opening import open_engine
@@ -73,7 +74,7 @@ def test_diameters_and_certificates(
 def test_distances(stores: dict[str, Path], name: str, workers: int) -> None:
     with open_store(stores[name]) as store, open_engine(store, memory_bytes=MEMORY) as local, \
             engine_on_workers(stores[name], workers) as engine:
-        for source in (local.max_degree_vertex()[0], store.n_vertices // 3):
+        for source in (max_degree_vertex(local), store.n_vertices // 3):
             here, there = local.bfs(source), engine.bfs(source)
             assert (here.eccentricity, here.n_reached, here.farthest) == (
                 there.eccentricity, there.n_reached, there.farthest)

@@ -141,7 +141,8 @@ def test_a_reordered_store_gives_the_same_ranks(tmp_path: Path, name: str) -> No
         assert mine.first_members().tolist() == theirs.first_members().tolist()
         source = int(masters[0]) if len(masters) else int(theirs.masters[0])
         run, other = engine.bfs(source), local.bfs(source)
-        assert engine.tree_diameter(run.distances, source) == local.tree_diameter(other.distances, source)
+        longest = local.scan("tree-diameter", other.distances, source)
+        assert engine.scan("tree-diameter", run.distances, source) == longest
         paths = [[v for piece in e.path_pieces(found.distances, found.farthest, by_rank=True) for v in piece.tolist()]
                  for e, found in ((engine, run), (local, other))]
         assert paths[0] == paths[1] and len(paths[0]) == run.levels + 1
@@ -195,7 +196,7 @@ def test_local_columns_and_shared_ones_mix(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="unknown scan"):
             engine.scan("nothing", shared)
         with pytest.raises(ValueError, match="not the source"):
-            engine.tree_diameter(local, APART)
+            engine.scan("tree-diameter", local, APART)
 
 
 def test_what_is_no_distance_column_is_refused(tmp_path: Path) -> None:
@@ -206,10 +207,10 @@ def test_what_is_no_distance_column_is_refused(tmp_path: Path) -> None:
         column = engine.bfs(0).distances
         column.put([40 * APART], 200)
         with pytest.raises(RuntimeError, match=f"vertex {40 * APART} is nearer"):
-            engine.tree_diameter(column, 0)
+            engine.scan("tree-diameter", column, 0)
         with pytest.raises(RuntimeError, match="is nearer"):
             list(engine.path_pieces(column, 299 * APART))
-        assert engine.tree_diameter(engine.bfs(0).distances, 0) == 299
+        assert engine.scan("tree-diameter", engine.bfs(0).distances, 0) == 299
 
 
 def test_a_fold_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -223,7 +224,7 @@ def test_a_fold_in_pieces_is_the_same(tmp_path: Path, monkeypatch: pytest.Monkey
         with engine_on_workers(store, 3, processes=False) as engine:
             for source in with_edge(some)[::40]:
                 run = engine.bfs(source)
-                assert engine.tree_diameter(run.distances, source) == approx_twins.tree_diameter(some, source)
+                assert engine.scan("tree-diameter", run.distances, source) == approx_twins.tree_diameter(some, source)
 
 
 def test_too_many_masters_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.dask.engine import Reached
 from emdiam.errors import StateLost
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import comparable
@@ -120,7 +121,7 @@ def some_steps(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]
             second = engine.new_column(2 * n, 3)
             second.put(rng.integers(0, n, 5), 1)
         elif i == 2:
-            told.append(second.recode([3], 9, engine.reached()))
+            told.append(second.recode([3], 9, Reached()))
         elif i == 3:
             second.tighten_upper(first.distances, 2, 0, n)
         elif i == 4:
@@ -129,7 +130,7 @@ def some_steps(engine: Any, n: int, key: int, lost: dict[int, int]) -> list[Any]
             bound = engine.new_column(2 * n)
             told.append(engine.spread(rng.integers(0, n, 3), np.array([0, 2, 4]), 7, bound))
         elif i == 6:
-            told.append(engine.extend(7, 9, bound))
+            told.append(engine.spread(None, 7, 9, bound))
         elif i == 7:
             columns = [engine.new_column(n) for _ in range(3)]
             told.append(engine.eccentricities(rng.integers(0, n, 3), columns=columns).tolist())

@@ -81,7 +81,7 @@ def check_crowd(engine: Any, graph: naive.Graph, rng: random.Random) -> None:
     found = bound.gather(np.arange(n))
     assert found.tolist() == np.where(want == 99, -1, want).tolist()
     assert lowered == np.count_nonzero(found != before)
-    grown = engine.extend(8, 10, bound)
+    grown = engine.spread(None, 8, 10, bound)
     ends = [v for v in range(n) if want[v] == 8]
     more = naive.spread(graph, ends, [8] * len(ends), 10) if ends else [None] * n
     after = [min(w, 99 if b is None else b) for w, b in zip(want.tolist(), more, strict=True)]

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.engine.interface import Engine
+from emdiam.engine.interface import Engine, first_with_edge, max_degree_vertex
 from tests.helpers import approx_twins, naive
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
@@ -87,7 +87,7 @@ def check_spread(engine: Engine, graph: naive.Graph, rng: random.Random) -> None
     want = naive.spread(graph, seeds, values, limit)
     assert bound.gather(np.arange(n)).tolist() == [-1 if b is None else b for b in want]
     assert lowered >= sum(b is not None for b in want)
-    engine.extend(limit, limit + 5, bound)
+    engine.spread(None, limit, limit + 5, bound)
     want = naive.spread(graph, seeds, values, limit + 5)
     seen = naive.spread(graph, seeds, values, limit)
     if any(b == limit for b in seen):  # growing starts where the old spread ended
@@ -146,12 +146,12 @@ def check_rows(engine: Engine, graph: naive.Graph, source: int) -> None:
     assert not engine.all_edges_exist(np.array([source]), np.array([source]))
     assert np.concatenate(list(engine.path_pieces(run.distances, run.farthest, by_rank=True))).tolist() == path.tolist()
     assert engine.scan("steep-arcs", run.distances) == 0
-    assert engine.tree_diameter(run.distances, source) == approx_twins.tree_diameter(graph, source)
+    assert engine.scan("tree-diameter", run.distances, source) == approx_twins.tree_diameter(graph, source)
     degrees = [len(row) for row in graph]
     top = max(degrees)
-    assert engine.max_degree_vertex() == (degrees.index(top), top)
+    assert max_degree_vertex(engine) == degrees.index(top)
     with_edge = [v for v, d in enumerate(degrees) if d]
-    assert engine.first_with_edge() == (with_edge[0] if with_edge else -1)
+    assert first_with_edge(engine) == (with_edge[0] if with_edge else -1)
     ones = [v for v, d in enumerate(degrees) if d == 1]
     listed = [v for piece in engine.vertices_of_degree(1, most=3) for v in piece.tolist()]
     assert listed == ones

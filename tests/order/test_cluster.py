@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.approx import cluster_order as local
 from emdiam.order import cluster
 from emdiam.order.run import reorder
@@ -80,6 +81,6 @@ def test_a_shuffled_strip_is_read_less_often(tmp_path: Path):
     for name in (path, tmp_path / "c.zarr"):
         with engine_on(name, arena_bytes=26 * 64 * 4) as engine:  # a tenth of 256 blocks
             before = engine.reporter.stats()
-            engine.bfs(engine.max_degree_vertex()[0])
+            engine.bfs(max_degree_vertex(engine))
             blocks.append((engine.reporter.stats() - before).blocks_read)
     assert blocks[0] >= 5 * blocks[1]

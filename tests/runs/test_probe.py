@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.generators import generate
 from emdiam.runs.probe import probe_graph, probe_store
 from emdiam.runs.run import make_run
@@ -111,7 +112,7 @@ def test_reads_are_those_of_its_traversals(tmp_path: Path, name: str):
         found = probe_store(store, make_run("pivots", memory_bytes=2 << 30, **options))
     assert found is not None
     with engine_on(path, **options) as engine:
-        hub = engine.max_degree_vertex()[0]
+        hub = max_degree_vertex(engine)
         first = engine.bfs(hub)
         if not found.connected:
             others = engine.components(hub)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.engine.cpu import CpuForest
 from emdiam.errors import EmdiamError, InputError
 from emdiam.stream.threads import Crew
 from emdiam.traverse.euler import euler_bytes, euler_masters
@@ -48,7 +49,7 @@ def check_forest(engine: Any, graph: naive.Graph, key: int, buffer_bytes: int | 
 def check_masters(engine: Any, graph: naive.Graph, forest: SpanningForest, tree: naive.Graph, spacing: int) -> None:
     tours = spanning_twins.euler_tours(tree)
     assert [len(tour) for tour in tours] == [2 * len(part) - 1 for part in with_an_edge(graph)]
-    masters = engine.euler_masters(forest, spacing)
+    masters = forest.euler_masters(spacing)
     assert masters.tolist() == sorted({v for tour in tours for v in tour[::spacing]})
     for part in with_an_edge(graph):
         nearest = [naive.distances(graph, int(m)) for m in masters if m in part]
@@ -59,12 +60,12 @@ def check_refinement(engine: Any, graph: naive.Graph, forest: SpanningForest, tr
     """Every iteration equals the twin's; what the trees tell holds."""
     everyone = np.arange(len(graph))
     parts = with_an_edge(graph)
-    trees = engine.trees(forest)
+    trees = forest.trees()
     hubs = spanning_twins.hubs(graph)
     assert (trees.hubs.tolist(), trees.sizes.tolist()) == (hubs, [len(part) for part in parts])
     forest.hang_from(trees.hubs)
     parents = spanning_twins.parents_from(tree, hubs)
-    refinement = engine.refine_trees(forest)
+    refinement = forest.refine()
     distances = [naive.distances(graph, hub) for hub in hubs]
     truth = [max([0, *(d[v] for d in distances)]) for v in range(len(graph))]
     want, known, iterations = spanning_twins.heights_of(parents), 1, 0
@@ -136,16 +137,16 @@ def test_no_order_of_the_store_changes_anything(tmp_path_factory: Any, graph: na
     with engine_on(path, "streamed") as engine:
         forest = engine.spanning_forest(key, LEAST)
         assert [order[p] for p in forest.raw[place]] == spanning_twins.parents_from(tree, [])
-        masters = engine.euler_masters(forest, spacing)
+        masters = forest.euler_masters(spacing)
         assert engine.ranks(masters).tolist() == sorted(
             {v for tour in spanning_twins.euler_tours(tree) for v in tour[::spacing]})
-        trees = engine.trees(forest)
+        trees = forest.trees()
         assert sorted(order[hub] for hub in trees.hubs) == sorted(spanning_twins.hubs(graph))
         parts = with_an_edge(graph)
         if parts:
             largest = max(parts, key=len)
             assert order[trees.hubs[trees.largest]] in largest
-            far = trees.farthest(trees.largest, engine.refine_trees(forest).heights, 1)
+            far = trees.farthest(trees.largest, forest.refine().heights, 1)
             assert order[far] == largest[1]
 
 
@@ -153,8 +154,8 @@ def test_subtrees_rise_with_the_vertex_they_hang_from(tmp_path: Path) -> None:
     """A path of ten vertices as tree, and an edge from its root to its middle."""
     graph = naive.graph_of(10, [(v, v + 1) for v in range(9)] + [(0, 5)])
     with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
-        forest = SpanningForest(np.array([0, *range(9)], np.uint32), 1, 0, 0)
-        refinement = engine.refine_trees(forest)
+        forest = CpuForest(np.array([0, *range(9)], np.uint32), 1, 0, 0, engine)
+        refinement = forest.refine()
         seen = [refinement.heights.raw().tolist()]
         known = []
         while not refinement.exact:
@@ -279,7 +280,7 @@ def test_pushes_from_several_threads_keep_the_lightest() -> None:
 
 def test_a_spacing_below_one_is_refused(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", GRAPHS["path"])) as engine, pytest.raises(InputError):
-        engine.euler_masters(engine.spanning_forest(1), 0)
+        engine.spanning_forest(1).euler_masters(0)
 
 
 def test_a_height_beyond_32_bits_is_noticed() -> None:
@@ -293,12 +294,12 @@ def test_memory_is_as_planned() -> None:
     graph = [[1]] + [[v - 1, v + 1] for v in range(1, n - 1)] + [[n - 2]]
     with engines(chunk=1 << 16) as make:
         engine = make(graph)
-        engine.euler_masters(engine.spanning_forest(1), 9)
+        engine.spanning_forest(1).euler_masters(9)
         tracemalloc.start()
         forest = engine.spanning_forest(1)
         planned = spanning_bytes(n, 4)
         assert 0.6 * planned < tracemalloc.get_traced_memory()[1] <= planned
         tracemalloc.reset_peak()
-        assert len(engine.euler_masters(forest, 2)) > n // 3
+        assert len(forest.euler_masters(2)) > n // 3
         assert 0.6 * euler_bytes(n, 4) < tracemalloc.get_traced_memory()[1] <= euler_bytes(n, 4)
         tracemalloc.stop()

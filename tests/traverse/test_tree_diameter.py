@@ -49,7 +49,7 @@ def test_odd_graphs(name: str, chunk: int) -> None:
         engine = make(graph)
         for source in {0, len(graph) // 2, len(graph) - 1}:
             column = distances(engine, source)
-            assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(graph, source)
+            assert engine.scan("tree-diameter", column, source) == approx_twins.tree_diameter(graph, source)
 
 
 @SETTINGS
@@ -60,7 +60,7 @@ def test_parents_go_by_rank(graph: naive.Graph, shuffle: random.Random, chunk: i
         engine = make(graph)
         column = distances(engine, source)
         engine.rank_array = ranks
-        assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(graph, source, ranks)
+        assert engine.scan("tree-diameter", column, source) == approx_twins.tree_diameter(graph, source, ranks)
         parents = approx_twins.tree_parents(graph, source, ranks)
         target = shuffle.choice([v for v, p in enumerate(naive.distances(graph, source)) if p >= 0])
         path = np.concatenate(list(engine.path_pieces(column, target, by_rank=True))).tolist()
@@ -78,9 +78,9 @@ def test_every_engine_and_number_of_threads(tmp_path: Path, kind: str) -> None:
             for source in (0, 299):
                 vars(engine).pop("rank_array", None)
                 column = distances(engine, source)
-                assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(graph, source)
+                assert engine.scan("tree-diameter", column, source) == approx_twins.tree_diameter(graph, source)
                 engine.rank_array = ranks_for(300, shuffle)
-                assert engine.tree_diameter(column, source) == approx_twins.tree_diameter(
+                assert engine.scan("tree-diameter", column, source) == approx_twins.tree_diameter(
                     graph, source, engine.rank_array)
 
 
@@ -88,7 +88,7 @@ def test_a_scan_costs_one_pass(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", ODD["grid"]), "streamed") as engine:
         column = distances(engine, 0)
         before = engine.reporter.stats()
-        engine.tree_diameter(column, 0)
+        engine.scan("tree-diameter", column, 0)
         used = engine.reporter.stats() - before
         assert used.passes == 1 and used.blocks_read <= engine.facts.n_blocks
         assert 0 < used.edges_scanned <= engine.facts.n_arcs
@@ -100,14 +100,14 @@ def test_long_trees_and_small_slices(tmp_path: Path, monkeypatch: pytest.MonkeyP
     graph = naive.graph_of(1003, [(v, v + 1) for v in range(1000)] + [(500, 1001), (1001, 1002)])
     with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
         for source, longest in ((0, 1000), (400, 1000), (1002, 1000)):
-            assert engine.tree_diameter(distances(engine, source), source) == longest
+            assert engine.scan("tree-diameter", distances(engine, source), source) == longest
 
 
 def test_what_is_no_distance_column_is_noticed(tmp_path: Path) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", ODD["grid"]), "streamed") as engine:
         column = distances(engine, 0)
         with pytest.raises(ValueError, match="not the source"):
-            engine.tree_diameter(column, 1)
+            engine.scan("tree-diameter", column, 1)
         column.put([77], 40)
         with pytest.raises(RuntimeError, match="no neighbour of vertex 77 is nearer"):
-            engine.tree_diameter(column, 0)
+            engine.scan("tree-diameter", column, 0)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.exact.certificate import Claims, read_certificate, write_certificate
 from emdiam.methods.exact.proof import ComponentProof, Proof
 from emdiam.runs.opening import open_engine
@@ -94,7 +95,7 @@ def test_progress_goes_to_stderr(emdiam: Run, tmp_path: Path) -> None:
 def random_certificate(store: Path, path: Path, columns: int) -> None:
     """Pivots and sources at random; the first pivot alone proves twice its eccentricity."""
     with open_store(store) as opened, open_engine(opened) as engine:
-        hub = engine.max_degree_vertex()[0]
+        hub = max_degree_vertex(engine)
         run = engine.bfs(hub)
         others = engine.components(hub)
         count = engine.facts.n_isolated + 1 + (0 if others is None else others.n_others)

@@ -71,7 +71,7 @@ def _in_order(engine: Engine, labels: Labels, sources: np.ndarray, room: Room) -
     places = labels.places()
     packing = Packing(engine.facts.n_vertices, 1)
     with collecting(packing, room) as collector:
-        engine.renumbered_arcs(places, (packing.id_bits, packing.weight_bits), collector.push)
+        engine.condense(places, (packing.id_bits, packing.weight_bits), collector.push)
         arcs = collector.finish(room.arcs_bytes)
     with arcs, room.searches(arcs) as paths:
         labels.replace_distances(paths.distances(places[sources].astype(np.int64)), places)

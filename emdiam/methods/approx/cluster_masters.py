@@ -81,6 +81,6 @@ def _grow(run: ClusterRun, expected: int, most_rounds: int | None) -> Labels | N
 def _with_tour(run: ClusterRun, masters: np.ndarray, k: int) -> np.ndarray:
     """The masters and every k-th vertex of an Euler tour of a random spanning tree."""
     engine = run.engine
-    tour = engine.euler_masters(engine.spanning_forest(stream_key(run.options.seed, "spanning tree")), k)
+    tour = engine.spanning_forest(stream_key(run.options.seed, "spanning tree")).euler_masters(k)
     both = np.union1d(masters, tour)
     return both[np.argsort(engine.ranks(both), kind="stable")]

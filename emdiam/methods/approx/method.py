@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
+from ...engine.interface import Engine, max_degree_vertex
 from ...engine.needs import phases_of
 from ...errors import EmdiamError, InputError
 from ...store.store import Store
@@ -95,7 +95,7 @@ class SweepingMethod(ExactMethod):
         self.checkpoint()
         with self.stages.timed("tree"):
             self.tick("tree")
-            longest = self.engine.tree_diameter(run.distances, run.source)
+            longest = self.engine.scan("tree-diameter", run.distances, run.source)
         self.trees += 1
         self.upper_here = min(self.upper_here, longest)
 
@@ -115,7 +115,7 @@ class SweepingMethod(ExactMethod):
             self.best, self.labels = Best(run.levels, self.best.source, farthest), run.distances
 
     def _start(self) -> int:
-        degree = self.engine.max_degree_vertex()[1]
+        degree = int(self.engine.degrees(np.array([max_degree_vertex(self.engine)]))[0])
         return int(first_by_rank(self.engine, self.engine.vertices_of_degree(degree))[0])
 
     def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
@@ -136,7 +136,7 @@ def check_lower(engine: Engine, labels: Column, source: int, target: int, length
     if labels.gather([source, target]).tolist() != [0, length] or engine.scan("steep-arcs", labels) != 0:
         raise EmdiamError("the distances of the lower bound are not distances: this is a fault of emdiam: "
                           "please report it with the store")
-    ends = engine.user_ids(np.array([source, target]))
+    ends = engine.store.user_ids(np.array([source, target]))
     return Witness(ends[0], ends[1], length)
 
 

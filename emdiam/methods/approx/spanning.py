@@ -93,10 +93,10 @@ class SpanningRun(SweepingMethod):
         self.tick("spanning tree")
         forest = self.engine.spanning_forest(stream_key(self.seed, "spanning tree"))
         self.scans = forest.scans
-        trees = self.engine.trees(forest)
+        trees = forest.trees()
         self._trees, self.n_trees, self.components_known = trees, trees.n_trees, True
         forest.hang_from(trees.hubs)
-        refinement = self.engine.refine_trees(forest)
+        refinement = forest.refine()
         forest.release()
         self._note(refinement)
         return refinement

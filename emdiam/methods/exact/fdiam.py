@@ -30,7 +30,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.interface import Engine
+from ...engine.interface import Engine, first_with_edge, max_degree_vertex
 from ...engine.needs import DeviceState, traversal_phases
 from ...errors import InputError
 from ...traverse.components import Component
@@ -71,8 +71,8 @@ class Fdiam(ExactMethod):
 
     def _start(self) -> int:
         if self.options.start == "max-degree":
-            return self.engine.max_degree_vertex()[0]
-        return self.engine.first_with_edge()
+            return max_degree_vertex(self.engine)
+        return first_with_edge(self.engine)
 
     def _prepare(self, largest: int) -> None:
         self.state = State(self.engine, largest)
@@ -134,8 +134,8 @@ class Fdiam(ExactMethod):
         self.radius = self.bound // 2
         with self.stages.timed("winnow"):
             self.tick("winnow")
-            self.engine.bfs(self.centre, radius=self.radius, distances=False)
-            self.stages.winnowed += self.state.winnow(self.engine.reached())
+            ball = self.engine.bfs(self.centre, radius=self.radius, distances=False)
+            self.stages.winnowed += self.state.winnow(ball.reached)
             self.stages.winnows += 1
 
     def _chains(self) -> None:

@@ -57,8 +57,8 @@ class State:
         """The eccentricity of `vertex` is known."""
         self._bounds.put([vertex], eccentricity)
 
-    def winnow(self, reached: np.ndarray) -> int:
-        """Drop the active vertices of the bitmap (tips stay); returns how many."""
+    def winnow(self, reached: Any) -> int:
+        """Drop the active vertices of those reached (Traversal.reached) (tips stay); returns how many."""
         self._recount()
         self._bounds.recode((self.active,), self.winnowed, within=reached)
         return self._recount()
@@ -72,7 +72,7 @@ class State:
     def extend(self, old: int, new: int) -> int:
         """Extend all eliminated balls from bound `old` to `new`; returns active vertices dropped."""
         self._recount()
-        self._engine.extend(old, new, self._bounds)
+        self._engine.spread(None, old, new, self._bounds)
         return self._recount()
 
     def chains(self, tips: np.ndarray) -> int:

@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._version import __version__
-from ...engine.interface import Engine
+from ...engine.interface import Engine, max_degree_vertex
 from ...errors import InputError, StateLost, StoppedEarly
 from ...progress import TimeOver
 from ...stream.counters import Counters
@@ -93,7 +93,7 @@ class ExactMethod:
 
     def _start(self) -> int:
         """Where the first BFS begins; there is an edge."""
-        return self.engine.max_degree_vertex()[0]
+        return max_degree_vertex(self.engine)
 
     def _prepare(self, largest: int) -> None:
         """Allocate; `largest` is the largest diameter that any component may have."""

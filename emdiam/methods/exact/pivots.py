@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ...engine.interface import Engine
+from ...engine.interface import Engine, max_degree_vertex
 from ...engine.needs import DeviceState
 from ...store.store import Store
 from ...stream.blocks import table_bytes
@@ -81,7 +81,7 @@ class Pivots(ExactMethod):
 
     def _start(self) -> int:
         if self.options.seed == 0:
-            return self.engine.max_degree_vertex()[0]
+            return max_degree_vertex(self.engine)
         highest = self.engine.highest_degrees(LARGEST_TIE)
         degrees = self.engine.degrees(highest)
         return int(np.random.default_rng(self.options.seed).choice(highest[degrees == degrees[0]]))

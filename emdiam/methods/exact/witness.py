@@ -48,8 +48,8 @@ def check_witness(
             kept = None
     if walked != length + 1:
         raise EmdiamError(f"the witness path has {walked - 1} edges instead of {length}: {_REPORT}")
-    ends = engine.user_ids(np.array([source, target]))
-    path = None if kept is None else engine.user_ids(np.array(kept))
+    ends = engine.store.user_ids(np.array([source, target]))
+    path = None if kept is None else engine.store.user_ids(np.array(kept))
     witness = Witness(ends[0], ends[1], length, path)
     if path_file is not None:
         try:
@@ -77,6 +77,6 @@ def _write_path(engine: Engine, pieces: Iterator[np.ndarray], path_file: Path) -
     try:
         with whole_file(path_file) as file:
             for piece in pieces:
-                file.writelines(f"{name}\n".encode() for name in engine.user_ids(piece))
+                file.writelines(f"{name}\n".encode() for name in engine.store.user_ids(piece))
     except OSError as error:
         raise InputError(f"the path cannot be written ({error.strerror})", path=path_file) from None

@@ -36,7 +36,7 @@ SAME = ("lower", "upper", "estimate", "masters", "max_master_distance", "max_mas
 def run(path: Path, options: ClusterOptions, engine: str = "in-ram", **more: Any) -> Approximation:
     n = None
     with engine_on(path, engine, method="clusters", **more) as opened:
-        n = opened.n_vertices
+        n = opened.facts.n_vertices
         if isinstance(options.masters, int) and options.masters > n:
             options = replace(options, masters=n)
         return clusters(opened, options)

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
 from emdiam.generators import generate
 from emdiam.methods.approx.hashing import stream_key
@@ -122,7 +123,7 @@ def test_levels_take_a_few_iterations(tmp_path: Path) -> None:
     generate("levels", tmp_path / "g.zarr", vertices=1 << 12, parameters={"levels": "sqrt"}, seed=1)
     with open_store(tmp_path / "g.zarr") as store, open_engine(store, method="spanning") as engine:
         height = spanning(engine).details["heights"][-1]
-        assert height <= 1.1 * engine.bfs(engine.max_degree_vertex()[0]).eccentricity
+        assert height <= 1.1 * engine.bfs(max_degree_vertex(engine)).eccentricity
 
 
 def test_only_blocks_of_rows_that_fell_are_read_again(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_only_blocks_of_rows_that_fell_are_read_again(tmp_path: Path) -> None:
     n = 20_000
     graph: naive.Graph = [sorted([(v - 1) % n, (v + 1) % n]) for v in range(n)]
     with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed") as engine:
-        refinement = engine.refine_trees(engine.spanning_forest(1))
+        refinement = engine.spanning_forest(1).refine()
         refinement.step()
         before = engine.reporter.stats()
         for _ in range(20):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.errors import InputError
 from emdiam.methods.exact.apsp import ApspOptions
 from emdiam.methods.exact.bounding import BoundingOptions
@@ -128,7 +129,7 @@ def test_one_sweep_is_one_bfs_and_its_double() -> None:
     graph = ODD["grid"]
     with engines() as make:
         engine = make(graph)
-        ecc = max(naive.distances(graph, engine.max_degree_vertex()[0]))
+        ecc = max(naive.distances(graph, max_degree_vertex(engine)))
         result = sweep_k(engine, SweepKOptions(k=1))
     assert (result.lower, result.upper) == (ecc, 2 * ecc)
     assert result.traversals.bfs == 1 and result.details["enough"] == "sources"

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from emdiam.conversion.convert import ConvertOptions
+from emdiam.engine.interface import max_degree_vertex
 from emdiam.generators import generate
 from emdiam.order.run import reorder
 from emdiam.runs.opening import open_engine
@@ -129,6 +130,6 @@ def test_the_cluster_order_saves_reading(tmp_path: Path, graph_class: str):
         with open_store(path, evict_page_cache=True) as opened, open_engine(
                 opened, memory_bytes=2 << 30, arena_bytes=opened.n_arcs * 4 // 10) as engine:
             before = engine.reporter.stats()
-            engine.bfs(engine.max_degree_vertex()[0])
+            engine.bfs(max_degree_vertex(engine))
             read.append((engine.reporter.stats() - before).bytes_read)
     assert read[0] >= 5 * read[1]
