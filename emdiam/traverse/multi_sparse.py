@@ -37,10 +37,9 @@ def _reach(args, v, u, there, tail):  # type: ignore[no-untyped-def]
             words[then, u, j] |= new
     if hit and not known:
         there[tail] = u
-        tail += 1
         group, row, hub = offsets
-        state[NEXT_ARCS] += row_start(group, row, hub, u + 1) - row_start(group, row, hub, u)
-    return tail
+        return tail + 1, row_start(group, row, hub, u + 1) - row_start(group, row, hub, u)
+    return tail, 0
 
 
 _walk_multi = queue_walk(_reach)

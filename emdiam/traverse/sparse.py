@@ -43,9 +43,9 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     """The walk over the rows of the current queue with this visitor.
 
     walk(paging, offsets, queues, missed, state, args) returns True if the next queue may not hold what a row adds: that
-    row and what follows is left. Rows put aside before come first. The slots HEAD, NEXT, MISSED and ARCS of `state` are
-    brought up to date. visit(args, v, w, there, tail): looks at the arc (v, w), may add w to the next queue as entry
-    `tail`, and returns where entries go on.
+    row and what follows is left. Rows put aside before come first. The slots HEAD, NEXT, NEXT_ARCS, MISSED and ARCS of
+    `state` are brought up to date. visit(args, v, w, there, tail): looks at the arc (v, w), may add w to the next queue
+    as entry `tail`, and returns where entries go on and the arcs of what it added, if they count.
     """
     @visitor
     def walk(paging, offsets, queues, missed, state, args):  # type: ignore[no-untyped-def]
@@ -55,7 +55,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
         capacity = queues.shape[1]
         here, there = queues[state[CURRENT]], queues[1 - state[CURRENT]]
         head, count, pending, tail = state[HEAD], state[COUNT], state[MISSED], state[NEXT]
-        arcs = put_aside = resumed = 0
+        arcs = next_arcs = put_aside = resumed = 0
         full = False
         while resumed < pending or head < count:
             if resumed < pending:
@@ -84,7 +84,8 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
                 stop = min(end, low + (1 << shift))
                 base = (slot << shift) - low
                 for q in range(base + p, base + stop):
-                    tail = visit(args, v, np.int64(ids[q]), there, tail)
+                    tail, added = visit(args, v, np.int64(ids[q]), there, tail)
+                    next_arcs += added
                 arcs += stop - p
                 p = stop
         while full and resumed < pending:  # keep what was not resumed
@@ -93,6 +94,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
             put_aside += 1
             resumed += 1
         state[ARCS] += arcs
+        state[NEXT_ARCS] += next_arcs
         state[HEAD] = head
         state[NEXT] = tail
         state[MISSED] = put_aside
@@ -112,10 +114,9 @@ def _reach(args, v, w, there, tail):  # type: ignore[no-untyped-def]
         if len(targets) and targets[w >> 6] & bit:
             state[TARGETS] -= 1
         there[tail] = w
-        tail += 1
         group, row, hub = offsets
-        state[NEXT_ARCS] += row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
-    return tail
+        return tail + 1, row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+    return tail, 0
 
 
 _walk_bfs = queue_walk(_reach)
@@ -169,7 +170,7 @@ def _lower(args, v, w, there, tail):  # type: ignore[no-untyped-def]
         bound[w] = value
         there[tail] = w
         tail += 1
-    return tail
+    return tail, 0
 
 
 _walk_spread = queue_walk(_lower)
