@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "emdiam"
-TOP = "errors, units, progress, ..."
+TOP = "errors, units, ..."
 SPLIT = {"methods"}
 WIDTH, HEIGHT, ACROSS, DOWN, MARGIN = 148, 46, 22, 44, 16
 # These use all rooms, so that their arrows would say nothing.

@@ -50,10 +50,7 @@ PLACED = {"__init__": "front", "api": "front", "__main__": "cli"}
 # By design, and inside functions only: a variant is loaded where the user has named it.
 ON_DEMAND = {("gpu", "gpu/variants")}
 # What is not in order yet: (module, module that it imports). To be emptied, never to be longer.
-NOT_YET = {
-    # The pieces of a column that a checkpoint keeps.
-    ("dask.journal_verbs", "checkpoint.changes"),
-}
+NOT_YET: set[tuple[str, str]] = set()
 # Files that may touch what another library keeps to itself; each says why in its head.
 PRIVATE = {"jit.py"}
 # Where Dask is imported: its room, and Dask arrays of a store, for readers that have Dask themselves.

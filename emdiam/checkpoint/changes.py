@@ -5,19 +5,10 @@ Memory: 16 bytes for PIECE_ITEMS entries.
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
 
+from ..traverse.columns import PIECE_ITEMS, digests
 from .records import Record, RecordWriter
-
-PIECE_ITEMS = 1 << 16
-
-
-def digests(values: np.ndarray) -> list[bytes]:
-    """A digest of every piece of the vector."""
-    return [hashlib.blake2b(values[start : start + PIECE_ITEMS].view(np.uint8).data, digest_size=16).digest()
-            for start in range(0, len(values), PIECE_ITEMS)]
 
 
 def add_changes(writer: RecordWriter, values: np.ndarray, before: list[bytes]) -> list[int]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..engine.cpu import CpuEngine
 from ..traverse.clusters import Labels
-from ..traverse.columns import Column
+from ..traverse.columns import Column, digests
 from ..traverse.components import Components
 from ..traverse.ram_column import RamColumn
-from .changes import add_changes, digests, take_changes
+from .changes import add_changes, take_changes
 from .records import Record, RecordWriter
 from .vertex_state import VertexState
 

@@ -10,9 +10,10 @@ import numpy as np
 
 from ..engine.cpu import CpuForest
 from ..stream.pager import Tick
+from ..traverse.columns import digests
 from ..traverse.core import Core
 from ..traverse.tree_refinement import TreeRefinement
-from .changes import add_changes, digests, take_changes
+from .changes import add_changes, take_changes
 from .records import Record, RecordWriter
 
 

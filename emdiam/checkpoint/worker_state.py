@@ -17,8 +17,7 @@ from ..dask.columns import WorkerColumn
 from ..dask.engine import DaskEngine, Reached
 from ..engine.cpu import CpuEngine
 from ..errors import InputError
-from ..traverse.columns import Column
-from .changes import PIECE_ITEMS
+from ..traverse.columns import PIECE_ITEMS, Column
 from .records import PIECE_BYTES, Record, RecordWriter
 from .vertex_state import VertexState
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..checkpoint.changes import PIECE_ITEMS, digests
+from ..traverse.columns import PIECE_ITEMS, digests
 from .rank import Part
 
 
 def piece_digests(part: Part, key: int) -> dict[int, bytes]:
-    """A digest of what lies in this range of each piece (checkpoint/changes.py) of a column."""
+    """A digest of what lies in this range of each piece (traverse/columns.py) of a column."""
     values = part.values[key]
     pieces = range(part.first // PIECE_ITEMS, -(-part.stop // PIECE_ITEMS) if part.stop > part.first else 0)
     return {i: digests(values[max(part.first, i * PIECE_ITEMS) : min(part.stop, (i + 1) * PIECE_ITEMS)])[0]

@@ -8,6 +8,7 @@ another are of the same engine. Each method takes time linear in the entries loo
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 import numpy as np
 
 PIECE = 1 << 17
+# Entries of a piece that a checkpoint keeps or leaves out: 16 bytes of digest for each.
+PIECE_ITEMS = 1 << 16
 # What a step over columns takes beside them: a dozen arrays of 8 bytes an entry of a piece.
 FOLD_BYTES = 12 * 8 * PIECE
 _DEGREE_BITS = 31
@@ -30,6 +33,12 @@ def smallest_dtype(largest: int) -> np.dtype[Any]:
         if largest < np.iinfo(dtype).max:
             return np.dtype(dtype)
     raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
+
+
+def digests(values: np.ndarray) -> list[bytes]:
+    """A digest of every PIECE_ITEMS entries of a vector."""
+    return [hashlib.blake2b(values[start : start + PIECE_ITEMS].view(np.uint8).data, digest_size=16).digest()
+            for start in range(0, len(values), PIECE_ITEMS)]
 
 
 class Column(ABC):
