@@ -81,7 +81,7 @@ class Trace:
     def __init__(self, engine: Any) -> None:
         self.points: list[Point] = []
         self._begin, self._traversals, self._told = time.perf_counter(), 0, engine.reporter.tick
-        engine.tick = self._tick
+        engine.reporter.tick = self._tick
 
     def start(self) -> None:
         """Forget what was; a run begins."""

@@ -30,7 +30,7 @@ NAMES = set().union(*KINDS.values())
 # Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own;
 # engine/test_methods.py has all of them on small graphs.
 SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
-        ("runs/test_forecast.py", "method")}
+        ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method")}
 
 # A file and the parameters of one of its tests; a file, a parameter, and one of its values as text.
 Test = tuple[str, dict[str, Any]]

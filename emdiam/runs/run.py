@@ -158,15 +158,17 @@ def _solve(
     try:
         with open_for(store, run, selected, listener) as opened:
             engine: Any = opened
+            solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline)
 
-            def attempt() -> Result:
+            def attach() -> Any:
                 nonlocal engine
                 engine = opened if kept is None else kept.attach(opened, listener)
-                result: Result = entry_of(run.method).definition().solve(engine, _in_time(run.options, deadline))
-                return result
+                return engine
 
             try:
-                result = attempt() if run.cluster is None else engine.repeated(attempt)
+                # Where workers are lost, the method begins again.
+                result = (solve(attach(), options) if run.cluster is None
+                          else engine.repeated(lambda: solve(attach(), options)))
             except StoppedEarly as stop:
                 if isinstance(stop.result, Result):
                     _complete(stop.result, run, engine, compile_seconds() - compiled, selected)
