@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 
+from ..formats.names import FORMATS
 from ..units import format_size
 from . import options
 from .answer_lines import memory_lines
@@ -23,7 +24,7 @@ from .phases import seconds_text
 @options.stacked(options.memory, options.scratch, options.force)
 @click.option(
     "--format", "fmt", metavar="NAME",
-    help="Format of the input: " + ", ".join(options.FORMATS) + ". [default: from suffix and content]")
+    help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
 @click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", show_default=True,
               help="What vertex ids are.")
 @click.option("--codec", type=click.Choice(options.CODECS), default="lz4", show_default=True,

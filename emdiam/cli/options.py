@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 
 # Written out because the library's own modules import numpy; a test compares them.
-FORMATS = ("edgelist", "csv", "matrix-market", "dimacs", "metis", "ecl", "gapbs", "npz", "parquet")
 CODECS = ("lz4", "pcodec", "none")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 LONGEST_SHOWN_PATH = 10_000
