@@ -6,13 +6,13 @@ sorting/checkpoint.py.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .durable import lock_folder
 from .errors import InputError
 from .units import parse_duration
 
@@ -57,18 +57,10 @@ def chosen_checkpoint(given: Mapping[str, Any]) -> CheckpointOptions | None:
                              EVERY_SECONDS if every is None else parse_duration(every), resume, keep)
 
 
-def lock_folder(folder: Path) -> int:
-    """A lock on the folder of a checkpoint: the descriptor that holds it. Raises InputError if somebody has it."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if not isinstance(error, BlockingIOError):
-            raise
-        raise InputError("another run keeps its checkpoint here now", path=folder,
-                         remedy="wait for it or give --checkpoint another folder") from None
-    return handle
+def lock_checkpoint(folder: Path) -> int:
+    """A lock on the folder of a checkpoint, see lock_folder. Raises InputError if somebody has it."""
+    return lock_folder(folder, "another run keeps its checkpoint here now",
+                       "wait for it or give --checkpoint another folder")
 
 
 def check_own(folder: Path, own: Callable[[str], bool]) -> None:

@@ -3,6 +3,7 @@ through a power failure."""
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
@@ -24,6 +25,21 @@ def sync_path(path: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def lock_folder(folder: Path, complaint: str, remedy: str) -> int:
+    """Lock a folder for this process: the descriptor that holds the lock (close it to let go); the lock ends with the
+    process, however that ends. Raises InputError, in these words, if another process (or another holder in this one)
+    has it."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        os.close(handle)
+        if not isinstance(error, BlockingIOError):
+            raise
+        raise InputError(complaint, path=folder, remedy=remedy) from None
+    return handle
 
 
 @contextmanager

@@ -27,9 +27,10 @@ _LOG = logging.getLogger("emdiam")
 _BLAS = "scipy.linalg.cython_blas"
 if _BLAS not in sys.modules:
     sys.modules[_BLAS] = None  # type: ignore[assignment]
-    import numba.np.arraymath  # noqa: F401
-
-    del sys.modules[_BLAS]
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del sys.modules[_BLAS]
 
 
 def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> Any:

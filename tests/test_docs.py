@@ -119,9 +119,9 @@ def test_every_command_has_a_page_with_an_example():
         assert any(f"emdiam {name} " in text for text in examples), page
 
 
-def reference_module() -> ModuleType:
-    """scripts/make_cli_reference.py as a module."""
-    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "make_cli_reference.py")
+def script(name: str) -> ModuleType:
+    """scripts/NAME.py as a module."""
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -130,12 +130,17 @@ def reference_module() -> ModuleType:
 
 def test_the_reference_is_what_help_says():
     """Word for word with the click that wrote it; with another one, at least every option."""
-    module = reference_module()
+    module = script("make_cli_reference")
     written, now = module.TARGET.read_text(encoding="utf-8"), module.reference()
     if f"(click {module.click_version()})" in written:
         assert written == now, "run scripts/make_cli_reference.py"
     options = re.compile(r"--[a-z][a-z-]+")
     assert set(options.findall(written)) == set(options.findall(now))
+
+
+def test_the_picture_of_the_rooms_is_that_of_the_imports():
+    written = (ROOT / "docs" / "rooms.svg").read_text(encoding="utf-8")
+    assert written == script("draw_rooms").drawing(), "run scripts/draw_rooms.py"
 
 
 def test_the_readme_fits_one_screen_and_names_both_commands():

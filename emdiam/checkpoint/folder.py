@@ -12,7 +12,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ..checkpoints import check_own, lock_folder
+from ..checkpoints import check_own, lock_checkpoint
 from ..durable import sync_path
 from ..errors import InputError
 from .frames import NOBODY, OWNER_BYTES
@@ -46,7 +46,7 @@ class Folder:
     def __init__(self, path: Path) -> None:
         self.path = path
         path.mkdir(parents=True, exist_ok=True)
-        self._handle = lock_folder(path)
+        self._handle = lock_checkpoint(path)
 
     def manifest(self) -> dict[str, Any] | None:
         """What is there; None if nothing is. Raises InputError for files that are not ours."""

@@ -29,13 +29,13 @@ from ..traverse.components import (
     smallest_ranks,
     tally,
 )
+from ..traverse.rows import ALL
 from .columns import Columns, WorkerColumn
 from .exchange import Post, distinct_pairs, least_of_each, own_ranks
 from .ranges import virtual_zeros
 from .rank import Part
 
 _PIECE = 1 << 20
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def find_parts(part: Part, labels: int, sizes: int, reached: int) -> int:
@@ -50,7 +50,7 @@ def find_parts(part: Part, labels: int, sizes: int, reached: int) -> int:
 
 def any_unseen(part: Part) -> bool:
     """Whether the last BFS has left out a vertex with an edge."""
-    return bool((part.core.work.visited[part.own_words] != _ALL).any())
+    return bool((part.core.work.visited[part.own_words] != ALL).any())
 
 
 def united(part: Part, seen: np.ndarray, reached: int) -> np.ndarray:

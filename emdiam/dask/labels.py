@@ -23,6 +23,7 @@ from ..traverse.clusters import (
 )
 from ..traverse.columns import Column
 from ..traverse.labels import FOREVER, OWNER_BITS, UNREACHED
+from ..traverse.rows import ALL
 from ..traverse.workspace import set_bits
 from .columns import Columns
 from .components import first_of_parts, united
@@ -32,8 +33,6 @@ from .ranges import virtual_zeros
 from .rank import Part
 from .rank_group import Group
 from .scans import begin_condensing, condense_some, end_condensing
-
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def _own(part: Part, key: int) -> np.ndarray:
@@ -72,7 +71,7 @@ def grow(
 
 def any_lonely(part: Part, key: int) -> bool:
     """Whether a vertex of this range with an edge has no label."""
-    return bool((_reached(part, key) != _ALL).any())
+    return bool((_reached(part, key) != ALL).any())
 
 
 def _reached(part: Part, key: int) -> np.ndarray:

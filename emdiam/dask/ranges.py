@@ -30,6 +30,7 @@ from ..store.array_reader import ChunkedArray
 from ..store.store import Store
 from ..stream.blocks import BlockTable
 from ..stream.offsets import GROUP, Offsets, add_groups
+from ..traverse.rows import ALL
 from ..traverse.sparse import STATE
 from ..traverse.workspace import Workspace, queue_capacity
 
@@ -91,7 +92,6 @@ def virtual_column(length: int, dtype: DTypeLike, first: int, stop: int, value: 
 
 
 _PIECE_CHUNKS = 4
-_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
 def build_range_table(store: Store, first: int, stop: int) -> tuple[BlockTable, np.ndarray]:
@@ -104,7 +104,7 @@ def build_range_table(store: Store, first: int, stop: int) -> tuple[BlockTable, 
     group, row = virtual_zeros(n_groups, np.int64), virtual_zeros(n_groups * GROUP, np.uint16)
     first_vertex = virtual_zeros(n_blocks + 1, np.int64)
     isolated = virtual_zeros((n + 63) // 64, np.uint64)
-    isolated[-(-first // GROUP) : -(-stop // GROUP)] = _ALL
+    isolated[-(-first // GROUP) : -(-stop // GROUP)] = ALL
     hubs: list[np.ndarray] = []
     done, before = first, np.empty(0, np.int64)
     begin = end = 0

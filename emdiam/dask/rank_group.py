@@ -2,9 +2,8 @@
 
 A call of an actor is one verb as a whole; the client looks meanwhile whether all workers are there. When one is lost,
 what all ranks held is given up: the ranks are opened again, on as many workers if as many come within WAIT_SECONDS,
-else on those that are left, and WorkersLost ends the method, which begins again
-(DaskEngine.repeated). With a checkpoint it is
-answered from its journal up to the verb that was under way; without one it computes all of it again.
+else on those that are left, and WorkersLost ends the method, which begins again (DaskEngine.repeated). With a
+checkpoint it is answered from its journal up to the verb that was under way; without one it computes all of it again.
 """
 
 from __future__ import annotations

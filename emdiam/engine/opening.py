@@ -49,8 +49,8 @@ def open_cpu_engine(
     """An engine on `store`; leaving the context ends its threads.
 
     The first four options are those of plan_engine. core : fields of traverse.core.Core (direction, dense_arcs). The
-    engine has `plan` and `load_seconds`. If
-    the whole graph fits in the arena it is loaded now. Raises BudgetError, StoreError, InputError.
+    engine has `plan` and `load_seconds`. If the whole graph fits in the arena it is loaded now. Raises BudgetError,
+    StoreError, InputError.
     """
     begin = time.perf_counter()
     plan = plan_engine(store, needs, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,

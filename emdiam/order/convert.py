@@ -18,9 +18,8 @@ from pathlib import Path
 from ..checkpoints import CheckpointOptions, check_own
 from ..conversion.convert import ConvertOptions, ConvertReport, check_outputs, convert
 from ..durable import check_name
-from ..errors import InputError
 from ..sorting.checkpoint import make_folder
-from ..store.claim import claim
+from ..store.claim import claim, remove_stale
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.writer import check_target
 from ..units import default_memory_bytes
@@ -67,7 +66,7 @@ def _resumable(
         make_folder(folder)
     place = _beside(target)
     if not (checkpoint.resume and place.is_dir()):
-        _remove_stale(place)
+        remove_stale(place, _is_store_beside)
         place.mkdir()
     handle = claim(place)
     try:
@@ -126,7 +125,7 @@ def _store_beside(target: Path) -> Iterator[Path]:
     """
     folder = _beside(target)
     check_name(folder)
-    _remove_stale(folder)
+    remove_stale(folder, _is_store_beside)
     folder.mkdir()
     handle = claim(folder)
     try:
@@ -138,16 +137,6 @@ def _store_beside(target: Path) -> Iterator[Path]:
             os.close(handle)
 
 
-def _remove_stale(folder: Path) -> None:
-    """Remove what a killed conversion has left under this name, and nothing else."""
-    if not folder.exists() and not folder.is_symlink():
-        return
-    ours = folder.is_dir() and not folder.is_symlink()
-    if not ours or not {path.name for path in folder.iterdir()} <= {_STORE, _STORE + PARTIAL_SUFFIX}:
-        raise InputError("this is in the way and is not an unfinished store", path=folder,
-                         remedy="move it away or choose another name for the store")
-    handle = claim(folder)
-    try:
-        shutil.rmtree(folder)
-    finally:
-        os.close(handle)
+def _is_store_beside(folder: Path) -> bool:
+    """Whether it is such a folder: it has the natural store, or what is to be one, or nothing."""
+    return {path.name for path in folder.iterdir()} <= {_STORE, _STORE + PARTIAL_SUFFIX}

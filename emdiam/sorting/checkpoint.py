@@ -20,7 +20,7 @@ from time import perf_counter
 from typing import Any
 
 from .._version import __version__
-from ..checkpoints import check_own, check_resumed, lock_folder
+from ..checkpoints import check_own, check_resumed, lock_checkpoint
 from ..durable import check_name, sync_path
 from ..errors import InputError
 from ..state_file import DamagedStateError, State, read_state, write_state
@@ -45,7 +45,7 @@ class Checkpoint:
         self.folder, self._every, self.asked_to_resume = folder, every_seconds, resume
         self.state: State | None = None
         self.notes: list[str] = []
-        self._lock: int | None = lock_folder(folder)
+        self._lock: int | None = lock_checkpoint(folder)
         # Number of a state kept -> marks of the scratch files that it refers to.
         self._kept: dict[int, dict[str, Mark]] = {}
         self._last = perf_counter()

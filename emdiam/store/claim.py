@@ -6,23 +6,28 @@ process, however that ends, so that what a killed conversion leaves can be told 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
+from ..durable import lock_folder
 from ..errors import InputError
 
 
-def remove_stale(partial: Path) -> None:
-    """Remove what a killed conversion has left under this name, and nothing else.
+def is_unfinished_store(partial: Path) -> bool:
+    """Whether the folder is a store under way: it is empty, or has the metadata of one."""
+    return (partial / "zarr.json").is_file() or not any(partial.iterdir())
+
+
+def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> None:
+    """Remove what a killed conversion has left under this name, and nothing else. ours : whether a folder is that.
 
     Raises InputError if another process is writing it, or if it is something else.
     """
     if not partial.exists() and not partial.is_symlink():
         return
-    ours = partial.is_dir() and not partial.is_symlink()
-    if not ours or not ((partial / "zarr.json").is_file() or not any(partial.iterdir())):
+    if partial.is_symlink() or not partial.is_dir() or not ours(partial):
         raise InputError("this is in the way and is not an unfinished store", path=partial,
                          remedy="move it away or choose another name for the store")
     handle = claim(partial)
@@ -33,17 +38,5 @@ def remove_stale(partial: Path) -> None:
 
 
 def claim(partial: Path) -> int:
-    """Lock the folder for this process; the descriptor that holds the lock (close it to let go).
-
-    Raises InputError if another process (or writer of this one) has it.
-    """
-    handle = os.open(partial, os.O_RDONLY)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(handle)
-        if not isinstance(error, BlockingIOError):
-            raise
-        raise InputError("another conversion is writing this store now", path=partial,
-                         remedy="wait for it or choose another name") from None
-    return handle
+    """Lock the folder of a store for this process, see lock_folder. Raises InputError if another one has it."""
+    return lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name")

@@ -7,7 +7,6 @@ there are not run again. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from collections.abc import Iterator
@@ -16,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..durable import check_folder, write_whole
+from ..durable import check_folder, lock_folder, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from ..store.store import open_store
@@ -96,13 +95,9 @@ def tradeoff(
 @contextmanager
 def _alone_in(folder: Path) -> Iterator[None]:
     """Hold a lock on the folder: two runs would disturb each other's figures. Raises InputError."""
-    handle = os.open(folder, os.O_RDONLY)
+    handle = lock_folder(folder, "another trade-off is being run in this folder now",
+                         "wait for it or choose another folder")
     try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise InputError("another trade-off is being run in this folder now", path=folder,
-                             remedy="wait for it or choose another folder") from None
         yield
     finally:
         os.close(handle)

@@ -31,7 +31,6 @@ from .workspace import set_bits
 # Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
 STREAMED_WIDTH = 0
 MOST_MASTERS = (1 << OWNER_BITS) - 1
-_NO_RANKS = np.empty(0, np.uint32)
 _OWNER = np.uint64(0xFFFFFFFF)
 # Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have the distance 0 already, in at
 # most so many rounds, with calls of tick between: (whether all has grown, passes).

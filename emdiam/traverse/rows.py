@@ -19,7 +19,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..jit import kernel, visitor
 from ..jit import walk as compiled_walk
@@ -30,18 +29,18 @@ Visitor = Callable[..., Any]
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@njit(inline="always")
+@visitor
 def range_mask(word, first, last):  # type: ignore[no-untyped-def]
     """Bits of `word` (index) that stand for vertices first..last."""
-    mask = np.uint64(0xFFFFFFFFFFFFFFFF)
+    mask = ALL
     if word == first >> 6:
-        mask &= np.uint64(0xFFFFFFFFFFFFFFFF) << np.uint64(first & 63)
+        mask &= ALL << np.uint64(first & 63)
     if word == last >> 6:
-        mask &= np.uint64(0xFFFFFFFFFFFFFFFF) >> np.uint64(63 - (last & 63))
+        mask &= ALL >> np.uint64(63 - (last & 63))
     return mask
 
 
-@njit(inline="always")
+@visitor
 def has_bit(bitmap, v):  # type: ignore[no-untyped-def]
     """Whether bit v is set."""
     return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0

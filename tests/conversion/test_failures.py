@@ -26,6 +26,7 @@ from emdiam.store.store import open_store
 from tests.conftest import ROOT
 from tests.conversion.test_stages import SMALL, random_pairs
 from tests.helpers.convert_twin import TINY, ListSource, rows_of
+from tests.helpers.open_files import open_files
 from tests.helpers.waiting import PATIENCE
 
 INPUTS = {
@@ -51,11 +52,11 @@ def libraries_at_work(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def nothing_left(libraries_at_work: None, tmp_path: Path) -> Iterator[None]:
     """Afterwards: an empty folder, no thread and no open file more than before."""
-    threads, files = threading.active_count(), len(os.listdir("/proc/self/fd"))
+    threads, files = threading.active_count(), open_files()
     yield
     assert list(tmp_path.iterdir()) == []
     assert threading.active_count() == threads
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert not open_files() - files
 
 
 def attempt(

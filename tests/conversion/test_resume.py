@@ -28,6 +28,7 @@ from emdiam.progress import Event
 from emdiam.store import arc_runs
 from tests.conftest import ROOT
 from tests.helpers.convert_twin import TINY, ListSource
+from tests.helpers.open_files import open_files
 from tests.helpers.resume_attempts import (
     FEW,
     INPUTS,
@@ -51,12 +52,12 @@ def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
 def at_rest(tmp_path: Path) -> Iterator[None]:
     """Afterwards: a store and nothing beside it, no thread of ours and no open file more than before."""
     unbroken("declared")  # the files that zarr keeps open for good are open then
-    files = len(os.listdir("/proc/self/fd"))
+    files = open_files()
     yield
     assert [path.name for path in tmp_path.iterdir()] == ["g.zarr"]
     names = {thread.name.split("_")[0] for thread in threading.enumerate()}
     assert not names & {"sort", "merge", "join", "encode", "scan"}
-    assert len(os.listdir("/proc/self/fd")) == files
+    assert not open_files() - files
 
 
 @pytest.mark.usefixtures("at_rest")

@@ -20,6 +20,7 @@ from emdiam.errors import InputError
 from emdiam.formats import open_source
 from emdiam.formats.streams import RawStream, compression_of
 from tests.helpers.formats_naive import fault_of, pack_egr, read_pairs
+from tests.helpers.open_files import open_files
 
 PAIRS = [(random.Random(7).randrange(10**6) ^ i, i * 7919 % 99991) for i in range(20000)]
 TEXT = b"".join(b"%d %d\n" % pair for pair in PAIRS)
@@ -180,13 +181,7 @@ def test_an_abandoned_pass_closes_its_files(tmp_path):
         batches = open_source([file]).batches(64)
         next(batches)
         batches.close()
-    paths = [
-        os.readlink(f"/proc/self/fd/{fd}")
-        for fd in os.listdir("/proc/self/fd")
-        if fd.isdigit()
-        if os.path.exists(f"/proc/self/fd/{fd}")
-    ]
-    assert not [path for path in paths if path.startswith(str(tmp_path))]
+    assert not [path for path in open_files() if path.startswith(str(tmp_path))]
 
 
 @pytest.mark.parametrize(

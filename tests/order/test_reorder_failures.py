@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -35,6 +34,7 @@ from emdiam.store.writer import StoreWriter
 from tests.conftest import ROOT
 from tests.helpers.convert_twin import TINY, rows_of
 from tests.helpers.damage import some_graph
+from tests.helpers.open_files import open_files
 from tests.helpers.stores import write_store
 from tests.helpers.waiting import PATIENCE
 
@@ -59,15 +59,6 @@ def thread_names() -> list[str]:
     return sorted(thread.name for thread in threading.enumerate() if not thread.name.startswith("asyncio_"))
 
 
-def open_files() -> list[str]:
-    """Files that this process has open; not sockets, which threads of Dask open and close as they like."""
-    paths = []
-    for number in os.listdir("/proc/self/fd"):
-        with suppress(FileNotFoundError):
-            paths.append(os.readlink(f"/proc/self/fd/{number}"))
-    return sorted(path for path in paths if path.startswith("/") and not path.startswith("/proc/"))
-
-
 @pytest.fixture
 def nothing_left(source: Path, tmp_path: Path) -> Iterator[None]:
     """Afterwards: an empty folder, no thread and no open file more than before."""
@@ -75,7 +66,7 @@ def nothing_left(source: Path, tmp_path: Path) -> Iterator[None]:
     yield
     assert list(tmp_path.iterdir()) == []
     assert thread_names() == threads
-    assert open_files() == files
+    assert not open_files() - files
 
 
 def attempt(
