@@ -18,12 +18,12 @@ from .checkpoints import OPTIONS as CHECKPOINT
 from .checkpoints import CheckpointOptions, chosen_checkpoint
 from .conversion.convert import ConvertOptions, ConvertReport, write_graph
 from .conversion.convert import convert as convert_files
+from .conversion.report import ReorderReport
 from .errors import StoppedEarly
 from .generators.make import GenerateReport
 from .gpu.select import CPU
 from .methods.approx.result import Approximation
 from .methods.exact.result import Result
-from .order.rewrite import ReorderReport
 from .progress import Listener
 from .runs.options import run_with
 from .runs.plan import Planned, plan_all, plan_one

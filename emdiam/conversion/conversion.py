@@ -6,131 +6,94 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
-from ..errors import EmdiamError, InputError, StoreError
+from ..errors import EmdiamError, InputError
 from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
 from ..sorting.scratch import disk_full_is_said
 from ..sorting.sort import SortContext
 from ..state_file import State
 from ..store.layout import StoreRecord
-from ..store.writer import StoreWriter
-from ..units import format_size, peak_rss_bytes
 from .intake import DeclaredIntake, Intake, Numbering
 from .intake_ints import IntIntake
 from .report import ConvertOptions, ConvertReport, Counts
-from .resume import DONE, done_state, without_first
+from .resume import without_first
+from .writing import StoreWriting
 
 _SALTS = 16
 
 
-class Conversion:
-    """One conversion under way: what has to be stopped when it fails."""
+class Conversion(StoreWriting[ConvertReport]):
+    """One conversion under way. info : what the source says before it is read."""
 
     def __init__(
-        self, source: EdgeSource, target: Path, options: ConvertOptions, context: SortContext
+        self, source: EdgeSource, info: SourceInfo, target: Path, options: ConvertOptions, context: SortContext
     ) -> None:
-        self._source, self._target, self._options, self._context = source, target, options, context
+        super().__init__(target, options, context)
+        self._source, self._info = source, info
         self._intake: Intake | None = None
         self._numbering: Numbering | None = None
-        self._writer: StoreWriter | None = None
         self._salt, self._was_read = 0, False
-        self._notes_before: list[str] = []
         checkpoint = context.safe.checkpoint
-        self._resumed: State | None = None if checkpoint is None else checkpoint.state
-        if checkpoint is not None:
-            context.safe.told_by(self._state)
-            self._notes_before += checkpoint.notes
-            if self._resumed is None and checkpoint.asked_to_resume:
-                self._notes_before.append("there was no checkpoint to go on from; it began anew")
+        if checkpoint is not None and self._resumed is None and checkpoint.asked_to_resume:
+            self._notes.append("there was no checkpoint to go on from; it began anew")
 
-    def _state(self) -> State:
-        """All that was done so far."""
+    def _work_state(self) -> State:
         assert self._intake is not None
         return {
-            "memory": self._context.plan.memory_bytes, "salt": self._salt, "read": self._was_read,
-            "info": asdict(self._source_info), "stats": asdict(self._context.stats),
-            "seconds": self._context.meter.seconds_so_far(), "intake": self._intake.state(),
+            "salt": self._salt, "read": self._was_read, "info": asdict(self._info), "intake": self._intake.state(),
             "numbering": None if self._numbering is None else asdict(self._numbering),
-            "writer": None if self._writer is None else self._writer.state(),
         }
 
+    def _stop_sorting(self) -> None:
+        if self._intake is not None:
+            self._intake.abort()
+
     def _resume(self, state: State) -> None:
-        """Go on from what `_state` told."""
+        """Go on from what `_state` returned."""
+        self._restore_figures(state)
         self._salt, self._was_read = state["salt"], state["read"]
-        for name, value in state["stats"].items():
-            setattr(self._context.stats, name, value)
-        self._context.meter.seconds.update(state["seconds"])
         if self._was_read:
-            self._source_info = SourceInfo(**state["info"])
+            self._info = SourceInfo(**state["info"])
         # Taken out of the state, which stays: what was copied of it need not.
         self._intake = self._new_intake(state.pop("intake"))
         if state["numbering"] is not None:
             self._numbering = Numbering(**state["numbering"])
-        self._notes_before.append(f"went on from a checkpoint; {self._intake.tally.pairs} pairs had been read before")
+        self._notes.append(f"went on from a checkpoint; {self._intake.tally.pairs} pairs had been read before")
 
-    def run(self, info: SourceInfo) -> ConvertReport:
-        """Everything from the first batch to the finished store."""
-        meter, safe = self._context.meter, self._context.safe
-        self._source_info = info
-        intake, numbering = self._take_in(info)
-        info = self._source_info
+    def run(self) -> ConvertReport:
+        intake, numbering = self._take_in()
         if not numbering.n_vertices:
             raise InputError(
                 "the graph has no vertices", path=self._source.name,
                 remedy="give at least one edge, or a format that declares the number of vertices",
             )
         with disk_full_is_said(self._target.absolute().parent, "the store"):
-            self._writer = writer = self._new_writer(numbering.n_vertices)
-            meter.begin("merge", None, "arcs")
+            unfinished = None if self._resumed is None else self._resumed["writer"]
+            # The map of ids is written before the rows, and not in parts.
+            rows_begun = unfinished is not None and unfinished["rows"] is not None
+            writer, _ = self._open_writer(numbering.n_vertices, unfinished if rows_begun else None)
+            self._context.meter.begin("merge", None, "arcs")
             n_arcs, n_reverse = intake.write(writer)
-            meter.begin("write", None, "")
             counts = Counts(intake.tally.pairs, n_arcs // 2, intake.tally.loops, n_reverse)
-            told = self._state() if safe.active else {}
-            record = writer.finish(self._record(info, numbering, counts), lambda made: self._before_rename(told, made))
-        self._writer = None
-        meter.end()
-        report = self._report(info, record, numbering, counts)
-        if safe.checkpoint is not None:
-            assert self._options.checkpoint is not None
-            safe.checkpoint.finish(done_state(asdict(report)), keep=self._options.checkpoint.keep)
-        return report
+            record = self._finish_store(writer, self._record(numbering, counts))
+        return self._end(ConvertReport(
+            record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,
+            gaps=numbering.gaps, notes=(*self._notes, *self._counted(numbering, counts), *self._scratch_notes()),
+            **self._figures(),
+        ))
 
-    def _before_rename(self, told: State, record: StoreRecord) -> None:
-        """Keep the state told before the writer ended, and by what to know the store."""
-        checkpoint = self._context.safe.checkpoint
-        if checkpoint is not None:
-            checkpoint.save({**told, DONE: record.record_digest})
-
-    def _new_writer(self, n_vertices: int) -> StoreWriter:
-        """A writer that goes on with the unfinished store of the state, or else begins."""
-        options = self._options
-        told = None if self._resumed is None else self._resumed["writer"]
-
-        def made(resumed: State | None) -> StoreWriter:
-            return StoreWriter(
-                self._target, n_vertices=n_vertices, force=options.force, codec=options.codec,
-                chunk_ids=options.chunk_ids, threads=options.threads, resumed=resumed,
-            )
-
-        if told is not None and told["rows"] is not None:
-            try:
-                return made(told)
-            except StoreError as error:
-                self._notes_before.append(f"{error}; it was written again")
-        return made(None)
-
-    def _take_in(self, info: SourceInfo) -> tuple[Intake, Numbering]:
+    def _take_in(self) -> tuple[Intake, Numbering]:
         """Read the source to its end and number the vertices."""
         if self._resumed is not None:
             self._resume(self._resumed)
         if self._intake is None or self._numbering is None:
-            self._numbering = self._numbered_strings() if info.id_kind == "string" else self._numbered()
+            self._numbering = self._numbered_strings() if self._info.id_kind == "string" else self._numbered()
             self._context.safe.reached(always=True)
         assert self._intake is not None
         return self._intake, self._numbering
 
     def _new_intake(self, resumed: State | None = None) -> Intake:
         """The intake for the ids of the source."""
-        name, context, info = self._source.name, self._context, self._source_info
+        name, context, info = self._source.name, self._context, self._info
         if info.id_kind == "string":
             from .intake_strings import StringIntake
 
@@ -171,7 +134,7 @@ class Conversion:
 
     def _read(self, intake: Intake, batches: Iterator[EdgeBatch]) -> None:
         """Give all batches to `intake`, but for the pairs that it has."""
-        meter, safe, info = self._context.meter, self._context.safe, self._source_info
+        meter, safe, info = self._context.meter, self._context.safe, self._info
         by_bytes = info.n_entries is None
         meter.begin("read", info.size_bytes if by_bytes else info.n_entries, "B" if by_bytes else "edges")
         batches = without_first(batches, intake.tally.pairs) if intake.tally.pairs else batches
@@ -186,12 +149,13 @@ class Conversion:
             if close is not None:
                 close()
         # What a format has beside the edges is counted while they are read.
-        self._source_info, self._was_read = self._source.info(), True
+        self._info, self._was_read = self._source.info(), True
         meter.begin("sort", None, "keys")
         safe.reached(always=True)
 
-    def _record(self, info: SourceInfo, numbering: Numbering, counts: Counts) -> StoreRecord:
+    def _record(self, numbering: Numbering, counts: Counts) -> StoreRecord:
         """The record as far as the writer does not fill it."""
+        info = self._info
         return StoreRecord(
             directed_input=_is_directed(info, counts), loops_dropped=counts.loops,
             duplicates_dropped=counts.duplicates, pairs_read=counts.pairs, reverse_dropped=counts.reverse,
@@ -200,20 +164,9 @@ class Conversion:
             source=list(getattr(self._source, "names", [self._source.name])),
         )
 
-    def _report(
-        self, info: SourceInfo, record: StoreRecord, numbering: Numbering, counts: Counts
-    ) -> ConvertReport:
-        context = self._context
-        return ConvertReport(
-            record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,
-            gaps=numbering.gaps, seconds=dict(context.meter.seconds),
-            memory_limit_bytes=context.plan.memory_bytes, planned_rss_bytes=context.plan.planned_bytes,
-            peak_rss_bytes=peak_rss_bytes(), scratch_bytes=context.scratch.peak_bytes, sort=context.stats,
-            notes=tuple(self._notes(info, numbering, counts)),
-        )
-
-    def _notes(self, info: SourceInfo, numbering: Numbering, counts: Counts) -> Iterator[str]:
-        yield from self._notes_before
+    def _counted(self, numbering: Numbering, counts: Counts) -> Iterator[str]:
+        """Sentences about what was dropped of the input."""
+        info = self._info
         if _is_directed(info, counts):
             yield (f"{counts.one_way:,} edges were listed in one direction only; if that was meant, it was dropped:"
                    " every edge is undirected")
@@ -223,21 +176,6 @@ class Conversion:
         if numbering.gaps:
             yield (f"{numbering.gaps} ids between {numbering.min_id} and {numbering.max_id} do not occur"
                    " and are no vertices")
-        scratch = self._context.scratch
-        if scratch.in_memory and scratch.peak_bytes:
-            yield f"scratch files took {format_size(scratch.peak_bytes)} of RAM outside the memory budget"
-
-    def abort(self) -> None:
-        """Join all threads and remove NAME.partial, unless there is a state to go on from."""
-        checkpoint = self._context.safe.checkpoint
-        try:
-            if self._intake is not None:
-                self._intake.abort()
-        finally:
-            if self._writer is not None and checkpoint is not None and checkpoint.has_state:
-                self._writer.leave()
-            elif self._writer is not None:
-                self._writer.abort()
 
 
 def _is_directed(info: SourceInfo, counts: Counts) -> bool:

@@ -21,25 +21,22 @@ from typing import Any
 from ..errors import BudgetError
 from ..formats.source import EdgeSource, SourceInfo
 from ..phases import Meter
-from ..sorting.checkpoint import Checkpoint, SafePoints
+from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import Scratch
-from ..sorting.sort import SortContext
 from ..store.writer import check_target, writer_bytes
 from ..units import current_rss_bytes, format_size
 from .conversion import Conversion
-from .report import ConvertOptions, ConvertReport, report_of
-from .resume import done_before, input_pins, memory_to_plan, open_checkpoint
+from .report import ConvertOptions, ConvertReport
+from .resume import input_pins, memory_to_plan
+from .writing import resumable, sort_context
 
-__all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "planned_disk", "write_graph"]
+__all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "write_graph"]
 
 # Row offsets and bitmaps that every run holds, however little there is to traverse (memory.md).
 LEAST_VERTEX_BYTES = 2
 # Bytes of text in one of gzip at most, which is more than its pairs.
 _MOST_EXPANSION = 1032
-_BYTES_PER_TEXT_EDGE = 12
-_SCRATCH_BYTES_PER_KEY = 2.5
-_STORE_BYTES_PER_ARC = 1.5
 
 
 def convert(
@@ -73,18 +70,8 @@ def write_graph(source: EdgeSource, target: Path, *, options: ConvertOptions | N
     """Convert the edges of `source` into a store at `target`; raises what `convert` raises, and
     whatever the source raises."""
     options, target = options or ConvertOptions(), Path(target)
-    if options.checkpoint is None:
-        return _write(source, target, options, None)
-    checkpoint = open_checkpoint(options.checkpoint, _key(source, target, options), target, options.scratch)
-    try:
-        done = done_before(checkpoint, target)
-        if done is None:
-            return _write(source, target, options, checkpoint)
-        report = report_of(done, target)
-        checkpoint.finish(done, keep=options.checkpoint.keep)
-        return report
-    finally:
-        checkpoint.release()
+    return resumable(ConvertReport, target, options, lambda: _key(source, target, options),
+                     lambda checkpoint: _write(source, target, options, checkpoint))
 
 
 def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str, Any]:
@@ -109,19 +96,8 @@ def _write(
         writer_bytes(options.threads, options.chunk_ids),
     )
     _check_declared(info, source.name, plan)
-    scratch = checkpoint.scratch if checkpoint is not None else Scratch(options.scratch, target)
-    context = SortContext(plan, scratch, options.threads, Meter(options.progress), safe=SafePoints(checkpoint))
-    conversion = Conversion(source, target, options, context)
-    try:
-        need, store_bytes = planned_disk(info, plan)
-        # What was written before the stop is no longer needed.
-        scratch.check_room(max(0, need - scratch.peak_bytes), store_bytes, target)
-        return conversion.run(info)
-    except BaseException:
-        conversion.abort()
-        raise
-    finally:
-        scratch.close()
+    with sort_context(plan, target, options, checkpoint, Meter(options.progress)) as context:
+        return Conversion(source, info, target, options, context).write(info)
 
 
 def _check_declared(info: SourceInfo, name: str, plan: SortPlan) -> None:
@@ -150,15 +126,3 @@ def _load_libraries(info: SourceInfo) -> None:
         from .strings import warm_up
 
         warm_up()
-
-
-def planned_disk(info: SourceInfo, plan: SortPlan) -> tuple[int, int]:
-    """Bytes of scratch files and of the store to expect; 0 where the source does not say. Low
-    figures: refused is only what has no chance."""
-    entries = info.n_entries
-    if entries is None:
-        entries = (info.size_bytes or 0) // _BYTES_PER_TEXT_EDGE
-    n_keys = 2 * entries
-    fits = n_keys < plan.run_keys * (plan.n_buffers - 1)
-    n_arcs = entries if info.both_directions else n_keys
-    return 0 if fits else int(n_keys * _SCRATCH_BYTES_PER_KEY), int(n_arcs * _STORE_BYTES_PER_ARC)

@@ -14,7 +14,7 @@ the sort, every array of the new store.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -22,23 +22,24 @@ from typing import Any
 import numpy as np
 from crc32c import crc32c
 
-from ..conversion.convert import ConvertOptions, planned_disk
+from ..conversion.convert import ConvertOptions
 from ..conversion.pack import ArcSorter
-from ..conversion.resume import ALREADY_DONE, DONE, done_state
+from ..conversion.report import ReorderReport
+from ..conversion.writing import StoreWriting, sort_context
 from ..errors import StoreError
 from ..formats.source import SourceInfo
 from ..phases import Meter
-from ..sorting.checkpoint import Checkpoint, SafePoints
+from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
-from ..sorting.scratch import Scratch, disk_full_is_said
-from ..sorting.sort import SortContext, SortStats
+from ..sorting.scratch import disk_full_is_said
+from ..sorting.sort import SortContext
 from ..state_file import State
 from ..store.arc_check import ArcCheck
 from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
 from ..store.layout import NATURAL, StoreRecord, sentinel
-from ..store.store import Store, open_store
+from ..store.store import Store
 from ..store.writer import StoreWriter, check_target, writer_bytes
-from ..units import MemoryFigures, current_rss_bytes, default_memory_bytes, format_size, peak_rss_bytes
+from ..units import current_rss_bytes, default_memory_bytes
 
 # Of an arc whose ends are looked up: rows, which arcs lead up, and both ends before and after.
 _LOOKUP_BYTES = 32
@@ -51,43 +52,6 @@ class Renumbering:
 
     ordering: str
     new_of: np.ndarray
-
-
-@dataclass(frozen=True)
-class ReorderReport(MemoryFigures):
-    """What a reordering did.
-
-    record : of the new store. seconds : by phase (order, ids, read, sort, merge, write).
-    memory_limit_bytes, planned_rss_bytes, peak_rss_bytes : budget, plan and the peak of the process
-    so far. scratch_bytes : most scratch on disk at a time. sort : counts of runs and passes.
-    notes : what the user should know, one sentence each.
-    """
-
-    record: StoreRecord
-    seconds: dict[str, float]
-    memory_limit_bytes: int
-    planned_rss_bytes: int
-    peak_rss_bytes: int
-    scratch_bytes: int
-    sort: SortStats = field(default_factory=SortStats)
-    notes: tuple[str, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON."""
-        return {**asdict(self), "memory_limit_exceeded": self.memory_limit_exceeded}
-
-
-def report_of(done: State, target: Path) -> ReorderReport:
-    """The report of a reordering that was complete before. Where it was killed between the renaming and
-    its report, only what the store's record tells is known of it."""
-    with open_store(str(target)) as store:
-        record = store.record
-    told = done.get("report")
-    if told is None:
-        told = {"seconds": done["seconds"], "memory_limit_bytes": done["memory"], "planned_rss_bytes": 0,
-                "peak_rss_bytes": peak_rss_bytes(), "scratch_bytes": 0, "sort": done["stats"]}
-    told = {**told, "sort": SortStats(**told["sort"]), "notes": (*told.get("notes", ()), ALREADY_DONE)}
-    return ReorderReport(record=record, **told)
 
 
 def load_libraries() -> None:
@@ -144,62 +108,41 @@ def write_reordered(
     load_libraries()
     check_target(target, options.force)
     plan = options.plan or reorder_plan(store, options, current_rss_bytes())
-    scratch = checkpoint.scratch if checkpoint is not None else Scratch(options.scratch, target)
-    context = SortContext(plan, scratch, options.threads, meter or Meter(options.progress),
-                          safe=SafePoints(checkpoint))
-    writing = _Writing(store, renumbering, target, options, context)
-    try:
-        info = SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
-        need, store_bytes = planned_disk(info, plan)
-        # What was written before a stop is no longer needed.
-        scratch.check_room(max(0, need - scratch.peak_bytes), store_bytes, target)
-        return writing.run()
-    except BaseException:
-        writing.abort()
-        raise
-    finally:
-        scratch.close()
+    with sort_context(plan, target, options, checkpoint, meter or Meter(options.progress)) as context:
+        return _Reordering(store, renumbering, target, options, context).write(
+            SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2))
 
 
-class _Writing:
-    """One reordering under way: what has to be stopped when it fails."""
+class _Reordering(StoreWriting[ReorderReport]):
+    """One reordering under way."""
 
     def __init__(
         self, store: Store, renumbering: Renumbering, target: Path, options: ConvertOptions, context: SortContext
     ) -> None:
-        self._store, self._renumbering, self._target = store, renumbering, target
-        self._options, self._context = options, context
+        super().__init__(target, options, context)
+        self._store, self._renumbering = store, renumbering
         self._sorter: ArcSorter | None = None
-        self._writer: StoreWriter | None = None
         self._n_down = self._n_chunks = 0
         self._rows = ArcCheck(store)
         self._numbers: list[Any] = []
-        self._notes: list[str] = []
-        checkpoint = context.safe.checkpoint
-        self._resumed: State | None = None if checkpoint is None else checkpoint.state
-        if checkpoint is not None:
-            self._notes += checkpoint.notes
-            context.safe.told_by(self._state)
 
-    def _state(self) -> State:
-        """All that was done so far."""
+    def _work_state(self) -> State:
         return {
-            "memory": self._context.plan.memory_bytes, "numbers": self._numbers,
-            "scan": [self._n_chunks, self._n_down], "rows": self._rows.state(self._n_chunks),
-            "stats": asdict(self._context.stats), "seconds": self._context.meter.seconds_so_far(),
-            "sorter": None if self._sorter is None else self._sorter.state(),
-            "writer": None if self._writer is None else self._writer.state(),
+            "numbers": self._numbers, "scan": [self._n_chunks, self._n_down],
+            "rows": self._rows.state(self._n_chunks), "sorter": None if self._sorter is None else self._sorter.state(),
         }
 
+    def _stop_sorting(self) -> None:
+        if self._sorter is not None:
+            self._sorter.abort()
+
     def _begin(self) -> None:
-        """Go on from what `_state` told; without that keep the new numbers, the first to be known."""
+        """Go on from what `_state` returned; without that keep the new numbers, the first to be known."""
         safe, state = self._context.safe, self._resumed
         if state is not None:
+            self._restore_figures(state)
             self._numbers, (self._n_chunks, self._n_down) = state["numbers"], state["scan"]
             self._rows = ArcCheck(self._store, state["rows"])
-            for name, value in state["stats"].items():
-                setattr(self._context.stats, name, value)
-            self._context.meter.seconds.update(state["seconds"])
             self._notes.append(f"went on from a checkpoint; {self._n_chunks} chunks had been read before")
         elif safe.active:
             file = self._context.scratch.file()
@@ -208,57 +151,20 @@ class _Writing:
             safe.reached(always=True)
 
     def run(self) -> ReorderReport:
-        """Everything from the new numbers to the finished store."""
-        meter, safe, resumed = self._context.meter, self._context.safe, self._resumed
+        meter, resumed = self._context.meter, self._resumed
         self._begin()
         with disk_full_is_said(self._target.absolute().parent, "the store"):
             meter.begin("ids", None, "")
-            self._writer = writer = self._writer_with_ids()
+            writer, goes_on = self._open_writer(self._store.n_vertices, resumed and resumed["writer"])
+            if not goes_on:
+                self._copy_ids(writer)
+                self._write_ranks(writer)
             self._sorter = sorter = ArcSorter(self._store.n_vertices, self._context, resumed and resumed["sorter"])
             self._take_in(sorter)
             meter.begin("merge", None, "arcs")
             self._check_arcs(sorter.write_rows(writer))
-            meter.begin("write", None, "")
-            told = self._state() if safe.active else {}
-            record = writer.finish(self._record(), lambda made: self._before_rename(told, made))
-        self._writer = None
-        meter.end()
-        report = self._report(record)
-        if safe.checkpoint is not None:
-            keep = self._options.checkpoint is not None and self._options.checkpoint.keep
-            safe.checkpoint.finish(done_state(asdict(report)), keep=keep)
-        return report
-
-    def _before_rename(self, told: State, record: StoreRecord) -> None:
-        """Keep the state told before the writer ended, and by what to know the store."""
-        checkpoint = self._context.safe.checkpoint
-        if checkpoint is not None:
-            checkpoint.save({**told, DONE: record.record_digest})
-
-    def _writer_with_ids(self) -> StoreWriter:
-        """A writer that goes on with the unfinished store of the state, or else one to which the map
-        of ids has been written."""
-        options = self._options
-
-        def made(resumed: State | None) -> StoreWriter:
-            return StoreWriter(
-                self._target, n_vertices=self._store.n_vertices, force=options.force, codec=options.codec,
-                chunk_ids=options.chunk_ids, threads=options.threads, resumed=resumed,
-            )
-
-        if self._resumed is not None and self._resumed["writer"] is not None:
-            try:
-                return made(self._resumed["writer"])
-            except StoreError as error:
-                self._notes.append(f"{error}; it was written again")
-        writer = made(None)
-        try:
-            self._copy_ids(writer)
-            self._write_ranks(writer)
-        except BaseException:
-            writer.abort()
-            raise
-        return writer
+            record = self._finish_store(writer, self._record())
+        return self._end(ReorderReport(record=record, notes=(*self._notes, *self._scratch_notes()), **self._figures()))
 
     def _copy_ids(self, writer: StoreWriter) -> None:
         """The arrays of the map of ids, as they are."""
@@ -325,29 +231,6 @@ class _Writing:
             ordering=self._renumbering.ordering, source=list(old.source), source_format=old.source_format,
             pairs_read=old.pairs_read, reverse_dropped=old.reverse_dropped, values_dropped=old.values_dropped,
         )
-
-    def _report(self, record: StoreRecord) -> ReorderReport:
-        context, notes = self._context, list(self._notes)
-        if context.scratch.in_memory and context.scratch.peak_bytes:
-            notes.append(f"scratch files took {format_size(context.scratch.peak_bytes)} of RAM outside the memory"
-                         " budget")
-        return ReorderReport(
-            record=record, seconds=dict(context.meter.seconds), memory_limit_bytes=context.plan.memory_bytes,
-            planned_rss_bytes=context.plan.planned_bytes, peak_rss_bytes=peak_rss_bytes(),
-            scratch_bytes=context.scratch.peak_bytes, sort=context.stats, notes=tuple(notes),
-        )
-
-    def abort(self) -> None:
-        """Join all threads and remove NAME.partial, unless there is a state to go on from."""
-        checkpoint = self._context.safe.checkpoint
-        try:
-            if self._sorter is not None:
-                self._sorter.abort()
-        finally:
-            if self._writer is not None and checkpoint is not None and checkpoint.has_state:
-                self._writer.leave()
-            elif self._writer is not None:
-                self._writer.abort()
 
 
 def _ranks_by_number(store: Store, new_of: np.ndarray, size: int) -> Iterator[np.ndarray]:

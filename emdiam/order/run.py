@@ -13,7 +13,9 @@ from pathlib import Path
 import numpy as np
 
 from ..conversion.convert import ConvertOptions, check_outputs
-from ..conversion.resume import done_before, memory_to_plan, open_checkpoint
+from ..conversion.report import ReorderReport
+from ..conversion.resume import memory_to_plan
+from ..conversion.writing import resumable
 from ..errors import BudgetError, InputError, MoreMemoryError
 from ..phases import Meter
 from ..sorting.checkpoint import Checkpoint
@@ -26,12 +28,10 @@ from ..units import current_rss_bytes, format_size
 from .registry import EngineOrder, StoreOrder, order_named
 from .rewrite import (
     Renumbering,
-    ReorderReport,
     kept_numbers,
     load_libraries,
     renumbering_bytes,
     reorder_plan,
-    report_of,
     write_reordered,
 )
 
@@ -60,22 +60,11 @@ def reorder(
         raise InputError("a seed is a whole number from 0 to 2^64 - 1", text=str(seed))
     if options.threads < 1:
         raise InputError("at least one thread is needed", text=str(options.threads))
-    if options.checkpoint is None:
-        check_outputs(target, options)
-        with open_store(store) as opened:
-            return _reorder(opened, target, Named(order, chosen, seed), options, None)
+    check_outputs(target, options)
+    named = Named(order, chosen, seed)
     with open_store(store) as opened:
-        key = _key(opened, target, Named(order, chosen, seed), options)
-        checkpoint = open_checkpoint(options.checkpoint, key, target, options.scratch)
-        try:
-            done = done_before(checkpoint, target)
-            if done is None:
-                return _reorder(opened, target, Named(order, chosen, seed), options, checkpoint)
-            report = report_of(done, target)
-            checkpoint.finish(done, keep=options.checkpoint.keep)
-            return report
-        finally:
-            checkpoint.release()
+        return resumable(ReorderReport, target, options, lambda: _key(opened, target, named, options),
+                         lambda checkpoint: _reorder(opened, target, named, options, checkpoint))
 
 
 @dataclass(frozen=True)

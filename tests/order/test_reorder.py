@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.conversion.convert import ConvertOptions, write_graph
+from emdiam.conversion.report import ReorderReport
 from emdiam.errors import InputError, StoreError
 from emdiam.formats.source import SourceInfo
 from emdiam.order.bfs import by_bfs
 from emdiam.order.placing import place_by_key
 from emdiam.order.registry import ORDERS
-from emdiam.order.rewrite import ReorderReport
 from emdiam.order.run import reorder
 from emdiam.runs.run import execute, make_run
 from emdiam.store.check import check_store

@@ -1,0 +1,198 @@
+"""One store under way: what converting and reordering share.
+
+Whatever stops it, threads are joined, scratch files and NAME.partial removed; or, with a checkpoint, left for one that
+goes on from its last state.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Generic, TypeVar
+
+from ..errors import StoreError
+from ..formats.source import SourceInfo
+from ..phases import Meter
+from ..sorting.checkpoint import Checkpoint, SafePoints
+from ..sorting.plan import SortPlan
+from ..sorting.scratch import Scratch
+from ..sorting.sort import SortContext
+from ..state_file import State
+from ..store.layout import StoreRecord
+from ..store.writer import StoreWriter
+from ..units import format_size, peak_rss_bytes
+from .report import ConvertOptions, WritingReport
+from .resume import DONE, done_before, done_state, open_checkpoint
+
+_BYTES_PER_TEXT_EDGE = 12
+_SCRATCH_BYTES_PER_KEY = 2.5
+_STORE_BYTES_PER_ARC = 1.5
+
+Report = TypeVar("Report", bound=WritingReport)
+
+
+class StoreWriting(ABC, Generic[Report]):
+    """One store under way: what has to be stopped when it fails. Subclasses say where its arcs come from."""
+
+    def __init__(self, target: Path, options: ConvertOptions, context: SortContext) -> None:
+        self._target, self._options, self._context = target, options, context
+        self._writer: StoreWriter | None = None
+        self._notes: list[str] = []
+        checkpoint = context.safe.checkpoint
+        self._resumed: State | None = None if checkpoint is None else checkpoint.state
+        if checkpoint is not None:
+            self._notes += checkpoint.notes
+            context.safe.told_by(self._state)
+
+    def write(self, info: SourceInfo) -> Report:
+        """Everything to the finished store. info : how many edges to expect. Raises BudgetError where the disk has no
+        room."""
+        scratch = self._context.scratch
+        try:
+            scratch_bytes, store_bytes = planned_disk(info, self._context.plan)
+            # What was written before a stop is no longer needed.
+            scratch.check_room(max(0, scratch_bytes - scratch.peak_bytes), store_bytes, self._target)
+            return self.run()
+        except BaseException:
+            self._abort()
+            raise
+
+    @abstractmethod
+    def run(self) -> Report:
+        """The same, with room on the disk; `_abort` if it raises."""
+
+    @abstractmethod
+    def _work_state(self) -> State:
+        """What was done so far, beside what `_state` has of every writing."""
+
+    @abstractmethod
+    def _stop_sorting(self) -> None:
+        """Join the threads that sort."""
+
+    def _state(self) -> State:
+        """All that was done so far."""
+        return {
+            "memory": self._context.plan.memory_bytes, "stats": asdict(self._context.stats),
+            "seconds": self._context.meter.seconds_so_far(), **self._work_state(),
+            "writer": None if self._writer is None else self._writer.state(),
+        }
+
+    def _restore_figures(self, state: State) -> None:
+        """Go on counting from what `_state` had."""
+        for name, value in state["stats"].items():
+            setattr(self._context.stats, name, value)
+        self._context.meter.seconds.update(state["seconds"])
+
+    def _open_writer(self, n_vertices: int, resumed: State | None) -> tuple[StoreWriter, bool]:
+        """A writer, and whether it goes on with the unfinished store of `resumed`, a state of one; else it begins."""
+        options = self._options
+
+        def opened(state: State | None) -> StoreWriter:
+            return StoreWriter(self._target, n_vertices=n_vertices, force=options.force, codec=options.codec,
+                               chunk_ids=options.chunk_ids, threads=options.threads, resumed=state)
+
+        if resumed is not None:
+            try:
+                self._writer = opened(resumed)
+                return self._writer, True
+            except StoreError as error:
+                self._notes.append(f"{error}; it was written again")
+        self._writer = opened(None)
+        return self._writer, False
+
+    def _finish_store(self, writer: StoreWriter, record: StoreRecord) -> StoreRecord:
+        """Complete the store. Just before it gets its name, the state of before is kept with that by which to know the
+        store."""
+        checkpoint = self._context.safe.checkpoint
+        self._context.meter.begin("write", None, "")
+        state = self._state() if checkpoint is not None else {}
+
+        def before_rename(record: StoreRecord) -> None:
+            if checkpoint is not None:
+                checkpoint.save({**state, DONE: record.record_digest})
+
+        record = writer.finish(record, before_rename)
+        self._writer = None
+        self._context.meter.end()
+        return record
+
+    def _end(self, report: Report) -> Report:
+        """Remove the checkpoint, but for its last state if that is to stay."""
+        checkpoint, options = self._context.safe.checkpoint, self._options.checkpoint
+        if checkpoint is not None:
+            checkpoint.finish(done_state(asdict(report)), keep=options is not None and options.keep)
+        return report
+
+    def _figures(self) -> dict[str, Any]:
+        """The fields of a WritingReport that are measured."""
+        plan, scratch = self._context.plan, self._context.scratch
+        return {
+            "seconds": dict(self._context.meter.seconds), "memory_limit_bytes": plan.memory_bytes,
+            "planned_rss_bytes": plan.planned_bytes, "peak_rss_bytes": peak_rss_bytes(),
+            "scratch_bytes": scratch.peak_bytes, "sort": self._context.stats,
+        }
+
+    def _scratch_notes(self) -> list[str]:
+        """A sentence about scratch files that lay in memory."""
+        scratch = self._context.scratch
+        if not scratch.in_memory or not scratch.peak_bytes:
+            return []
+        return [f"scratch files took {format_size(scratch.peak_bytes)} of RAM outside the memory budget"]
+
+    def _abort(self) -> None:
+        """Join all threads and remove NAME.partial, unless there is a state to go on from."""
+        checkpoint = self._context.safe.checkpoint
+        try:
+            self._stop_sorting()
+        finally:
+            if self._writer is not None and checkpoint is not None and checkpoint.has_state:
+                self._writer.leave()
+            elif self._writer is not None:
+                self._writer.abort()
+
+
+def resumable(
+    report_type: type[Report], target: Path, options: ConvertOptions, key: Callable[[], dict[str, Any]],
+    write: Callable[[Checkpoint | None], Report],
+) -> Report:
+    """write(checkpoint), None without options.checkpoint; but the report alone where the checkpoint is that of a store
+    which is complete. key : see Checkpoint.open."""
+    if options.checkpoint is None:
+        return write(None)
+    checkpoint = open_checkpoint(options.checkpoint, key(), target, options.scratch)
+    try:
+        done = done_before(checkpoint, target)
+        if done is None:
+            return write(checkpoint)
+        report = report_type.of_done(done, target)
+        checkpoint.finish(done, keep=options.checkpoint.keep)
+        return report
+    finally:
+        checkpoint.release()
+
+
+@contextmanager
+def sort_context(
+    plan: SortPlan, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None, meter: Meter
+) -> Iterator[SortContext]:
+    """The context of one writing, with scratch files that are closed at the end."""
+    scratch = Scratch(options.scratch, target) if checkpoint is None else checkpoint.scratch
+    try:
+        yield SortContext(plan, scratch, options.threads, meter, safe=SafePoints(checkpoint))
+    finally:
+        scratch.close()
+
+
+def planned_disk(info: SourceInfo, plan: SortPlan) -> tuple[int, int]:
+    """Bytes of scratch files and of the store to expect; 0 where the source does not say. Low figures: refused is only
+    what has no chance."""
+    entries = info.n_entries
+    if entries is None:
+        entries = (info.size_bytes or 0) // _BYTES_PER_TEXT_EDGE
+    n_keys = 2 * entries
+    fits = n_keys < plan.run_keys * (plan.n_buffers - 1)
+    n_arcs = entries if info.both_directions else n_keys
+    return 0 if fits else int(n_keys * _SCRATCH_BYTES_PER_KEY), int(n_arcs * _STORE_BYTES_PER_ARC)
