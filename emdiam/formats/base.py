@@ -39,9 +39,8 @@ class FileSource(ABC):
 
     def __init__(self, source: Input, ids: str = "auto") -> None:
         if ids == "string" and not self.takes_strings:
-            raise InputError(
-                f"ids of format {self.format} are integers", path=source.name, remedy="leave out --ids string"
-            )
+            raise InputError(f"ids of format {self.format} are integers", path=source.name,
+                             remedy="leave out --ids string")
         self.input, self.ids = source, ids
         self.name, self.rewindable = source.name, source.rewindable
         self._info: SourceInfo | None = None
@@ -85,8 +84,5 @@ def text_head(source: Input, parse: Callable[[bytes, bool], T | None]) -> T:
             return found
         if complete:
             break
-    raise InputError(
-        "no edge and no header is found",
-        path=source.name,
-        remedy="check that this is a graph, or name its format with --format",
-    )
+    raise InputError("no edge and no header is found", path=source.name,
+                     remedy="check that this is a graph, or name its format with --format")

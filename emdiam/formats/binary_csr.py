@@ -51,32 +51,19 @@ def check_size(source: Input, layout: Layout) -> None:
 
 def _check_tail(source: Input, layout: Layout, size: int) -> None:
     if size < layout.end:
-        raise InputError(
-            f"the file is cut short: its header ({layout.n_vertices} vertices, {layout.n_entries} "
-            f"entries) demands {layout.end} bytes",
-            path=source.name,
-            byte=size,
-            remedy=REMEDY,
-        )
+        raise InputError(f"the file is cut short: its header ({layout.n_vertices} vertices, {layout.n_entries} "
+                         f"entries) demands {layout.end} bytes", path=source.name, byte=size, remedy=REMEDY)
     if size - layout.end not in layout.tails:
-        raise InputError(
-            f"{size - layout.end} bytes follow the neighbour list, where "
-            f"{' or '.join(map(str, layout.tails))} are expected",
-            path=source.name,
-            byte=layout.end,
-            remedy=REMEDY,
-        )
+        raise InputError(f"{size - layout.end} bytes follow the neighbour list, where "
+                         f"{' or '.join(map(str, layout.tails))} are expected", path=source.name, byte=layout.end,
+                         remedy=REMEDY)
 
 
 def _error_at(source: Input, start: int, itemsize: int) -> Callable[[str, int], InputError]:
-    return lambda what, index: InputError(
-        what, path=source.name, byte=start + index * itemsize, remedy=REMEDY
-    )
+    return lambda what, index: InputError(what, path=source.name, byte=start + index * itemsize, remedy=REMEDY)
 
 
-def layout_batches(
-    source: Input, layout: Layout, batch_bytes: int
-) -> Generator[EdgeBatch, None, int]:
+def layout_batches(source: Input, layout: Layout, batch_bytes: int) -> Generator[EdgeBatch, None, int]:
     """Pairs of the graph; reads the rest of the file too, so that damage there is noticed. Returns how many bytes
     that is."""
     check_size(source, layout)

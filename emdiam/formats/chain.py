@@ -42,17 +42,11 @@ class ChainedSource:
         if info.n_vertices == 0:
             raise source.error("the header declares a graph without vertices", remedy="give a graph")
         if info.id_kind != first.id_kind:
-            raise source.error(
-                f"its ids are {_kind(info)} but those of {self._sources[0].name} are {_kind(first)}",
-                remedy="convert them apart, or take all as names with --ids string",
-            )
-        if info.n_vertices != first.n_vertices or (
-            info.n_vertices is not None and info.first_id != first.first_id
-        ):
-            raise source.error(
-                f"it declares {_count(info)} but {self._sources[0].name} declares {_count(first)}",
-                remedy="inputs given together must be parts of one graph",
-            )
+            raise source.error(f"its ids are {_kind(info)} but those of {self._sources[0].name} are {_kind(first)}",
+                               remedy="convert them apart, or take all as names with --ids string")
+        if info.n_vertices != first.n_vertices or (info.n_vertices is not None and info.first_id != first.first_id):
+            raise source.error(f"it declares {_count(info)} but {self._sources[0].name} declares {_count(first)}",
+                               remedy="inputs given together must be parts of one graph")
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource: the pairs of every input in turn."""
@@ -71,14 +65,11 @@ class ChainedSource:
 def _merged(infos: list[SourceInfo]) -> SourceInfo:
     entries = [info.n_entries for info in infos if info.n_entries is not None]
     sizes = [info.size_bytes for info in infos if info.size_bytes is not None]
-    return replace(
-        infos[0],
-        n_entries=sum(entries) if len(entries) == len(infos) else None,
-        size_bytes=sum(sizes) if len(sizes) == len(infos) else None,
-        directed=any(info.directed for info in infos),
-        both_directions=all(info.both_directions for info in infos),
-        format="+".join(sorted({info.format for info in infos})),
-    )
+    return replace(infos[0], n_entries=sum(entries) if len(entries) == len(infos) else None,
+                   size_bytes=sum(sizes) if len(sizes) == len(infos) else None,
+                   directed=any(info.directed for info in infos),
+                   both_directions=all(info.both_directions for info in infos),
+                   format="+".join(sorted({info.format for info in infos})))
 
 
 def _kind(info: SourceInfo) -> str:

@@ -87,9 +87,7 @@ def _checked_ids(neighbours: ArrayStream, count: int, n_vertices: int) -> Any:
     return ids
 
 
-def csr_batches(
-    offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int
-) -> Iterator[EdgeBatch]:
+def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int) -> Iterator[EdgeBatch]:
     """(row, neighbour) pairs as int64 batches.
 
     offsets : n + 1 items from 0 to neighbours.length, not falling. Neighbours lie in
@@ -109,6 +107,5 @@ def csr_batches(
             first = last
         row += len(window) - 1
     if first != neighbours.length:
-        raise offsets.error(
-            f"the last row offset is {first} but there are {neighbours.length} entries", offsets.length - 1
-        )
+        raise offsets.error(f"the last row offset is {first} but there are {neighbours.length} entries",
+                            offsets.length - 1)

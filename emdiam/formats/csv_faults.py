@@ -25,21 +25,13 @@ def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line
             if fault:
                 what, remedy = fault
                 shown = "".join(lines[line - 1 : reader.line_num]).rstrip()
-                return InputError(
-                    what,
-                    path=name,
-                    line=first_line + line - 1,
-                    text=shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-                    remedy=remedy,
-                )
+                return InputError(what, path=name, line=first_line + line - 1,
+                                  text=shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
+                                  remedy=remedy)
             line = reader.line_num + 1
     except csv.Error as error:
-        return InputError(
-            f"the record cannot be parsed ({error})",
-            path=name,
-            line=first_line + line - 1,
-            remedy="mend the record",
-        )
+        return InputError(f"the record cannot be parsed ({error})", path=name, line=first_line + line - 1,
+                          remedy="mend the record")
     return None
 
 
@@ -56,13 +48,7 @@ def _record_fault(record: list[str], header: Header, strings: bool) -> tuple[str
         elif field.removeprefix("-").isdigit() and field.startswith("-"):
             return "an id is negative", "mend the record, or keep such ids as names with --ids string"
         elif not (field.isascii() and field.isdigit()):
-            return (
-                "an id is not a whole number",
-                "mend the record, or keep such ids as names with --ids string",
-            )
+            return ("an id is not a whole number", "mend the record, or keep such ids as names with --ids string")
         elif len(field.lstrip("0")) > 19 or int(field.lstrip("0") or 0) > MAX_ID:
-            return (
-                "an id is larger than 2^63 - 1",
-                "mend the record, or keep such ids as names with --ids string",
-            )
+            return ("an id is larger than 2^63 - 1", "mend the record, or keep such ids as names with --ids string")
     return None

@@ -105,10 +105,8 @@ class CsvSource(FileSource):
             raise self.error(f"the header cannot be parsed ({error})", line=error.line,
                              remedy="mend this line") from error
         if header.n_columns < 2:
-            raise self.error(
-                "the first line has one column where two are needed",
-                remedy="separate the columns by commas",
-            )
+            raise self.error("the first line has one column where two are needed",
+                             remedy="separate the columns by commas")
         if not header.record:
             raise self.error("no record follows the header", remedy="fetch or write it again")
         return header
@@ -158,11 +156,8 @@ class CsvSource(FileSource):
         except pa.ArrowInvalid as error:
             fault = find_fault(data, header, strings, self.name, line)
             if fault is None:
-                raise self.error(
-                    f"the records cannot be parsed ({str(error).splitlines()[0]})",
-                    line=line,
-                    remedy="mend the records behind this line",
-                ) from error
+                raise self.error(f"the records cannot be parsed ({str(error).splitlines()[0]})", line=line,
+                                 remedy="mend the records behind this line") from error
             raise fault from error
         return ids[0], ids[1]
 
@@ -182,17 +177,11 @@ def _read_table(data: bytes, header: Header, id_type: pa.DataType) -> pa.Table:
     wanted = [names[header.src], names[header.dst]]
     if data.startswith(BOM):  # not that of the file: Arrow would drop it from the first id
         data = b"\n" + data
-    return pa_csv.read_csv(
-        pa.BufferReader(data),
-        pa_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
-        pa_csv.ParseOptions(delimiter=header.separator, newlines_in_values=b'"' in data),
-        pa_csv.ConvertOptions(
-            include_columns=wanted,
-            column_types=dict.fromkeys(wanted, id_type),
-            null_values=[],
-            strings_can_be_null=False,
-        ),
-    )
+    return pa_csv.read_csv(pa.BufferReader(data),
+                           pa_csv.ReadOptions(use_threads=False, column_names=names, block_size=len(data) + 1),
+                           pa_csv.ParseOptions(delimiter=header.separator, newlines_in_values=b'"' in data),
+                           pa_csv.ConvertOptions(include_columns=wanted, column_types=dict.fromkeys(wanted, id_type),
+                                                 null_values=[], strings_can_be_null=False))
 
 
 def _checked_integers(column: Any) -> Any:

@@ -39,25 +39,15 @@ class DimacsSource(FileSource):
         end = text_head(self.input, _find_problem_line)
         words = end.text.split()
         if len(words) != 4 or words[0] != "p" or words[1] not in _PROBLEMS:
-            raise self.error(
-                "a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'",
-                line=end.number,
-                text=end.text,
-                remedy="mend it, or name the format with --format",
-            )
+            raise self.error("a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'", line=end.number,
+                             text=end.text, remedy="mend it, or name the format with --format")
         n, m = header_counts(words[2:], end, self.name)
         return end, _PROBLEMS[words[1]], n, m
 
     def _read_info(self) -> SourceInfo:
         _, letter, n, m = self._read_header()
-        return SourceInfo(
-            n_vertices=n,
-            first_id=1,
-            n_entries=None if letter == "e" else m,
-            directed=letter == "a",
-            size_bytes=self.input.size_bytes,
-            format=self.format,
-        )
+        return SourceInfo(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
+                          size_bytes=self.input.size_bytes, format=self.format)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad line and when the counts do not match."""
@@ -70,9 +60,5 @@ class DimacsSource(FileSource):
                 yield batch
         self.dropped = {_MORE.get(end.text.split()[1], FURTHER_FIELDS): int(state[kernels.MORE])}
         if found != m and not (letter == "e" and (found == 2 * m or 2 * found == m)):
-            raise self.error(
-                f"the header declares {m} edges but there are {found}",
-                line=end.number,
-                text=end.text,
-                remedy="mend the problem line or fetch the file again",
-            )
+            raise self.error(f"the header declares {m} edges but there are {found}", line=end.number, text=end.text,
+                             remedy="mend the problem line or fetch the file again")

@@ -30,24 +30,15 @@ class EclSource(FileSource):
             raise self.error("the file is cut short within its header", byte=len(head), remedy=REMEDY)
         n, m = np.frombuffer(head, _INT).tolist()
         if n < 0 or m < 0:
-            raise self.error(
-                f"no ECL graph: it would have {n} vertices and {m} entries",
-                byte=0,
-                remedy="name the right format with --format",
-            )
+            raise self.error(f"no ECL graph: it would have {n} vertices and {m} entries", byte=0,
+                             remedy="name the right format with --format")
         return Layout(_HEADER_BYTES, n, m, _INT, _INT, tails=(0, m * _INT.itemsize))
 
     def _read_info(self) -> SourceInfo:
         layout = self._layout()
         check_size(self.input, layout)
-        return SourceInfo(
-            n_vertices=layout.n_vertices,
-            n_entries=layout.n_entries,
-            directed=False,
-            size_bytes=self.input.size_bytes,
-            format=self.format,
-            both_directions=True,
-        )
+        return SourceInfo(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=False,
+                          size_bytes=self.input.size_bytes, format=self.format, both_directions=True)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with the byte for a short file, offsets that fall or

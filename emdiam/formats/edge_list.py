@@ -35,30 +35,23 @@ class EdgeListSource(FileSource):
     def _read_info(self) -> SourceInfo:
         head = text_head(self.input, read_head)
         kind = self._id_kind(head) if self.ids == "auto" else self.ids
-        return SourceInfo(
-            directed=self._directed(head), id_kind=kind, size_bytes=self.input.size_bytes, format=self.format
-        )
+        return SourceInfo(directed=self._directed(head), id_kind=kind, size_bytes=self.input.size_bytes,
+                          format=self.format)
 
     def _id_kind(self, head: Head) -> str:
         if is_integer_line(head.lines[0]):
             return "int"
         if len(head.lines) > 1 and is_integer_line(head.lines[1]):
-            raise InputError(
-                "the first line is not two integers but the next one is",
-                path=self.name,
-                text=head.lines[0].decode("utf-8", "replace"),
-                remedy="if it is a header use --format csv, if ids are names use --ids string",
-            )
+            raise InputError("the first line is not two integers but the next one is", path=self.name,
+                             text=head.lines[0].decode("utf-8", "replace"),
+                             remedy="if it is a header use --format csv, if ids are names use --ids string")
         return "string"
 
     def _directed(self, head: Head) -> bool:
         konect = next((m for m in map(_KONECT.match, head.comments) if m), None)
         if konect and konect[1] == b"bip":
-            raise self.error(
-                "a bipartite KONECT graph numbers its two sides separately",
-                text=konect[0].decode(),
-                remedy="add an offset to the ids of one side first",
-            )
+            raise self.error("a bipartite KONECT graph numbers its two sides separately", text=konect[0].decode(),
+                             remedy="add an offset to the ids of one side first")
         if konect:
             return konect[1] != b"sym"
         return not any(map(_UNDIRECTED.match, head.comments))

@@ -76,6 +76,4 @@ def fault_error(wording: Wording, state: Any, block: Any, *, words: bool = False
     what, remedy = wording.sentence(int(state[kernels.FAULT]))
     start = int(state[kernels.START])
     text = word_text(block, start) if words else line_text(block, start)
-    return InputError(
-        what, path=wording.name, line=int(state[kernels.LINE]), text=text or None, remedy=remedy
-    )
+    return InputError(what, path=wording.name, line=int(state[kernels.LINE]), text=text or None, remedy=remedy)

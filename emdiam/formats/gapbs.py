@@ -35,36 +35,20 @@ class GapbsSource(FileSource):
             raise self.error("the file is cut short within its header", byte=len(head), remedy=REMEDY)
         directed, m, n = np.frombuffer(head, _HEADER)[0].tolist()
         if directed > 1 or not 0 <= m < 2**48 or not 0 <= n <= 2**31:
-            raise self.error(
-                "no GAPBS graph: its header makes no sense",
-                byte=0,
-                remedy="name the right format with --format",
-            )
+            raise self.error("no GAPBS graph: its header makes no sense", byte=0,
+                             remedy="name the right format with --format")
         weighted = format_suffix(self.name) == ".wsg"
         entry = _WEIGHTED_ID if weighted else _ID
         incoming = (n + 1) * _OFFSET.itemsize + m * entry.itemsize
-        layout = Layout(
-            _HEADER.itemsize,
-            n,
-            m,
-            _OFFSET,
-            entry,
-            tails=(0, incoming) if directed else (0,),
-            id_field="id" if weighted else None,
-        )
+        layout = Layout(_HEADER.itemsize, n, m, _OFFSET, entry, tails=(0, incoming) if directed else (0,),
+                        id_field="id" if weighted else None)
         return layout, bool(directed)
 
     def _read_info(self) -> SourceInfo:
         layout, directed = self._read_layout()
         check_size(self.input, layout)
-        return SourceInfo(
-            n_vertices=layout.n_vertices,
-            n_entries=layout.n_entries,
-            directed=directed,
-            size_bytes=self.input.size_bytes,
-            format=self.format,
-            both_directions=not directed,
-        )
+        return SourceInfo(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=directed,
+                          size_bytes=self.input.size_bytes, format=self.format, both_directions=not directed)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with the byte for a short file, offsets that fall,
@@ -74,6 +58,4 @@ class GapbsSource(FileSource):
         if directed:
             yield from layout_batches(self.input, layout, batch_bytes)
         else:
-            yield from checked_symmetric(
-                self, lambda size: layout_batches(self.input, layout, size), batch_bytes
-            )
+            yield from checked_symmetric(self, lambda size: layout_batches(self.input, layout, size), batch_bytes)

@@ -41,12 +41,7 @@ def header_counts(words: list[str], end: HeaderEnd, name: str) -> list[int]:
         # Python refuses to read thousands of digits, so their number is looked at first.
         digits = word.lstrip("0") if word.isascii() and word.isdigit() else ""
         if not word.isascii() or not word.isdigit() or len(digits) > 19 or int(digits or 0) >= 2**63:
-            raise InputError(
-                "the header's counts must be whole numbers",
-                path=name,
-                line=end.number,
-                text=end.text,
-                remedy="mend the header",
-            )
+            raise InputError("the header's counts must be whole numbers", path=name, line=end.number, text=end.text,
+                             remedy="mend the header")
         counts.append(int(digits or 0))
     return counts

@@ -95,12 +95,8 @@ class Input:
             return None
         by_content = compression_of(first_bytes)
         if by_suffix is not None and by_content is None:
-            raise InputError(
-                f"the name says {by_suffix} but the data are not",
-                path=self.name,
-                byte=0,
-                remedy="rename the file or compress it again",
-            )
+            raise InputError(f"the name says {by_suffix} but the data are not", path=self.name, byte=0,
+                             remedy="rename the file or compress it again")
         return by_content
 
     def open(self) -> ByteStream:
@@ -153,9 +149,7 @@ class Input:
     def require_file(self, why: str) -> Path:
         """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe."""
         if self.path is None or not self.rewindable:
-            raise InputError(
-                f"{why}, so it cannot come from a pipe", path=self.name, remedy="save it as a file first"
-            )
+            raise InputError(f"{why}, so it cannot come from a pipe", path=self.name, remedy="save it as a file first")
         return self.path
 
     def position_bytes(self) -> int:

@@ -32,52 +32,26 @@ class MatrixMarketSource(FileSource):
         """(size line, n, entries, field, symmetry)."""
         end = text_head(self.input, _find_size_line)
         banner = end.start.lower().split()
-        if (
-            len(banner) != 5
-            or banner[:2] != ["%%matrixmarket", "matrix"]
-            or banner[3] not in _FIELDS
-            or banner[4] not in _SYMMETRIES
-        ):
-            raise self.error(
-                "the first line is no Matrix Market banner",
-                line=1,
-                text=end.start,
-                remedy="it must read like '%%MatrixMarket matrix coordinate pattern symmetric'",
-            )
+        if (len(banner) != 5 or banner[:2] != ["%%matrixmarket",
+                                               "matrix"] or banner[3] not in _FIELDS or banner[4] not in _SYMMETRIES):
+            raise self.error("the first line is no Matrix Market banner", line=1, text=end.start,
+                             remedy="it must read like '%%MatrixMarket matrix coordinate pattern symmetric'")
         if banner[2] != "coordinate":
-            raise self.error(
-                "only coordinate matrices are graphs here",
-                line=1,
-                text=end.start,
-                remedy="write the matrix in coordinate form",
-            )
+            raise self.error("only coordinate matrices are graphs here", line=1, text=end.start,
+                             remedy="write the matrix in coordinate form")
         sizes = header_counts(end.text.split(), end, self.name)
         if len(sizes) != 3:
-            raise self.error(
-                "the size line must have three numbers",
-                line=end.number,
-                text=end.text,
-                remedy="rows, columns, entries",
-            )
+            raise self.error("the size line must have three numbers", line=end.number, text=end.text,
+                             remedy="rows, columns, entries")
         if sizes[0] != sizes[1]:
-            raise self.error(
-                f"a {sizes[0]} x {sizes[1]} matrix is not square, so no adjacency matrix",
-                line=end.number,
-                text=end.text,
-                remedy="give a square matrix",
-            )
+            raise self.error(f"a {sizes[0]} x {sizes[1]} matrix is not square, so no adjacency matrix", line=end.number,
+                             text=end.text, remedy="give a square matrix")
         return end, sizes[0], sizes[2], banner[3], banner[4]
 
     def _read_info(self) -> SourceInfo:
         _, n, entries, _, symmetry = self._read_header()
-        return SourceInfo(
-            n_vertices=n,
-            first_id=1,
-            n_entries=entries,
-            directed=symmetry == "general",
-            size_bytes=self.input.size_bytes,
-            format=self.format,
-        )
+        return SourceInfo(n_vertices=n, first_id=1, n_entries=entries, directed=symmetry == "general",
+                          size_bytes=self.input.size_bytes, format=self.format)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad entry and when the counts do not match."""
@@ -92,9 +66,5 @@ class MatrixMarketSource(FileSource):
         self.dropped = {FURTHER_FIELDS if field == "pattern" else "values": int(state[kernels.MORE])}
         if found != entries:
             kind = "cut short" if found < entries else "longer than declared"
-            raise self.error(
-                f"the header declares {entries} entries but there are {found}: the file is {kind}",
-                line=end.number,
-                text=end.text,
-                remedy="mend the size line or fetch the file again",
-            )
+            raise self.error(f"the header declares {entries} entries but there are {found}: the file is {kind}",
+                             line=end.number, text=end.text, remedy="mend the size line or fetch the file again")

@@ -53,12 +53,8 @@ class MetisSource(FileSource):
         words = end.text.split()
         flags = words[2].zfill(3) if len(words) > 2 else "000"
         if not 2 <= len(words) <= 4 or len(flags) != 3 or set(flags) - {"0", "1"}:
-            raise self.error(
-                "the first line is no METIS header",
-                line=end.number,
-                text=end.text,
-                remedy="it must be 'n m', 'n m fmt' or 'n m fmt ncon' with fmt of digits 0 and 1",
-            )
+            raise self.error("the first line is no METIS header", line=end.number, text=end.text,
+                             remedy="it must be 'n m', 'n m fmt' or 'n m fmt ncon' with fmt of digits 0 and 1")
         n, m, *rest = header_counts(words[:2] + words[3:], end, self.name)
         if rest and rest[0] > _MOST_WEIGHTS:
             raise self.error(f"the header declares more than {_MOST_WEIGHTS} weights a vertex",
@@ -68,15 +64,8 @@ class MetisSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         header = self._read_header()
-        return SourceInfo(
-            n_vertices=header.n,
-            first_id=1,
-            n_entries=2 * header.m,
-            directed=False,
-            size_bytes=self.input.size_bytes,
-            format=self.format,
-            both_directions=True,
-        )
+        return SourceInfo(n_vertices=header.n, first_id=1, n_entries=2 * header.m, directed=False,
+                          size_bytes=self.input.size_bytes, format=self.format, both_directions=True)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad row, for wrong counts and for an edge that
@@ -95,9 +84,7 @@ class MetisSource(FileSource):
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
                         "edge weights": found * (header.period - 1)}
 
-    def _neighbours(
-        self, stream: ByteStream, header: _Header, state: Any, capacity: int
-    ) -> Iterator[EdgeBatch]:
+    def _neighbours(self, stream: ByteStream, header: _Header, state: Any, capacity: int) -> Iterator[EdgeBatch]:
         """Batches of `capacity` pairs; leaves the number of rows in `state`."""
         wording = Wording(self.name, least=1, largest=header.n)
         layout = np.array([header.sizes + header.weights, header.period, header.n], np.int64)
@@ -117,21 +104,15 @@ class MetisSource(FileSource):
             yield EdgeBatch(src[:count], dst[:count])
 
     def _check_counts(self, header: _Header, rows: int, entries: int) -> None:
-        where: dict[str, Any] = {
-            "line": header.end.number,
-            "text": header.end.text,
-            "remedy": "mend the header or fetch the file again",
-        }
+        where: dict[str, Any] = {"line": header.end.number, "text": header.end.text,
+                                 "remedy": "mend the header or fetch the file again"}
         if rows < header.n:
             raise self.error(f"the header declares {header.n} rows but there are {rows}", **where)
         if entries == header.m != 0:
             where["remedy"] = "list every edge in the rows of both its ends"
         if entries != 2 * header.m:
-            raise self.error(
-                f"the header declares {header.m} edges, so {2 * header.m} neighbours, but the rows "
-                f"list {entries}",
-                **where,
-            )
+            raise self.error(f"the header declares {header.m} edges, so {2 * header.m} neighbours, but the rows "
+                             f"list {entries}", **where)
 
 
 def _with_line_end(blocks: Iterator[Any]) -> Iterator[Any]:

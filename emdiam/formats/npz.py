@@ -71,9 +71,7 @@ class NpzSource(FileSource):
         try:
             return archive.open(name + ".npy")
         except KeyError as error:
-            raise self.error(
-                f"the archive has no member {name}: no SciPy sparse matrix", remedy=_REMEDY
-            ) from error
+            raise self.error(f"the archive has no member {name}: no SciPy sparse matrix", remedy=_REMEDY) from error
         except _DAMAGE as error:
             raise self.error(f"its member {name} cannot be read ({error})", remedy=_REMEDY) from error
 
@@ -87,9 +85,7 @@ class NpzSource(FileSource):
         try:
             data = member.read(size)
         except _DAMAGE as error:
-            raise self.error(
-                f"its member {name} is damaged ({error})", remedy="fetch or write it again"
-            ) from error
+            raise self.error(f"its member {name} is damaged ({error})", remedy="fetch or write it again") from error
         self._consumed += len(data)
         return data
 
@@ -104,10 +100,8 @@ class NpzSource(FileSource):
             raise self.error(f"the sides of its matrix are {sides.dtype}, not integers", remedy=_REMEDY)
         shape = sides.tolist()
         if len(shape) != 2 or shape[0] != shape[1] or not 0 <= shape[0] < 2**63:
-            raise self.error(
-                f"a matrix of shape {tuple(shape)} is not square, so no adjacency matrix",
-                remedy="give a square matrix",
-            )
+            raise self.error(f"a matrix of shape {tuple(shape)} is not square, so no adjacency matrix",
+                             remedy="give a square matrix")
         return kind, shape[0]
 
     def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str) -> ArrayStream:
@@ -115,9 +109,7 @@ class NpzSource(FileSource):
         member = stack.enter_context(self._member(archive, name))
         shape, dtype = self._header(member, name)
         if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in "iu":
-            raise self.error(
-                f"its member {name} is {dtype}{list(shape)}, not a row of integers", remedy=_REMEDY
-            )
+            raise self.error(f"its member {name} is {dtype}{list(shape)}, not a row of integers", remedy=_REMEDY)
 
         def error(what: str, index: int) -> InputError:
             return self.error(what, text=f"{name}[{index}]", remedy="write it again")
@@ -136,13 +128,8 @@ class NpzSource(FileSource):
         with self._open() as archive, ExitStack() as stack:
             kind, n = self._header_facts(archive)
             entries = self._array(stack, archive, _ARRAYS[kind][1]).length
-        return SourceInfo(
-            n_vertices=n,
-            n_entries=entries,
-            directed=True,
-            size_bytes=self.input.size_bytes,
-            format=self.format,
-        )
+        return SourceInfo(n_vertices=n, n_entries=entries, directed=True, size_bytes=self.input.size_bytes,
+                          format=self.format)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged archive and for indices outside n."""
@@ -159,13 +146,9 @@ class NpzSource(FileSource):
             for batch in csr_batches(first, second, batch_bytes, n):
                 yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src)
 
-    def _coo_batches(
-        self, rows: ArrayStream, columns: ArrayStream, n: int, batch_bytes: int
-    ) -> Iterator[EdgeBatch]:
+    def _coo_batches(self, rows: ArrayStream, columns: ArrayStream, n: int, batch_bytes: int) -> Iterator[EdgeBatch]:
         if rows.length != columns.length:
-            raise self.error(
-                f"its members row and col have {rows.length} and {columns.length} items", remedy=_REMEDY
-            )
+            raise self.error(f"its members row and col have {rows.length} and {columns.length} items", remedy=_REMEDY)
         while rows.index < rows.length:
             at = rows.index
             src, dst = rows.take(pairs_per_batch(batch_bytes)), columns.take(pairs_per_batch(batch_bytes))

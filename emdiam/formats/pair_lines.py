@@ -22,9 +22,8 @@ def comment_table(starts: str) -> Any:
     return table
 
 
-def pair_batches(
-    stream: ByteStream, comments: str, wording: Wording, batch_bytes: int, state: Any
-) -> Iterator[EdgeBatch]:
+def pair_batches(stream: ByteStream, comments: str, wording: Wording, batch_bytes: int,
+                 state: Any) -> Iterator[EdgeBatch]:
     """int64 pairs of the rest of `stream`. state : a fresh one of the kernels, with the number of the next line;
     afterwards it also has how many lines have more fields.
 

@@ -56,23 +56,17 @@ class ParquetSource(FileSource):
     def _open(self) -> pq.ParquetFile:
         path = self.input.require_file("a Parquet file has its table of contents at its end")
         if self.input.compression is not None:
-            raise self.error(
-                "a compressed Parquet file cannot be read in place", remedy="decompress it first"
-            )
+            raise self.error("a compressed Parquet file cannot be read in place", remedy="decompress it first")
         try:
-            file = pq.ParquetFile(
-                path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True
-            )
+            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
             str([(field.name, field.type) for field in file.schema_arrow])  # all names are decoded
             return file
         except UnicodeDecodeError as error:
-            raise self.error(
-                "the name of a column is not UTF-8 text", text=repr(error.object), remedy="rename the column"
-            ) from error
+            raise self.error("the name of a column is not UTF-8 text", text=repr(error.object),
+                             remedy="rename the column") from error
         except _DAMAGE as error:
-            raise self.error(
-                f"not a Parquet file, or cut short ({_first_line(error)})", remedy="fetch or write it again"
-            ) from error
+            raise self.error(f"not a Parquet file, or cut short ({_first_line(error)})",
+                             remedy="fetch or write it again") from error
 
     def _columns(self, schema: pa.Schema) -> _Columns:
         """The two id columns: those named like an edge, else the first two integers, else the first
@@ -92,9 +86,8 @@ class ParquetSource(FileSource):
             if schema.names.count(name) > 1:
                 raise self.error("two columns have the same name", text=name, remedy=_REMEDY)
         if self.ids == "int" and kinds[named[0]] != "int":
-            raise self.error(
-                f"columns {names[0]} and {names[1]} hold strings, not integers", remedy="leave out --ids int"
-            )
+            raise self.error(f"columns {names[0]} and {names[1]} hold strings, not integers",
+                             remedy="leave out --ids int")
         return _Columns(names, kinds[named[0]])
 
     def _read_info(self) -> SourceInfo:
@@ -104,9 +97,8 @@ class ParquetSource(FileSource):
         if rows <= 0:
             raise self.error("the table has no rows", remedy="fetch or write it again")
         kind = columns.kind if self.ids == "auto" else self.ids
-        return SourceInfo(
-            n_entries=rows, directed=True, id_kind=kind, size_bytes=self.input.size_bytes, format=self.format
-        )
+        return SourceInfo(n_entries=rows, directed=True, id_kind=kind, size_bytes=self.input.size_bytes,
+                          format=self.format)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged file, missing, negative or too large ids."""
@@ -131,9 +123,8 @@ class ParquetSource(FileSource):
             try:
                 batch = next(batches, None)
             except _DAMAGE as error:
-                raise self.error(
-                    f"the data are damaged ({_first_line(error)})", remedy="fetch or write it again"
-                ) from error
+                raise self.error(f"the data are damaged ({_first_line(error)})",
+                                 remedy="fetch or write it again") from error
             if batch is None:
                 return
             if batch.num_rows:
@@ -157,20 +148,15 @@ class ParquetSource(FileSource):
         wrong = ids < 0 if ids.dtype.kind == "i" else ids > np.uint64(2**63 - 1)
         if wrong.any():
             row = int(np.argmax(wrong))
-            raise self.error(
-                f"column {name} has an id outside 0..2^63 - 1 in row {done + row + 1}",
-                text=str(ids[row]),
-                remedy="keep such ids as names with --ids string",
-            )
+            raise self.error(f"column {name} has an id outside 0..2^63 - 1 in row {done + row + 1}", text=str(ids[row]),
+                             remedy="keep such ids as names with --ids string")
         return ids.astype(np.int64, copy=False)
 
     def _no_empty(self, strings: Any, name: str, done: int) -> Any:
         empty = pc.equal(pc.binary_length(strings), 0).to_numpy(zero_copy_only=False)
         if empty.any():
-            raise self.error(
-                f"column {name} has an empty id in row {done + int(np.argmax(empty)) + 1}",
-                remedy="drop rows without an id",
-            )
+            raise self.error(f"column {name} has an empty id in row {done + int(np.argmax(empty)) + 1}",
+                             remedy="drop rows without an id")
         return strings
 
     def position_bytes(self) -> int:

@@ -32,21 +32,14 @@ def sniff(head: bytes, name: str) -> str:
     if head.startswith(b"PK\x03\x04"):
         return "npz"
     if b"\0" in head:
-        raise InputError(
-            "binary data of no known format",
-            path=name,
-            byte=head.index(b"\0"),
-            remedy="name the format with --format",
-        )
+        raise InputError("binary data of no known format", path=name, byte=head.index(b"\0"),
+                         remedy="name the format with --format")
     if head[:14].lower() == b"%%matrixmarket":
         return "matrix-market"
     for pattern, foreign in _FOREIGN:
         if pattern.match(head):
-            raise InputError(
-                f"this looks like {foreign}, for which there is no reader",
-                path=name,
-                remedy="write it as an edge list, or name the format with --format",
-            )
+            raise InputError(f"this looks like {foreign}, for which there is no reader", path=name,
+                             remedy="write it as an edge list, or name the format with --format")
     if _is_dimacs(head):
         return "dimacs"
     return "csv" if _has_header(head) else "edgelist"

@@ -52,12 +52,8 @@ class RawStream:
         try:
             return self._file.read(size) or b""
         except OSError as error:
-            self.fault = InputError(
-                f"reading fails ({error.strerror or error})",
-                path=self.name,
-                byte=self.consumed,
-                remedy="check the disk and the file",
-            )
+            self.fault = InputError(f"reading fails ({error.strerror or error})", path=self.name, byte=self.consumed,
+                                    remedy="check the disk and the file")
             raise self.fault from error
 
     def peek(self, size: int) -> bytes:
@@ -181,9 +177,7 @@ class ByteStream:
             if cut
             else f"the {self.compression} data are damaged ({error})"
         )
-        return InputError(
-            what, path=self.raw.name, byte=self.raw.consumed, remedy="fetch or compress the file again"
-        )
+        return InputError(what, path=self.raw.name, byte=self.raw.consumed, remedy="fetch or compress the file again")
 
     def read(self, size: int) -> bytes:
         """At most `size` bytes; empty only at the end."""
@@ -253,6 +247,5 @@ def open_raw(path: Path) -> RawStream:
     try:
         return RawStream(open(path, "rb", buffering=0), str(path))
     except OSError as error:
-        raise InputError(
-            f"cannot be read ({error.strerror or error})", path=path, remedy="check its permissions"
-        ) from error
+        raise InputError(f"cannot be read ({error.strerror or error})", path=path,
+                         remedy="check its permissions") from error

@@ -19,9 +19,8 @@ from .streams import ByteStream
 _PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
 
 
-def string_batches(
-    stream: ByteStream, comments: str, wording: Wording, batch_bytes: int, state: Any
-) -> Iterator[EdgeBatch]:
+def string_batches(stream: ByteStream, comments: str, wording: Wording, batch_bytes: int,
+                   state: Any) -> Iterator[EdgeBatch]:
     """UTF-8 string pairs of the rest of `stream` as pyarrow string arrays. state : as in pair_batches.
 
     Raises InputError with line number and text at a line with one field or invalid UTF-8.
@@ -67,11 +66,6 @@ def _encoding_error(block: Any, spans: Any, name: str, first_line: int) -> Input
         except UnicodeDecodeError:
             before = block[:begin_a].tobytes()
             ends = before.count(b"\n") + before.replace(b"\r\n", b"\n").count(b"\r")
-            return InputError(
-                "an id is not UTF-8 text",
-                path=name,
-                line=first_line + ends,
-                text=line_text(block, begin_a),
-                remedy="convert the file to UTF-8",
-            )
+            return InputError("an id is not UTF-8 text", path=name, line=first_line + ends,
+                              text=line_text(block, begin_a), remedy="convert the file to UTF-8")
     raise AssertionError("pyarrow refuses strings that Python decodes")

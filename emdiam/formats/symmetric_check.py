@@ -11,9 +11,8 @@ from .symmetry import Balance, find_one_way
 _SEARCH_BATCH_BYTES = 1 << 20
 
 
-def checked_symmetric(
-    source: FileSource, read: Callable[[int], Iterator[EdgeBatch]], batch_bytes: int
-) -> Iterator[EdgeBatch]:
+def checked_symmetric(source: FileSource, read: Callable[[int], Iterator[EdgeBatch]],
+                      batch_bytes: int) -> Iterator[EdgeBatch]:
     """The batches of `read(batch_bytes)`; InputError at their end if some edge is listed in one
     direction only. A file is then read twice more to name such an edge."""
     balance = Balance()
@@ -24,7 +23,5 @@ def checked_symmetric(
         return
     found = find_one_way(lambda: read(_SEARCH_BATCH_BYTES)) if source.rewindable else None
     example = f": vertex {found[0]} lists {found[1]} but not the other way round" if found else ""
-    raise source.error(
-        f"the graph is not symmetric{example}",
-        remedy="list every edge at both its ends, or convert an edge list instead",
-    )
+    raise source.error(f"the graph is not symmetric{example}",
+                       remedy="list every edge at both its ends, or convert an edge list instead")

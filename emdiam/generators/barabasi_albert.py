@@ -12,26 +12,13 @@ beyond the batch. Barabasi, Albert 1999. Diameter: no formula.
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..hashing import below, draw
 from ..jit import kernel
-from .source import Facts, GeneratedSource, Ids, Request, required_vertices
-
-
-class BarabasiAlbert(GeneratedSource):
-    """Preferential attachment with m edges per new vertex."""
-
-    def __init__(self, request: Request, facts: Facts) -> None:
-        super().__init__(request, facts)
-        self._m = request.values["m"]
-        self._key = request.key("ends")
-
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        _attachments(self._key, self._m, first, src, dst)
-        return src, dst, stop
+from .source import EdgeSlots, Request, required_vertices
 
 
 @kernel
@@ -56,9 +43,8 @@ def _attachments(key, m, first, src, dst):
             end = np.int64(below(draw(key, np.uint64(edge)), np.uint64(2 * m * (edge // m))))
 
 
-def barabasi_albert(request: Request) -> BarabasiAlbert:
-    """Preferential attachment on n > m vertices."""
+def barabasi_albert(request: Request) -> EdgeSlots:
+    """Preferential attachment on n > m vertices, each of which brings m edges."""
     m = request.values["m"]
     n = required_vertices(request, m + 1)
-    edges = m * (n - m)
-    return BarabasiAlbert(request, Facts(n, edges, n_entries=edges, values={"m": m}))
+    return EdgeSlots(request, n, m * (n - m), partial(_attachments, request.key("ends"), m), values={"m": m})

@@ -8,32 +8,17 @@ Erdos, Renyi 1959. Diameter: no formula.
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
 from ..errors import InputError
 from ..jit import kernel
 from .permutation import permutation_bits, permute, round_keys
-from .source import MAX_SLOTS, Facts, GeneratedSource, Ids, Request, required_vertices
+from .source import MAX_SLOTS, EdgeSlots, Request, required_vertices
 
 DEFAULT_AVERAGE_DEGREE = 8.0
 _ONE = np.uint64(1)
-
-
-class ErdosRenyi(GeneratedSource):
-    """m distinct edges among n vertices."""
-
-    def __init__(self, request: Request, facts: Facts) -> None:
-        super().__init__(request, facts)
-        self._n_pairs = facts.n_vertices * (facts.n_vertices - 1) // 2
-        self._bits = permutation_bits(max(1, self._n_pairs))
-        self._keys = round_keys(request, "pairs", self._bits)
-
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        _pair_edges(self._keys, self._bits, np.uint64(self._n_pairs), first, src, dst)
-        return src, dst, stop
 
 
 @kernel
@@ -61,12 +46,13 @@ def _edge_count(request: Request, n: int, pairs: int) -> int:
     return int(edges)
 
 
-def erdos_renyi(request: Request) -> ErdosRenyi:
+def erdos_renyi(request: Request) -> EdgeSlots:
     """G(n, m) with m = edges, or average_degree * n / 2."""
     n = required_vertices(request)
     pairs = n * (n - 1) // 2
     if pairs > MAX_SLOTS:
         raise InputError("an erdos-renyi graph has at most 3037000500 vertices", text=str(n),
                          remedy="ask for fewer, or use regular or watts-strogatz with p=1")
-    m = _edge_count(request, n, pairs)
-    return ErdosRenyi(request, Facts(n, m, n_entries=m, values={"edges": m}))
+    m, bits = _edge_count(request, n, pairs), permutation_bits(max(1, pairs))
+    fill = partial(_pair_edges, round_keys(request, "pairs", bits), bits, np.uint64(pairs))
+    return EdgeSlots(request, n, m, fill, values={"edges": m})

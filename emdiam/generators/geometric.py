@@ -120,11 +120,11 @@ def _near_pairs(grid, near, cell, first, stop, pair):
         total = _gather(grid, near, cell)
         end = min(stop, first_ids[cell + 1])
         for v in range(start, end):
-            own = v - first_ids[cell]
-            if count + total - own - 1 > len(src):
+            place = v - first_ids[cell]
+            if count + total - place - 1 > len(src):
                 return v, count
-            for i in range(own + 1, total):
-                dx, dy = points[i, 0] - points[own, 0], points[i, 1] - points[own, 1]
+            for i in range(place + 1, total):
+                dx, dy = points[i, 0] - points[place, 0], points[i, 1] - points[place, 1]
                 if dx * dx + dy * dy <= limit:
                     src[count], dst[count] = v, ids[i]
                     count += 1

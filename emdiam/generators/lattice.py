@@ -98,9 +98,8 @@ def _axis_edges(sides: tuple[int, ...], wrap: bool) -> int:
 
 def _lattice(request: Request, sides: tuple[int, ...], wrap: bool, values: dict[str, Any]) -> Lattice:
     diameter = sum(s // 2 if wrap else s - 1 for s in sides)
-    facts = Facts(math.prod(sides), math.prod(sides), edges_per_slot=len(sides),
-                  n_entries=_axis_edges(sides, wrap), known_diameter=diameter,
-                  memory_bytes=16 * len(sides), values=values)
+    facts = Facts(math.prod(sides), math.prod(sides), edges_per_slot=len(sides), n_entries=_axis_edges(sides, wrap),
+                  known_diameter=diameter, memory_bytes=16 * len(sides), values=values)
     return Lattice(request, facts, sides, wrap)
 
 
@@ -126,8 +125,7 @@ def hypercube(request: Request) -> Lattice:
     dimension, vertices = request.values["dimension"], request.vertices
     if dimension is None:
         if vertices is None:
-            raise InputError("a hypercube needs its dimension",
-                             remedy="give dimension, or 2^dimension vertices")
+            raise InputError("a hypercube needs its dimension", remedy="give dimension, or 2^dimension vertices")
         dimension = power_of_two(vertices, "hypercube")
     elif vertices is not None and vertices != 1 << dimension:
         raise InputError(f"dimension and vertices disagree: dimension {dimension} makes {1 << dimension} "

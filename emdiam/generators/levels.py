@@ -28,9 +28,8 @@ import numpy as np
 from ..errors import InputError
 from ..hashing import below, draw
 from ..jit import kernel
-from .numbering import Numbering
-from .permutation import permutation_bits, permute, round_keys
-from .source import MAX_SLOTS, Facts, GeneratedSource, Ids, Request, required_vertices
+from .permutation import Numbering, permutation_bits, permute, round_keys
+from .source import MAX_SLOTS, EdgeSlots, Ids, Request, required_vertices
 
 # Edges of the paper's two graphs, of 2^28 vertices each (section 4).
 PAPER_VERTICES, PAPER_SQRT_EDGES, PAPER_LINEAR_EDGES = 1 << 28, 1_127_310_556, 903_876_452
@@ -65,31 +64,6 @@ def level_shape(n: int, levels: int) -> LevelShape:
     n_wide_pairs = (below_wide - below_root) * width
     return LevelShape(width, n_wide, below_root, below_wide, n_wide_pairs,
                       n_wide_pairs + (n - below_wide) * (width - 1))
-
-
-class Levels(GeneratedSource):
-    """The level graph. n_levels : x. root : id of the vertex of level 0."""
-
-    def __init__(self, request: Request, facts: Facts, n_levels: int) -> None:
-        super().__init__(request, facts)
-        self.n_levels = n_levels
-        self._shape = level_shape(facts.n_vertices, n_levels)
-        self._numbering = Numbering(request, facts.n_vertices)
-        self.root = self._numbering.id_of(0)
-        self._link_key = request.key("links")
-        self._bits = permutation_bits(max(1, self._shape.n_pairs))
-        self._pair_keys = round_keys(request, "pairs", self._bits)
-
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        n_links = min(max(self.n_vertices - 1 - first, 0), stop - first)
-        _links(self._shape, self._link_key, first + 1, src[:n_links], dst[:n_links])
-        _further_edges(self._shape, self._link_key, (self._pair_keys, self._bits),
-                       first + n_links - (self.n_vertices - 1), src[n_links:], dst[n_links:])
-        self._numbering.apply(src)
-        self._numbering.apply(dst)
-        return src, dst, stop
 
 
 @kernel
@@ -160,9 +134,8 @@ def level_count(n: int, levels: str | int) -> int:
         return max(least, n // 4)
     count = int(levels)
     if not least <= count <= n:
-        raise InputError(f"{n} vertices can be in {least} to {n} levels" if n > 1 else
-                         "a single vertex is one level", text=str(levels),
-                         remedy="level 0 has one vertex, every level has at least one")
+        raise InputError(f"{n} vertices can be in {least} to {n} levels" if n > 1 else "a single vertex is one level",
+                         text=str(levels), remedy="level 0 has one vertex, every level has at least one")
     return count
 
 
@@ -181,27 +154,36 @@ def default_edges(n: int, levels: str | int) -> int:
     return round(n * edges / PAPER_VERTICES)
 
 
-def _edge_count(request: Request, n: int, most: int) -> int:
-    """The edges as asked for, or by default; from n - 1 to `most`."""
+def _edge_count(request: Request, n: int, limit: int) -> int:
+    """The edges as asked for, or by default; from n - 1 to `limit`."""
     edges: int | None = request.values["edges"]
     if edges is None:
-        return min(default_edges(n, request.values["levels"]), most)
-    if not n - 1 <= edges <= most:
-        raise InputError(f"these levels can have {n - 1} to {most} edges", text=str(edges),
+        return min(default_edges(n, request.values["levels"]), limit)
+    if not n - 1 <= edges <= limit:
+        raise InputError(f"these levels can have {n - 1} to {limit} edges", text=str(edges),
                          remedy="every vertex has one link to the level before it; for more edges ask for "
                                 "fewer levels")
     return edges
 
 
-def levels(request: Request) -> Levels:
+def levels(request: Request) -> EdgeSlots:
     """The level graph of n vertices, with `levels` levels and `edges` edges."""
     n = required_vertices(request)
     n_levels = level_count(n, request.values["levels"])
-    most = n - 1 + level_shape(n, n_levels).n_pairs
-    if most > MAX_SLOTS:
+    shape = level_shape(n, n_levels)
+    limit = n - 1 + shape.n_pairs
+    if limit > MAX_SLOTS:
         raise InputError("there would be more than 2^62 pairs of vertices in consecutive levels",
                          text=f"{n} vertices, {n_levels} levels", remedy="ask for more levels or fewer vertices")
-    m = _edge_count(request, n, most)
-    return Levels(request, Facts(n, m, n_entries=m,
-                                 values={"levels": n_levels, "edges": m, "layout": request.values["layout"]}),
-                  n_levels)
+    m, layout = _edge_count(request, n, limit), request.values["layout"]
+    numbering = Numbering(request, n, layout == "random")
+    link_key, bits = request.key("links"), permutation_bits(max(1, shape.n_pairs))
+    permutation = round_keys(request, "pairs", bits), bits
+
+    def fill(first: int, src: Ids, dst: Ids) -> None:
+        n_links = min(max(n - 1 - first, 0), len(src))
+        _links(shape, link_key, first + 1, src[:n_links], dst[:n_links])
+        _further_edges(shape, link_key, permutation, first + n_links - (n - 1), src[n_links:], dst[n_links:])
+        numbering.apply(src, dst)
+
+    return EdgeSlots(request, n, m, fill, values={"levels": n_levels, "edges": m, "layout": layout})

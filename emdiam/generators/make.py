@@ -36,8 +36,7 @@ class GenerateReport:
 
     def to_dict(self) -> dict[str, Any]:
         """The conversion's report as a plain dict, with known_diameter and description."""
-        return {**self.report.to_dict(), "known_diameter": self.known_diameter,
-                "description": self.description}
+        return {**self.report.to_dict(), "known_diameter": self.known_diameter, "description": self.description}
 
 
 def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
@@ -75,8 +74,7 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
 
 
 def generate(name: str, target: str | Path, *, vertices: int | None = None, seed: int = 0,
-             parameters: Mapping[str, Value] | None = None,
-             options: ConvertOptions | None = None) -> GenerateReport:
+             parameters: Mapping[str, Value] | None = None, options: ConvertOptions | None = None) -> GenerateReport:
     """Generate a graph straight into a store at `target`, within `options.memory_bytes`.
 
     The first five parameters are those of `make_source`; options : as for a conversion.

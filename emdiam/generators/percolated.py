@@ -37,21 +37,16 @@ class Percolated(Lattice):
 
 
 @kernel
-def _kept(number, threshold):
-    return (number >> _S11) < threshold
-
-
-@kernel
 def _thin(key, threshold, by_site, src, dst):
-    """Move the kept edges to the front; their number."""
+    """Move the edges that stay to the front; their number."""
     count = 0
     for i in range(len(src)):
         u, v = np.uint64(src[i]), np.uint64(dst[i])
         if by_site:
-            kept = _kept(draw(key, u), threshold) and _kept(draw(key, v), threshold)
+            stays = draw(key, u) >> _S11 < threshold and draw(key, v) >> _S11 < threshold
         else:
-            kept = _kept(draw(draw(key, u), v), threshold)
-        if kept:
+            stays = draw(draw(key, u), v) >> _S11 < threshold
+        if stays:
             src[count], dst[count] = src[i], dst[i]
             count += 1
     return count

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from ..hashing import draw
 from ..jit import kernel
-from .source import Request
+from .source import Ids, Request
 
 LEAST_ROUNDS = 6
 EXCESS_BITS = 20  # the rounds bring that excess to about 2^-EXCESS_BITS
@@ -62,3 +62,29 @@ def unpermute(keys, bits, n, image):
         value = (high << low_bits) | low
         if value < n:
             return value
+
+
+class Numbering:
+    """From natural ids 0..n-1 to the ids of the graph: as the class numbers its vertices (natural), or permuted.
+
+    A random layout keeps the order of rows on disk from revealing the structure (Ajwani, Beckmann, Meyer, Veith
+    2012, section 4, "Graph classes", of their synthetic graphs).
+
+    n : number of vertices, at least 1. permuted : whether the ids are permuted, by the seed.
+    """
+
+    def __init__(self, request: Request, n: int, permuted: bool) -> None:
+        self._n, self._bits = n, permutation_bits(n)
+        self._keys = round_keys(request, "ids", self._bits) if permuted else None
+
+    def apply(self, *arrays: Ids) -> None:
+        """Replace natural ids in each int64[k] by those of the graph, in place."""
+        for ids in arrays:
+            if self._keys is not None:
+                _permute_ids(self._keys, self._bits, np.uint64(self._n), ids)
+
+
+@kernel
+def _permute_ids(keys, bits, n, ids):
+    for i in range(len(ids)):
+        ids[i] = np.int64(permute(keys, bits, n, np.uint64(ids[i])))

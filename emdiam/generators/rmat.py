@@ -17,41 +17,35 @@ import numpy.typing as npt
 from ..errors import InputError
 from ..hashing import draw
 from ..jit import kernel
-from .alias import alias_table
 from .lattice import power_of_two
-from .permutation import permute, round_keys
-from .source import Facts, GeneratedSource, Ids, Request, required_vertices
+from .permutation import Numbering
+from .source import EdgeSlots, Ids, Request, required_vertices
 
 LEVELS = 4  # levels per draw: 4^LEVELS outcomes fit the 8 bits of an alias
+_FULL = 1 << 56
 _S8 = np.uint64(8)
 _LOW_8 = np.uint64(255)
 
 
-class Rmat(GeneratedSource):
-    """R-MAT pairs; `permuted` = Graph500's Kronecker graph."""
+def alias_table(probabilities: npt.NDArray[np.float64]) -> npt.NDArray[np.uint64]:
+    """Packed alias table (Walker 1977, Vose 1991) of at most 256 outcomes, a power of two: a draw in constant time.
 
-    def __init__(self, request: Request, facts: Facts, scale: int, permuted: bool) -> None:
-        super().__init__(request, facts)
-        values = request.values
-        a, b, c = values["a"], values["b"], values["c"]
-        quadrants = (a, b, c, max(0.0, 1.0 - a - b - c))
-        self._key = request.key("quadrants")
-        self._scale = scale
-        self._first_levels = scale % LEVELS or LEVELS
-        self._first_table = alias_table(quadrant_paths(quadrants, self._first_levels))
-        self._table = alias_table(quadrant_paths(quadrants, LEVELS))
-        self._id_keys = round_keys(request, "ids", scale) if permuted else None
-
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        draws = -(-self._scale // LEVELS)
-        _rmat_edges(self._key, self._first_table, self._first_levels, self._table, first * draws, draws,
-                    (src, dst))
-        if self._id_keys is not None:
-            _permute_ids(self._id_keys, self._scale, src)
-            _permute_ids(self._id_keys, self._scale, dst)
-        return src, dst, stop
+    probabilities : float64[k], sum 1.
+    Returns uint64[k]: entry i holds a threshold (upper 56 bits) and an alias (low 8 bits). With a
+    uniform uint64 number r and i = r mod k the outcome is i if (r >> 8) < threshold, else alias.
+    """
+    k = len(probabilities)
+    share = [float(p) * k for p in probabilities]
+    small = [i for i in range(k) if share[i] < 1.0]
+    large = [i for i in range(k) if share[i] >= 1.0]
+    table = [((_FULL - 1) << 8) | i for i in range(k)]  # full: the alias is the outcome itself
+    while small and large:
+        low, high = small.pop(), large[-1]
+        table[low] = (min(int(share[low] * _FULL), _FULL - 1) << 8) | high
+        share[high] -= 1.0 - share[low]
+        if share[high] < 1.0:
+            small.append(large.pop())
+    return np.array(table, dtype=np.uint64)
 
 
 def quadrant_paths(quadrants: tuple[float, ...], levels: int) -> npt.NDArray[np.float64]:
@@ -94,31 +88,31 @@ def _rmat_edges(key, first_table, first_levels, table, first_draw, draws, pair):
         counter += np.uint64(draws)
 
 
-@kernel
-def _permute_ids(keys, bits, ids):
-    n = np.uint64(1) << np.uint64(bits)
-    for i in range(len(ids)):
-        ids[i] = np.int64(permute(keys, bits, n, np.uint64(ids[i])))
-
-
-def _rmat(request: Request, permuted: bool) -> Rmat:
-    vertices = required_vertices(request, 2)
+def _rmat(request: Request, permuted: bool) -> EdgeSlots:
+    vertices, values = required_vertices(request, 2), request.values
     scale = power_of_two(vertices, request.graph_class)
-    values = request.values
-    total = values["a"] + values["b"] + values["c"]
-    if total > 1.0 + 1e-12:
-        raise InputError("a + b + c exceeds 1", text=f"{total:g}",
+    a, b, c = values["a"], values["b"], values["c"]
+    if a + b + c > 1.0 + 1e-12:
+        raise InputError("a + b + c exceeds 1", text=f"{a + b + c:g}",
                          remedy="the fourth quadrant has probability 1 - a - b - c >= 0")
-    pairs = values["edge_factor"] * vertices
-    facts = Facts(vertices, pairs, n_entries=pairs, memory_bytes=4096, values=dict(values))
-    return Rmat(request, facts, scale, permuted)
+    quadrants = a, b, c, max(0.0, 1.0 - a - b - c)
+    key, draws, first_levels = request.key("quadrants"), -(-scale // LEVELS), scale % LEVELS or LEVELS
+    first_table, table = (alias_table(quadrant_paths(quadrants, levels)) for levels in (first_levels, LEVELS))
+    numbering = Numbering(request, vertices, permuted)
+
+    def fill(first: int, src: Ids, dst: Ids) -> None:
+        _rmat_edges(key, first_table, first_levels, table, first * draws, draws, (src, dst))
+        numbering.apply(src, dst)
+
+    return EdgeSlots(request, vertices, values["edge_factor"] * vertices, fill, memory_bytes=4096,
+                     values=dict(values))
 
 
-def rmat(request: Request) -> Rmat:
+def rmat(request: Request) -> EdgeSlots:
     """R-MAT with natural ids."""
     return _rmat(request, permuted=False)
 
 
-def kronecker(request: Request) -> Rmat:
+def kronecker(request: Request) -> EdgeSlots:
     """Graph500's Kronecker graph: R-MAT with permuted ids."""
     return _rmat(request, permuted=True)

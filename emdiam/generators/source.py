@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -158,6 +158,25 @@ class GeneratedSource(ABC):
 
         `room` is at least edges_per_slot, or enough for all slots of the range; next > first.
         """
+
+
+class EdgeSlots(GeneratedSource):
+    """A source whose slots are the edges 0 .. n_edges - 1, all of which are listed.
+
+    fill : called with (first, src, dst), writes the edges first, first + 1, ... into int64[k] src and dst.
+    facts : further ones, by the names of `Facts`.
+    """
+
+    def __init__(self, request: Request, n_vertices: int, n_edges: int, fill: Callable[[int, Ids, Ids], None],
+                 **facts: Any) -> None:
+        super().__init__(request, Facts(n_vertices, n_edges, n_entries=n_edges, **facts))
+        self._fill = fill
+
+    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
+        stop = min(stop, first + room)
+        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
+        self._fill(first, src, dst)
+        return src, dst, stop
 
 
 def required_vertices(request: Request, least: int = 1) -> int:

@@ -9,31 +9,16 @@ Watts, Strogatz 1998. Diameter: ceil(floor(n / 2) / (k / 2)) when p = 0, else no
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from ..errors import InputError
 from ..hashing import below, draw
 from ..jit import kernel
-from .source import Facts, GeneratedSource, Ids, Request, required_vertices
+from .source import EdgeSlots, Request, required_vertices
 
 _S11 = np.uint64(11)
-
-
-class WattsStrogatz(GeneratedSource):
-    """The rewired ring."""
-
-    def __init__(self, request: Request, facts: Facts) -> None:
-        super().__init__(request, facts)
-        self._half = request.values["k"] // 2
-        self._threshold = np.uint64(round(request.values["p"] * 2**53))
-        self._coin_key, self._end_key = request.key("coin"), request.key("end")
-
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        ring = (self.n_vertices, self._half, self._threshold)
-        _ring_edges(ring, self._coin_key, self._end_key, first, src, dst)
-        return src, dst, stop
 
 
 @kernel
@@ -57,13 +42,14 @@ def _ring_edges(ring, coin_key, end_key, first, src, dst):
             v, j = v + 1, 1
 
 
-def watts_strogatz(request: Request) -> WattsStrogatz:
+def watts_strogatz(request: Request) -> EdgeSlots:
     """The small world with even k < n and rewiring probability p."""
     k, p = request.values["k"], request.values["p"]
     n = required_vertices(request, 3)
     if k % 2 or k >= n:
         raise InputError("k must be even and less than the number of vertices", text=str(k),
                          remedy=f"choose an even k from 2 to {(n - 1) // 2 * 2}")
-    m = n * (k // 2)
-    diameter = -(-(n // 2) // (k // 2)) if p == 0.0 else None
-    return WattsStrogatz(request, Facts(n, m, n_entries=m, known_diameter=diameter, values={"k": k, "p": p}))
+    ring = n, k // 2, np.uint64(round(p * 2**53))
+    return EdgeSlots(request, n, n * (k // 2),
+                     partial(_ring_edges, ring, request.key("coin"), request.key("end")),
+                     known_diameter=-(-(n // 2) // (k // 2)) if p == 0.0 else None, values={"k": k, "p": p})

@@ -15,31 +15,12 @@ for k3 = 1 the longer of k1 and, where there are two leaves, 2.
 
 from __future__ import annotations
 
-import numpy as np
-
 from ..errors import InputError
 from ..jit import kernel
-from .numbering import Numbering
-from .source import Facts, GeneratedSource, Ids, Request
+from .permutation import Numbering
+from .source import EdgeSlots, Ids, Request
 
 DEFAULT_FANS = (10, 100)  # k1, k2 of the paper's experiments
-
-
-class WorstCase(GeneratedSource):
-    """Fans on lists on a spine. fans : (k1, k2, k3)."""
-
-    def __init__(self, request: Request, facts: Facts, fans: tuple[int, int, int]) -> None:
-        super().__init__(request, facts)
-        self.fans = fans
-        self._numbering = Numbering(request, facts.n_vertices)
-
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        _parents(self.fans[0], self.fans[1], first, src, dst)
-        self._numbering.apply(src)
-        self._numbering.apply(dst)
-        return src, dst, stop
 
 
 @kernel
@@ -87,11 +68,15 @@ def _request_fans(request: Request) -> tuple[int, int, int]:
     return k1, k2, vertices // (k1 + k2)
 
 
-def worst_case(request: Request) -> WorstCase:
+def worst_case(request: Request) -> EdgeSlots:
     """The worst case with the given fans (k1, k2, k3), or (k1, k2) and at most `vertices` vertices."""
-    fans = _request_fans(request)
-    k1, k2, k3 = fans
-    n = k3 * (k1 + k2)
-    facts = Facts(n, n - 1, n_entries=n - 1, known_diameter=worst_case_diameter(k1, k2, k3),
-                  values={"fans": ",".join(map(str, fans)), "layout": request.values["layout"]})
-    return WorstCase(request, facts, fans)
+    k1, k2, k3 = _request_fans(request)
+    n, layout = k3 * (k1 + k2), request.values["layout"]
+    numbering = Numbering(request, n, layout == "random")
+
+    def fill(first: int, src: Ids, dst: Ids) -> None:
+        _parents(k1, k2, first, src, dst)
+        numbering.apply(src, dst)
+
+    return EdgeSlots(request, n, n - 1, fill, known_diameter=worst_case_diameter(k1, k2, k3),
+                     values={"fans": f"{k1},{k2},{k3}", "layout": layout})

@@ -13,9 +13,9 @@ import pytest
 from scipy import stats
 
 from emdiam.generators import make_source
-from emdiam.generators.alias import alias_table
 from emdiam.generators.permutation import permutation_bits, permute, round_keys, unpermute
-from emdiam.generators.regular_factors import factor_edges
+from emdiam.generators.regular import factor_edges
+from emdiam.generators.rmat import alias_table
 from emdiam.generators.source import Request
 from emdiam.hashing import below, draw, unit
 from tests.generators.test_protocol import edge_set, pairs
@@ -140,7 +140,7 @@ def test_regular_replaces_only_what_is_repeated():
     factor_edges(*factors, 0, (src, dst))
     repeats = 12000 - len({(min(e), max(e)) for e in zip(src.tolist(), dst.tolist(), strict=True)})
     assert 10 < repeats < 60  # the expectation is about degree^2 / 4 = 36, less half the degree
-    assert repeats <= len(replaced.slots) <= 2 * repeats
+    assert repeats <= len(replaced) <= 2 * repeats
 
 
 def test_regular_has_a_logarithmic_diameter():
