@@ -43,6 +43,17 @@ def lock_folder(folder: Path, complaint: str, remedy: str) -> int:
 
 
 @contextmanager
+def locked(folder: Path, complaint: str, remedy: str) -> Iterator[None]:
+    """The folder, made if it is missing, is locked inside; see lock_folder. Raises InputError, OSError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = lock_folder(folder, complaint, remedy)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
+@contextmanager
 def whole_file(path: str | Path) -> Iterator[BinaryIO]:
     """A file to write to that is at `path` when the block ends well, whole, even if the machine stops; until then
     it is PATH.partial, which an error removes. A file of that name is replaced. A link, pipe or device (/dev/stdout)

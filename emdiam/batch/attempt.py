@@ -23,7 +23,7 @@ from typing import Any
 import click
 
 from ..addresses import redacted
-from ..units import format_size, peak_rss_bytes
+from ..units import peak_rss_bytes
 from . import commands
 from .folder import DONE, FAILED, STOPPED, TIME_LIMIT, USER, JobFolder, Record
 from .job import Job
@@ -49,28 +49,16 @@ class Attempt:
 
     def words(self, command: click.Command, folder: JobFolder, owned: set[str]) -> list[str]:
         """The command line, from the command on. owned : paths that may be replaced."""
-        job, words = self.job, list(self.job.arguments)
-
-        def add(option: str, *value: str) -> None:
-            if commands.takes(command, option):
-                words.append("--" + "=".join((option, *value)))
-
-        if self.memory is not None:
-            add("memory", str(self.memory))
-        if self.threads is not None and "threads" not in job.options:
-            add("threads", str(self.threads))
-        if job.time_limit is not None and commands.limits_itself(job.command):
-            add("time-limit", f"{job.time_limit:f}".rstrip("0").rstrip(".") + "s")
-        if "force" not in job.options and any(path in owned and os.path.lexists(path) for path in job.writes):
-            add("force")
-        if self.retry and "retry" not in job.options:
-            add("retry")
-        add("checkpoint", str(folder.checkpoint))
-        if self.resume:
-            add("resume")
-        add("events", str(folder.events))
-        add("json")
-        return words
+        job, limit = self.job, self.job.time_limit
+        given: dict[str, Any] = {
+            "memory": self.memory, "threads": None if "threads" in job.options else self.threads,
+            "time-limit": None if limit is None or not commands.limits_itself(job.command) else
+            f"{limit:f}".rstrip("0").rstrip(".") + "s",
+            "force": "force" not in job.options and any(path in owned and os.path.lexists(path) for path in job.writes),
+            "retry": self.retry and "retry" not in job.options, "checkpoint": folder.checkpoint, "resume": self.resume,
+            "events": folder.events, "json": True}
+        taken = {name: value for name, value in given.items() if commands.takes(command, name)}
+        return [*job.arguments, *commands.option_words(taken)]
 
     def deadline(self) -> float | None:
         """Seconds after which the batch itself ends the process."""
@@ -100,69 +88,54 @@ class Running:
         """How it ended."""
         job = self.attempt.job
         out = self._folder.answer.read_text(encoding="utf-8", errors="replace")
-        found = outcome(exit.code, out, read_log(str(self._folder.log), self._log_begin), exit.told, job.time_limit)
-        peak = found.result.get("peak_rss_bytes") if found.result else None
+        log = read_log(self._folder.log, self._log_begin)
+        status, stopped_by, sentence, result = outcome(exit.code, out, log, exit.stopped_by, job.time_limit)
+        peak = result.get("peak_rss_bytes") if result else None
         return Record(
-            job=job.name, digest=self.attempt.digest, status=found.status, command=self._shown,
-            stopped_by=found.stopped_by, exit_code=exit.code, sentence=found.sentence, seconds=round(exit.seconds, 3),
+            job.name, self.attempt.digest, status, self._shown, stopped_by, exit.code, sentence, round(exit.seconds, 3),
             peak_rss_bytes=max(filter(None, (peak, exit.peak_rss_bytes)), default=None), memory=self.attempt.memory,
             time_limit=job.time_limit, attempts=self.attempt.number, resumed=self.attempt.resume,
-            began=self._began.isoformat(timespec="seconds"),
-            ended=datetime.now(UTC).isoformat(timespec="seconds"), result=found.result)
+            began=self._began.isoformat(timespec="seconds"), ended=datetime.now(UTC).isoformat(timespec="seconds"),
+            result=result)
 
     def refused_to_resume(self, exit: Exit) -> bool:
         """Whether it may be that its checkpoint was at fault: it then begins anew."""
-        return self.attempt.resume and exit.code == _REFUSED and exit.told is None
+        return self.attempt.resume and exit.code == _REFUSED and exit.stopped_by is None
 
 
 _STOPPED_EARLY = 3
 _LOG_TAIL = 64 << 10
+Outcome = tuple[str, str | None, str | None, dict[str, Any] | None]
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """status, stopped_by, sentence, result as in results.Record."""
+def outcome(code: int, out: str, log: str, stopped_by: str | None = None, limit: float | None = None) -> Outcome:
+    """(status, stopped_by, sentence, result) of Record, for a process that left with `code`, having printed `out` and
+    written `log`.
 
-    status: str
-    stopped_by: str | None
-    sentence: str | None
-    result: dict[str, Any] | None
-
-
-def outcome(code: int, out: str, log: str, told: str | None, limit: float | None) -> Outcome:
-    """How a job ended whose process left with `code`, having printed `out` and written `log`.
-
-    told : who told it to stop, TIME_LIMIT or USER; None: nobody, but its own --time-limit may have. limit : its
+    stopped_by : who asked it to stop, TIME_LIMIT or USER; None: nobody, but its own --time-limit may have. limit : its
     time limit, seconds.
     """
-    result, readable = _result(out)
+    result = None
+    if out.strip():
+        with suppress(ValueError):
+            result = json.loads(out)
+        if not isinstance(result, dict) and code in (0, _STOPPED_EARLY):
+            return FAILED, None, "its answer is not JSON", None
+    result = result if isinstance(result, dict) else None
     if code == 0 and result is not None:
-        return Outcome(DONE, None, None, result)
-    if code in (0, _STOPPED_EARLY) and not readable:
-        return Outcome(FAILED, None, "its answer is not JSON", None)
+        return DONE, None, None, result
     reason = _reason(code, log)
-    if told == TIME_LIMIT:
+    if stopped_by == TIME_LIMIT:
         by_force = ", and had to be killed" if code == -signal.SIGKILL else ""
-        return Outcome(STOPPED, TIME_LIMIT, f"stopped at its time limit of {limit:g} s{by_force}", result)
-    if told == USER:
-        return Outcome(STOPPED, USER, "stopped with the batch", result)
+        return STOPPED, TIME_LIMIT, f"stopped at its time limit of {limit:g} s{by_force}", result
+    if stopped_by == USER:
+        return STOPPED, USER, "stopped with the batch", result
     if code == _STOPPED_EARLY:
-        return Outcome(STOPPED, TIME_LIMIT if limit is not None else None, reason, result)
-    return Outcome(FAILED, None, reason, None)
+        return STOPPED, TIME_LIMIT if limit is not None else None, reason, result
+    return FAILED, None, reason, None
 
 
-def _result(out: str) -> tuple[dict[str, Any] | None, bool]:
-    """(the JSON object, True); (None, True) for no output; (None, False) for something else."""
-    if not out.strip():
-        return None, True
-    try:
-        result = json.loads(out)
-    except ValueError:
-        return None, False
-    return (result, True) if isinstance(result, dict) else (None, False)
-
-
-def read_log(path: str, begin: int) -> str:
+def read_log(path: Path, begin: int) -> str:
     """The end of a log, at most 64 KiB of what was written from byte `begin` on."""
     with open(path, "rb") as file:
         size = file.seek(0, 2)
@@ -176,44 +149,10 @@ def _reason(code: int, log: str) -> str:
         hint = ", perhaps for want of memory" if code == -signal.SIGKILL else ""
         return f"ended by {signal.Signals(-code).name}{hint}"
     lines = [line.strip() for line in log.splitlines() if line.strip()]
-    own = [line for line in lines if line.startswith(("emdiam: ", "Error: "))]
-    if own or lines:
-        return (own or lines)[-1].removeprefix("emdiam: ").removeprefix("Error: ")
+    sentences = [line for line in lines if line.startswith(("emdiam: ", "Error: "))]
+    if lines:
+        return (sentences or lines)[-1].removeprefix("emdiam: ").removeprefix("Error: ")
     return f"left with exit code {code} and no answer"
-
-
-def answer_text(result: dict[str, Any] | None) -> str:
-    """The answer of a job in a few words; "" if there is none."""
-    if result is None:
-        return ""
-    if isinstance(result.get("runs"), list):
-        return "; ".join(filter(None, map(answer_text, result["runs"])))
-    if "verified" in result:
-        return "proved" if result["verified"] else "not proved"
-    if result.get("lower") is not None:
-        return _bounds_text(result)
-    if isinstance(result.get("record"), dict):
-        return f"{result['record'].get('n_vertices', 0):,} vertices, {result['record'].get('n_edges', 0):,} edges"
-    return f"{result['n_cells']:,} cells" if "n_cells" in result else ""
-
-
-def _bounds_text(result: dict[str, Any]) -> str:
-    lower, upper = result["lower"], result.get("upper")
-    if upper is not None and lower == upper:
-        text = f"D = {lower}"
-    else:
-        text = f"D >= {lower}" if upper is None else f"{lower} <= D <= {upper}"
-    if result.get("connected") is False:
-        text += f" ({result.get('n_components', 0):,} components"
-        largest = result.get("diameter_largest_component")
-        text += ")" if largest is None else f"; largest: {largest})"
-    estimate = result.get("estimate")
-    return text if estimate is None else f"{text}, paper's estimate {estimate}"
-
-
-def size_text(size: int | None) -> str:
-    """A size, or "" for none."""
-    return "" if size is None else format_size(size)
 
 
 _PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
@@ -224,12 +163,12 @@ END_SECONDS = 20.0
 @dataclass(frozen=True)
 class Exit:
     """code : negative for a signal. seconds : wall time. peak_rss_bytes : of the largest of its processes, if
-    known. told : who told it to stop, or None."""
+    known. stopped_by : who asked it to stop, or None."""
 
     code: int
     seconds: float
     peak_rss_bytes: int | None
-    told: str | None
+    stopped_by: str | None
 
 
 class Child:
@@ -239,7 +178,7 @@ class Child:
                  deadline: float | None) -> None:
         """Start it in `folder`. streams : files for its standard output (replaced) and error (added to)."""
         self._deadline, self._kill_at = deadline, 0.0
-        self._told: str | None = None
+        self._stopped_by: str | None = None
         self._peak: int | None = None
         self.began = time.monotonic()
         with open(streams[0], "wb") as out, open(streams[1], "ab") as log:
@@ -259,26 +198,24 @@ class Child:
         if pid:
             return self._ended(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
         now = time.monotonic()
-        if self._told is not None:
+        if self._stopped_by is not None:
             if now > self._kill_at:
                 self._signal(signal.SIGKILL)
         elif self._deadline is not None and now - self.began > self._deadline:
-            self._tell(TIME_LIMIT, signal.SIGTERM)
+            self.stop(TIME_LIMIT)
         return None
 
-    def interrupt(self) -> None:
-        """Tell it to stop, as Ctrl-C would; by SIGTERM, of which Python says nothing if it has only just started."""
-        if self._told is None:
-            self._tell(USER, signal.SIGTERM)
+    def stop(self, who: str = USER) -> None:
+        """Ask it to stop, as Ctrl-C would, unless somebody has; by SIGTERM, of which Python says nothing if it has only
+        just started."""
+        if self._stopped_by is None:
+            self._stopped_by, self._kill_at = who, time.monotonic() + END_SECONDS
+            self._signal(signal.SIGTERM)
 
     def kill(self) -> None:
         """End it and all it has started, now."""
-        self._told = self._told or USER
+        self._stopped_by = self._stopped_by or USER
         self._signal(signal.SIGKILL)
-
-    def _tell(self, who: str, number: signal.Signals) -> None:
-        self._told, self._kill_at = who, time.monotonic() + END_SECONDS
-        self._signal(number)
 
     def _signal(self, number: signal.Signals) -> None:
         # Its helpers too, as a terminal does. It has not been waited for, so the number is still its own.
@@ -294,7 +231,7 @@ class Child:
         self._process.returncode = code  # it was waited for here, which Popen should know
         if largest > peak_rss_bytes():
             self._peak = max(self._peak or 0, largest)
-        return Exit(code, time.monotonic() - self.began, self._peak, self._told)
+        return Exit(code, time.monotonic() - self.began, self._peak, self._stopped_by)
 
 
 def _end_with(parent: int, libc: ctypes.CDLL) -> Callable[[], None]:
@@ -309,9 +246,8 @@ def _end_with(parent: int, libc: ctypes.CDLL) -> Callable[[], None]:
 
 
 _FOLDER = "EMDIAM_BATCH_FOLDER"
-# How long processes without their batch are waited for: they have been told already (SIGTERM), then they are
-# told again, then ended.
-_OWN_SECONDS, _TERM_SECONDS = 3.0, 5.0
+# How long processes without their batch are waited for: they have had SIGTERM already, get it again, then are ended.
+_LEAVE_SECONDS, _TERM_SECONDS = 3.0, 5.0
 _TICK = 0.05
 
 
@@ -342,35 +278,26 @@ def end_leftovers(folder: Path) -> int:
     A job whose batch was killed has had SIGTERM from the system at that moment, so that it is given time to
     leave a checkpoint; what a job had started itself has not.
     """
-    left = _surely(folder)
-    if not left or _ended(folder, _OWN_SECONDS):
-        return len(left)
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        for process in processes_of(folder):
-            try:
-                os.kill(process, number)
-            except ProcessLookupError:
-                continue  # it has ended since
-        if _ended(folder, _TERM_SECONDS):
+    n_left = len(_surely(folder))
+    steps = ((None, _LEAVE_SECONDS), (signal.SIGTERM, _TERM_SECONDS), (signal.SIGKILL, _TERM_SECONDS))
+    for number, seconds in steps if n_left else ():
+        if number is not None:
+            for process in processes_of(folder):
+                with suppress(ProcessLookupError):  # it has ended since
+                    os.kill(process, number)
+        patience = time.monotonic() + seconds
+        while (left := _surely(folder)) and time.monotonic() <= patience:
+            time.sleep(_TICK)
+        if not left:
             break
-    return len(left)
-
-
-def _ended(folder: Path, seconds: float) -> bool:
-    """Whether they all have ended within so much time."""
-    patience = time.monotonic() + seconds
-    while _surely(folder):
-        if time.monotonic() > patience:
-            return False
-        time.sleep(_TICK)
-    return True
+    return n_left
 
 
 def _surely(folder: Path) -> list[int]:
     """As processes_of, asked again before the answer is none: a process that is just being started shows its
     environment a moment later."""
-    found = processes_of(folder)
-    if not found:
+    processes = processes_of(folder)
+    if not processes:
         time.sleep(_TICK)
-        found = processes_of(folder)
-    return found
+        processes = processes_of(folder)
+    return processes

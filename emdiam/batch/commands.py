@@ -29,8 +29,6 @@ _HELP = ["-h", "--help"]
 # Commands whose --time-limit is for the whole of them; that of tradeoff is for each of its cells.
 _LIMITS_ITSELF = ("exact", "approx")
 
-Values = Mapping[str, str | bool]
-
 
 def find_command(group: click.Group, name: str, kind: str | None) -> tuple[list[str], click.Command] | None:
     """The words that name a command on the command line, and the command; None if there is none such.
@@ -61,13 +59,8 @@ def limits_itself(command: str) -> bool:
 
 def _options(command: click.Command) -> dict[str, click.Option]:
     """Options by their long names, without dashes."""
-    found = {}
-    for parameter in command.params:
-        if isinstance(parameter, click.Option):
-            for name in (*parameter.opts, *parameter.secondary_opts):
-                if name.startswith("--"):
-                    found[name.removeprefix("--")] = parameter
-    return found
+    return {name.removeprefix("--"): parameter for parameter in command.params if isinstance(parameter, click.Option)
+            for name in (*parameter.opts, *parameter.secondary_opts) if name.startswith("--")}
 
 
 def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dict[str, str | bool], dict[str, str]]:
@@ -99,32 +92,32 @@ def option_values(command: click.Command, table: Mapping[str, Any]) -> tuple[dic
     return values, wrong
 
 
-def option_words(values: Values) -> list[str]:
-    """Words of a command line that give the options."""
-    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in values.items()]
+def option_words(values: Mapping[str, Any]) -> list[str]:
+    """Words of a command line that give the options; True: a flag. None and False: left out."""
+    return [f"--{name}" if value is True else f"--{name}={value}" for name, value in values.items()
+            if value is not None and value is not False]
 
 
-def argument_words(given: Sequence[str | Sequence[str]]) -> list[str]:
+def argument_words(words: Sequence[str]) -> list[str]:
     """Words of a command line that give the positional arguments; none passes for an option."""
-    words = [word for item in given for word in ([item] if isinstance(item, str) else item)]
     return [f"./{word}" if word.startswith("-") else word for word in words]
 
 
-def complaints(command: click.Command, words: Sequence[str], values: Values) -> dict[str, str]:
+def complaints(command: click.Command, words: Sequence[str], values: Mapping[str, Any]) -> dict[str, str]:
     """What the command's own parser says against the command line, by option ("" for the whole).
 
     words : the positional arguments. Each option is tried alone, because the parser stops at the first
     fault; then all together, for what is missing.
     """
-    found: dict[str, str] = {}
+    faults: dict[str, str] = {}
     for name, value in values.items():
         fault = _fault(command, [*words, *option_words({name: value})])
         if fault is not None and not isinstance(fault, click.MissingParameter):
-            found[name] = _text(fault)
+            faults[name] = _text(fault)
     fault = _fault(command, [*words, *option_words(values)])
-    if fault is not None and (isinstance(fault, click.MissingParameter) or not found):
-        found[""] = _text(fault)
-    return found
+    if fault is not None and (isinstance(fault, click.MissingParameter) or not faults):
+        faults[""] = _text(fault)
+    return faults
 
 
 def _fault(command: click.Command, words: Sequence[str]) -> click.UsageError | None:

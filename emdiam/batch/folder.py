@@ -1,6 +1,6 @@
 """The folder of a batch: its lock, what is under way, the results, and a folder for every job.
 
-    lock            held while a batch runs; its process id
+    (the folder)    locked while a batch runs
     state.json      jobs that are under way, and files that this batch has made
     results.jsonl   a line a job that has ended, synced before the next one starts; of a job that was run again,
                     the last one counts, and a line that was torn by a power cut is cut off
@@ -8,40 +8,18 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..durable import sync_path
+from ..durable import sync_path, write_whole
 from ..errors import InputError
 
-_LOCK, _STATE, _FORMAT = "lock", "state.json", 1
-
-
-@contextmanager
-def alone_in(folder: Path) -> Iterator[None]:
-    """Hold the lock of the folder, which is made if absent. Raises InputError if another batch has it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    handle = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            who = os.pread(handle, 32, 0).decode("ascii", "replace").strip()
-            raise InputError(f"another batch (process {who or 'unknown'}) is being run in this folder now",
-                             path=folder, remedy="wait for it, or choose another folder with --out") from None
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-        yield
-    finally:
-        os.close(handle)
+_STATE, _FORMAT = "state.json", 1
 
 
 class JobFolder:
@@ -106,14 +84,8 @@ class State:
             self._write()
 
     def _write(self) -> None:
-        text = json.dumps({"format": _FORMAT, "under_way": self.under_way, "owned": sorted(self.owned)}, indent=1)
-        partial = self._path.with_name(_STATE + ".partial")
-        with open(partial, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, self._path)
-        sync_path(self._path.parent)
+        data = {"format": _FORMAT, "under_way": self.under_way, "owned": sorted(self.owned)}
+        write_whole(self._path, json.dumps(data, indent=1) + "\n")
 
 
 NAME = "results.jsonl"

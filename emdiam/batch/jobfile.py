@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,21 +13,9 @@ from typing import Any
 import click
 
 from ..errors import InputError
-from ..units import parse_duration, parse_size
 from . import commands
 from .job import Job, Problem, link
-from .settings import (
-    OUT,
-    BatchOptions,
-    Settings,
-    TableLines,
-    expand,
-    find_lines,
-    folder_of,
-    parsed,
-    read_settings,
-    too_much,
-)
+from .settings import OUT, BatchOptions, Settings, TableLines, expand, find_lines, folder_of, parsed, read_settings
 
 _COMMON = ("name", "command", "options", "time_limit", "memory", "needs")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}")
@@ -46,11 +34,8 @@ class JobFile:
 
     def faulty(self) -> dict[str, str]:
         """By job, a sentence with all that is wrong with it."""
-        found: dict[str, list[str]] = {}
-        for problem in self.problems:
-            if problem.job is not None:
-                found.setdefault(problem.job, []).append(problem.text)
-        return {name: "; ".join(texts) for name, texts in found.items()}
+        names = dict.fromkeys(problem.job for problem in self.problems if problem.job is not None)
+        return {name: "; ".join(problem.text for problem in self.problems if problem.job == name) for name in names}
 
 
 def read_job_file(path: str | Path, group: click.Group, options: BatchOptions,
@@ -79,16 +64,12 @@ def read_job_file(path: str | Path, group: click.Group, options: BatchOptions,
     variables[OUT] = str(folder_of(place, batch, options))
     problems += [Problem(f"[batch]: the variable {name} is not set", lines.batch.of()) for name in sorted(missing)]
     settings = read_settings(place, batch, options, lines.batch, problems)
-    found = JobFile(place, settings, [], problems)
     read = _Reader(group, settings, variables, problems)
-    for table, where in zip(tables, lines.of_jobs(len(tables)), strict=True):
-        job = read.job(table, where)
-        if job is not None:
-            found.jobs.append(job)
+    jobs = [read.job(table, where) for table, where in zip(tables, lines.of_jobs(len(tables)), strict=True)]
     read.check_defaults(lines.batch)
-    found.jobs = link(found.jobs, problems)
+    linked = link([job for job in jobs if job is not None], problems)
     problems.sort(key=lambda problem: problem.line or 0)
-    return found
+    return JobFile(place, settings, linked, problems)
 
 
 def _parsed_toml(place: Path, shown: str) -> tuple[str, dict[str, Any]]:
@@ -105,35 +86,31 @@ def _parsed_toml(place: Path, shown: str) -> tuple[str, dict[str, Any]]:
         raise InputError(f"this is no TOML: {what[:1].lower()}{what[1:]}", path=shown, line=line) from None
 
 
+@dataclass
 class _Reader:
-    """Reads one job after another. names : of those that were read."""
+    """Reads one job after another. names : of those that were read, with their lines."""
 
-    def __init__(self, group: click.Group, settings: Settings, variables: Mapping[str, str],
-                 problems: list[Problem]) -> None:
-        self.group, self.settings, self.variables, self.problems = group, settings, variables, problems
-        self.names: dict[str, int | None] = {}
-        self.used_defaults: set[str] = set()
+    group: click.Group
+    settings: Settings
+    variables: Mapping[str, str]
+    problems: list[Problem]
+    names: dict[str, int | None] = field(default_factory=dict)
+    used_defaults: set[str] = field(default_factory=set)
 
     def job(self, table: Mapping[str, Any], where: TableLines) -> Job | None:
-        """The job of a table; None if it has no name or no command to speak of."""
+        """The job of a table; None if it has no name."""
         missing: set[str] = set()
         table = expand(table, self.variables, missing)
         name = self._name(table, where)
         if name is None:
             return None
+        one = _JobTable(name, table, where, self.problems)
         for variable in sorted(missing):
-            self._wrong(name, f"the variable {variable} is not set", where.of())
-        found = self._command(name, table, where)
+            one.wrong(f"the variable {variable} is not set")
+        found = one.find_command(self.group)
         if found is None:  # a job all the same, so that others that need it are not at fault too
             return Job(name, str(table.get("command", "?")), (), line=where.of())
-        words, command = found
-        allowed = (*_COMMON, *commands.argument_names(command), *(["method"] if commands.takes(command, "method") else
-                                                                 []), *(["class"] if len(words) > 1 else []))
-        for key in table:
-            if key not in allowed:
-                self._wrong(name, f"a job of {words[0]} has no key {key!r}; known are {', '.join(allowed)}",
-                            where.of(key))
-        return self._built(name, table, where, words, command)
+        return one.job(*found, self.settings, self.used_defaults)
 
     def check_defaults(self, where: TableLines) -> None:
         """Defaults that no command has are mistyped."""
@@ -142,113 +119,126 @@ class _Reader:
                 self.problems.append(Problem(f"[batch]: no job has an option {key!r}", where.of(
                     f"defaults.options.{key}")))
 
-    def _wrong(self, name: str | None, text: str, line: int | None) -> None:
-        self.problems.append(Problem(text, line, name))
-
     def _name(self, table: Mapping[str, Any], where: TableLines) -> str | None:
         name = table.get("name")
         if not isinstance(name, str) or not _NAME.fullmatch(name):
             shown = "this job has no name" if name is None else f"{name!r} cannot be the name of a job"
-            self._wrong(None, f"{shown}; give it one of letters, digits, '.', '_' and '-'", where.of("name"))
-            return None
-        if name in self.names:
+            text = f"{shown}; give it one of letters, digits, '.', '_' and '-'"
+        elif name in self.names:
             first = self.names[name]
-            self._wrong(None, f"there are two jobs {name!r}" + (f", the first on line {first}" if first else ""),
-                        where.of("name"))
-            return None
-        self.names[name] = where.of()
-        return name
+            text = f"there are two jobs {name!r}" + (f", the first on line {first}" if first else "")
+        else:
+            self.names[name] = where.of()
+            return name
+        self.problems.append(Problem(text, where.of("name")))
+        return None
 
-    def _command(self, name: str, table: Mapping[str, Any],
-                 where: TableLines) -> tuple[list[str], click.Command] | None:
-        command, kind = table.get("command"), table.get("class")
+
+@dataclass
+class _JobTable:
+    """The table of a job with a good name; what is wrong with it is added to `problems`."""
+
+    name: str
+    table: Mapping[str, Any]
+    lines: TableLines
+    problems: list[Problem]
+
+    def wrong(self, text: str, *keys: str) -> None:
+        """Something is, on the line of the first of the keys that is there."""
+        self.problems.append(Problem(text, self.lines.of(*keys), self.name))
+
+    def find_command(self, group: click.Group) -> tuple[list[str], click.Command] | None:
+        """The words that name its command, and the command; None if there is none such."""
+        command, kind = self.table.get("command"), self.table.get("class")
         if command not in commands.WORK:
             said = "it has no command" if command is None else f"there is no command {command!r} for a job"
-            self._wrong(name, f"{said}; choose from: {', '.join(commands.WORK)}", where.of("command"))
+            self.wrong(f"{said}; choose from: {', '.join(commands.WORK)}", "command")
             return None
-        found = commands.find_command(self.group, str(command), kind if isinstance(kind, str) else None)
+        found = commands.find_command(group, str(command), kind if isinstance(kind, str) else None)
         if found is None:
             said = "it has no class" if kind is None else f"there is no class {kind!r}"
-            self._wrong(name, f"{said}; `emdiam {command} --help` lists them", where.of("class"))
+            self.wrong(f"{said}; `emdiam {command} --help` lists them", "class")
         return found
 
-    def _built(self, name: str, table: Mapping[str, Any], where: TableLines, words: list[str],
-               command: click.Command) -> Job:
-        """The job of a table whose command is known."""
-        given, arguments = self._arguments(name, table, where, command)
-        values = self._options(name, table, where, command)
+    def job(self, words: list[str], command: click.Command, settings: Settings, used_defaults: set[str]) -> Job:
+        """The job. words : that name the command. used_defaults : takes the defaults that the command has."""
+        name, table = self.name, self.table
+        allowed = [*_COMMON, *commands.argument_names(command)]
+        allowed += [key for key, known in (("method", commands.takes(command, "method")), ("class", len(words) > 1))
+                    if known]
+        for key in table:
+            if key not in allowed:
+                self.wrong(f"a job of {words[0]} has no key {key!r}; known are {', '.join(allowed)}", key)
+        given, arguments = self._arguments(command)
+        values = self._options(command, settings.defaults.get("options", {}), used_defaults)
         method = table.get("method")
         shown = values if method is None else {"method": str(method), **values}
         if words[0] == "tradeoff" and "out" not in values:
-            shown = {**shown, "out": str(self.settings.out / "jobs" / name / "tradeoff")}
-        for key, text in commands.complaints(command, commands.argument_words(arguments), shown).items():
-            places = [key] if key in table or not key else [f"options.{key.replace('-', '_')}", f"options.{key}"]
-            self._wrong(name, text, where.of(*places))
-        memory, limit = self._limit(name, "memory", table, where), self._limit(name, "time_limit", table, where)
-        if memory is not None and (fault := too_much(memory, self.settings)):
-            self._wrong(name, fault, where.of("memory"))
+            shown = {**shown, "out": str(settings.out / "jobs" / name / "tradeoff")}
+        for key, text in commands.complaints(command, arguments, shown).items():
+            self.wrong(text, *([key] if key in table or not key else
+                               [f"options.{key.replace('-', '_')}", f"options.{key}"]))
+        memory, limit = self._limit("memory", settings), self._limit("time_limit", settings)
+        if fault := settings.too_much(memory):
+            self.wrong(fault, "memory")
         files = {**given, **{key: [text] for key, text in shown.items() if isinstance(text, str)}}
-        return Job(
-            name=name, command=words[0], method=None if method is None else str(method), options=values,
-            arguments=(*words, *commands.argument_words(arguments), *commands.option_words(shown)),
-            reads=self._paths(files, commands.READS[words[0]]), writes=self._paths(files, commands.WRITES[words[0]]),
-            needs=self._needs(name, table, where), memory=memory, time_limit=limit, line=where.of())
+        reads, writes = (tuple(absolute(text, settings.folder) for key in keys for text in files.get(key, ()))
+                         for keys in (commands.READS[words[0]], commands.WRITES[words[0]]))
+        return Job(name, words[0], (*words, *arguments, *commands.option_words(shown)),
+                   None if method is None else str(method), values, reads, writes, self._needs(), memory, limit,
+                   self.lines.of())
 
-    def _arguments(self, name: str, table: Mapping[str, Any], where: TableLines,
-                   command: click.Command) -> tuple[dict[str, list[str]], list[str | list[str]]]:
-        """The positional arguments, by name and in order; one that is missing has a stand-in, so that the
-        options can be checked."""
+    def _arguments(self, command: click.Command) -> tuple[dict[str, list[str]], list[str]]:
+        """The positional arguments, by name, and as words of a command line; one that is missing has a stand-in there,
+        so that the options can be checked."""
         given: dict[str, list[str]] = {}
-        for argument in commands.argument_names(command):
-            value = table.get(argument)
+        names = commands.argument_names(command)
+        for argument in names:
+            value = self.table.get(argument)
             texts = [value] if isinstance(value, str) else value
             many = argument == "inputs"
             if value is None:
-                self._wrong(name, f"it has no {argument}", where.of())
+                self.wrong(f"it has no {argument}")
             elif not _texts(texts) or not texts or (len(texts) > 1 and not many):
-                self._wrong(name, f"{argument} is not {'a list of names' if many else 'a name'}", where.of(argument))
+                self.wrong(f"{argument} is not {'a list of names' if many else 'a name'}", argument)
             elif "-" in texts:
-                self._wrong(name, f"{argument}: a job has no standard input", where.of(argument))
+                self.wrong(f"{argument}: a job has no standard input", argument)
             else:
                 given[argument] = list(texts)
-        return given, [given.get(argument, ["?"]) for argument in commands.argument_names(command)]
+        return given, commands.argument_words([text for name in names for text in given.get(name, ["?"])])
 
-    def _options(self, name: str, table: Mapping[str, Any], where: TableLines,
-                 command: click.Command) -> dict[str, str | bool]:
+    def _options(self, command: click.Command, defaults: Mapping[str, Any],
+                 used_defaults: set[str]) -> dict[str, str | bool]:
         """Its own options, and those defaults that its command has."""
-        own = table.get("options", {})
-        if not isinstance(own, dict):
-            self._wrong(name, "options is not a table", where.of("options"))
-            own = {}
-        values, wrong = commands.option_values(command, own)
+        table = self.table.get("options", {})
+        if not isinstance(table, dict):
+            self.wrong("options is not a table", "options")
+            table = {}
+        values, wrong = commands.option_values(command, table)
         for key, text in wrong.items():
-            self._wrong(name, text, where.of(f"options.{key}"))
-        shared = {key: value for key, value in self.settings.defaults.get("options", {}).items()
-                  if commands.takes(command, key.replace("_", "-"))}
-        self.used_defaults |= set(shared)
-        defaults, wrong = commands.option_values(command, shared)
+            self.wrong(text, f"options.{key}")
+        shared = {key: value for key, value in defaults.items() if commands.takes(command, key.replace("_", "-"))}
+        used_defaults |= set(shared)
+        shared_values, wrong = commands.option_values(command, shared)
         for text in wrong.values():
-            self._wrong(name, f"default: {text}", where.of())
-        return {**{key: value for key, value in defaults.items() if key not in values}, **values}
+            self.wrong(f"default: {text}")
+        return {**{key: value for key, value in shared_values.items() if key not in values}, **values}
 
-    def _limit(self, name: str, key: str, table: Mapping[str, Any], where: TableLines) -> Any:
-        if key not in table:
-            return self.settings.defaults.get(key)
+    def _limit(self, key: str, settings: Settings) -> Any:
+        if key not in self.table:
+            return settings.defaults.get(key)
         try:
-            return parsed(table[key], parse_size if key == "memory" else parse_duration)
+            return parsed(key, self.table[key])
         except InputError as error:
-            self._wrong(name, f"{key}: {error}", where.of(key))
+            self.wrong(f"{key}: {error}", key)
             return None
 
-    def _needs(self, name: str, table: Mapping[str, Any], where: TableLines) -> tuple[str, ...]:
-        needs = table.get("needs", [])
+    def _needs(self) -> tuple[str, ...]:
+        needs = self.table.get("needs", [])
         if not _texts(needs):
-            self._wrong(name, "needs is not a list of names of jobs", where.of("needs"))
+            self.wrong("needs is not a list of names of jobs", "needs")
             return ()
         return tuple(needs)
-
-    def _paths(self, files: Mapping[str, Sequence[str]], keys: Sequence[str]) -> tuple[str, ...]:
-        return tuple(absolute(text, self.settings.folder) for key in keys for text in files.get(key, ()))
 
 
 def _texts(value: Any) -> bool:

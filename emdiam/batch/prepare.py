@@ -11,7 +11,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -44,13 +44,13 @@ class InvalidJobs(InputError):
 @dataclass
 class Prepared:
     """file : what was read. jobs : each after those it needs. digests : by job. faulty : by job, why it cannot
-    run. kept : the records of jobs that need not run again."""
+    run. reusable : the records of jobs that need not run again."""
 
     file: JobFile
     jobs: list[Job]
     digests: Mapping[str, str]
     faulty: Mapping[str, str]
-    kept: Mapping[str, Record]
+    reusable: Mapping[str, Record]
 
 
 def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prepared:
@@ -63,11 +63,10 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
     file.problems += check_files(jobs, file.faulty(), State(file.settings.out).owned)
     records, _, _ = read_results(file.settings.out / NAME)
     known = digests(jobs)
-    kept = {job.name: records[job.name] for job in jobs if job.name in records and records[job.name].counts(
-        known[job.name], (given_memory(job, file), job.time_limit), options.retry)}
-    _drop_lost(jobs, kept)
+    reusable = {job.name: records[job.name] for job in jobs if job.name in records and _counts(
+        records[job.name], known[job.name], job, given_memory(job, file), options)}
     faulty = file.faulty()
-    to_run = [job for job in jobs if job.name not in faulty and job.name not in kept]
+    to_run = [job for job in jobs if job.name not in faulty and job.name not in reusable]
     misplaced = check_places(to_run, file.settings.folder)
     names = {problem.job for problem in misplaced}
     file.problems += misplaced + check_budgets(file, [job for job in to_run if job.name not in names])
@@ -75,16 +74,13 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
     fatal = any(problem.job is None for problem in file.problems)
     if fatal or (file.problems and not options.keep_going):
         raise InvalidJobs(str(path), file.problems, wholly=fatal)
-    return Prepared(file, jobs, known, file.faulty(), kept)
+    return Prepared(file, jobs, known, file.faulty(), reusable)
 
 
-def _drop_lost(jobs: list[Job], kept: dict[str, Record]) -> None:
-    """What a job has made and somebody has deleted since, is made again."""
-    for job in jobs:
-        record = kept.get(job.name)
-        if record is not None and record.status == DONE and any(
-                "://" not in path and not Path(path).exists() for path in job.writes):
-            del kept[job.name]
+def _counts(record: Record, digest: str, job: Job, memory: int | None, options: BatchOptions) -> bool:
+    """Whether a job need not run again; what it has made and somebody has deleted since, is made again."""
+    return record.counts(digest, (memory, job.time_limit), options.retry) and not (
+        record.status == DONE and any("://" not in path and not Path(path).exists() for path in job.writes))
 
 
 # Commands that refuse a target that exists, unless they have --force.
@@ -155,16 +151,12 @@ def digests(jobs_in_order: Sequence[Job]) -> dict[str, str]:
     """By job, the digest of what it computes; it changes when a job that it needs does, or an input that no
     job makes. jobs_in_order : each after those it needs."""
     made = {path for job in jobs_in_order for path in job.writes}
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for job in jobs_in_order:
         stamps = {file: _stamp(file) for path in job.reads if path not in made and "://" not in path
                   for file in files_of(path)}
-        found[job.name] = job.digest(stamps, _of(found, job.needs))
-    return found
-
-
-def _of(digests: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    return {name: digests[name] for name in names}
+        result[job.name] = job.digest(stamps, {name: result[name] for name in job.needs})
+    return result
 
 
 def _stamp(path: str) -> Any:
@@ -177,36 +169,27 @@ def _stamp(path: str) -> Any:
 _CHILD = "import sys; from emdiam.batch.prepare import answer; answer(sys.argv[1], sys.argv[2])"
 
 
+# Options that the memory of a run depends on, and how their texts are read.
+_OF_PLANS: dict[str, Callable[[Any], Any]] = {
+    "arena": parse_size, "threads": int, "batch": int, "masters": str, "euler": bool}
+
+
 @dataclass(frozen=True)
 class Question:
-    """Can `command` run on the store? memory, arena : bytes, if limited. masters : as users write them."""
+    """Can `command` run on the store, with `method` or the command's default? options : of a plan, as the command line
+    has them; None: on a GPU, where no plan is made beforehand."""
 
     command: str
     store: str
     method: str | None
-    memory: int | None
-    arena: int | None
-    threads: int
-    batch: int | None
-    masters: str | None
-    euler: bool | None
-    on_cpu: bool
+    options: dict[str, Any] | None
 
 
 def question_of(job: Job, memory: int | None) -> Question:
     """What to ask about a job whose options are valid; its last file that is read is its store."""
-    given = job.options
-    batch, arena = given.get("batch"), given.get("arena")
-    return Question(
-        command=job.command, store=job.reads[-1], method=job.method, memory=memory,
-        arena=None if arena is None else parse_size(str(arena)),
-        threads=int(str(given.get("threads", len(os.sched_getaffinity(0))))),
-        batch=None if batch is None else int(str(batch)), masters=_text(given.get("masters")),
-        euler=True if given.get("euler") else None, on_cpu=given.get("device", "cpu") == "cpu")
-
-
-def _text(value: str | bool | None) -> str | None:
-    return value if isinstance(value, str) else None
+    given = {name: read(job.options[name]) for name, read in _OF_PLANS.items() if name in job.options}
+    on_cpu = job.options.get("device", "cpu") == "cpu"
+    return Question(job.command, job.reads[-1], job.method, {"memory": memory, **given} if on_cpu else None)
 
 
 def ask(questions: Sequence[Question]) -> list[str | None]:
@@ -214,48 +197,40 @@ def ask(questions: Sequence[Question]) -> list[str | None]:
     if not questions:
         return []
     with tempfile.TemporaryDirectory(prefix="emdiam-batch-") as folder:
-        asked, told = Path(folder) / "questions.json", Path(folder) / "answers.json"
-        asked.write_text(json.dumps([asdict(question) for question in questions]), encoding="utf-8")
-        done = subprocess.run([sys.executable, "-c", _CHILD, str(asked), str(told)], stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, env=library_environment())
+        files = [os.path.join(folder, name) for name in ("questions.json", "answers.json")]
+        Path(files[0]).write_text(json.dumps([asdict(question) for question in questions]), encoding="utf-8")
+        done = subprocess.run([sys.executable, "-c", _CHILD, *files], stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, env=library_environment())
         if done.returncode != 0:
             raise RuntimeError(f"the check of the budgets left with {done.returncode}: {done.stderr.strip()[-500:]}")
-        answers: list[str | None] = json.loads(told.read_text(encoding="utf-8"))
+        answers: list[str | None] = json.loads(Path(files[1]).read_text(encoding="utf-8"))
         return answers
 
 
-def answer(asked: str, told: str) -> None:
+def answer(questions_file: str, answers_file: str) -> None:
     """Read questions from a JSON file and write the answers to another: the body of the process of `ask`."""
-    questions = [Question(**item) for item in json.loads(Path(asked).read_text(encoding="utf-8"))]
-    Path(told).write_text(json.dumps([why_not(question) for question in questions]), encoding="utf-8")
-
-
-def why_not(question: Question) -> str | None:
-    """A sentence, if the store does not open or the memory cannot do for the method; else None."""
-    try:
-        _try(question)
-    except (EmdiamError, OSError) as error:
-        return str(error)
-    return None
+    answers: list[str | None] = []
+    for question in json.loads(Path(questions_file).read_text(encoding="utf-8")):
+        try:
+            _try(Question(**question))
+            answers.append(None)
+        except (EmdiamError, OSError) as error:
+            answers.append(str(error))
+    Path(answers_file).write_text(json.dumps(answers), encoding="utf-8")
 
 
 def _try(question: Question) -> None:
     """Open the store, and plan the run if it is one that can be planned. Raises InputError, OSError."""
     from ..methods.approx.masters import parse_masters
+    from ..runs.options import run_with
     from ..runs.plan import plan_one
     from ..runs.registry import APPROXIMATIONS, EXACT
-    from ..runs.run import make_run
     from ..store.store import open_store
 
-    if question.command not in ("exact", "approx") or not question.on_cpu:
+    if question.command not in ("exact", "approx") or question.options is None:
         open_store(question.store).close()
         return
-    switches: dict[str, Any] = {name: value for name, value in (("batch", question.batch), ("euler", question.euler))
-                                if value is not None}
-    common: dict[str, Any] = {"memory_bytes": question.memory, "arena_bytes": question.arena,
-                              "threads": question.threads}
-    default = EXACT[0] if question.command == "exact" else APPROXIMATIONS[0]
-    for item in parse_masters(question.masters) if question.masters else (None,):
-        masters = {} if item is None else {"masters": item}
-        plan_one(question.store, make_run(question.method or default, {**switches, **masters},
-                                          family=question.command, **common))
+    method = question.method or (EXACT if question.command == "exact" else APPROXIMATIONS)[0]
+    masters = question.options.get("masters")
+    for item in parse_masters(masters) if masters else (None,):
+        plan_one(question.store, run_with(method, {**question.options, "masters": item}, question.command))

@@ -14,12 +14,12 @@ from pathlib import Path
 import click
 
 from ..addresses import redacted
-from ..durable import check_folder
+from ..durable import check_folder, locked
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from . import commands
-from .attempt import Attempt, Exit, Running, end_leftovers
-from .folder import DONE, FAILED, SKIPPED, JobFolder, Record, Results, State, alone_in
+from .attempt import Attempt, Running, end_leftovers
+from .folder import DONE, FAILED, SKIPPED, JobFolder, Record, Results, State
 from .job import Job
 from .prepare import Prepared, given_memory, prepare
 from .settings import BatchOptions
@@ -43,32 +43,33 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
     prepared = prepare(path, group, options)
     settings = prepared.file.settings
     check_folder(settings.out)
-    with alone_in(settings.out):
-        found = Batch(str(prepared.file.path), str(settings.out), settings.memory, settings.parallel,
-                      len(prepared.jobs))
+    with locked(settings.out, "another batch is being run in this folder now",
+                "wait for it, or choose another folder with --out"):
+        result = Batch(str(prepared.file.path), str(settings.out), settings.memory, settings.parallel,
+                       len(prepared.jobs))
         left = end_leftovers(settings.out)
         if left:
-            found.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes have been"
-                                  " ended")
+            result.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes have been"
+                                   " ended")
         results = Results(settings.out)
         try:
             if results.notice:
-                found.messages.append(results.notice)
+                result.messages.append(results.notice)
             night = _Night(prepared, group, options, results, progress or silent)
-            night.messages = found.messages
+            night.messages = result.messages
             full = night.run()
         finally:
             results.close()
-        found.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
-        found.interrupted, found.n_reused = night.interrupted, night.n_reused
-    if found.n_reused:
-        found.messages.append(f"{found.n_reused:,} of {found.n_jobs:,} jobs had ended before and have not been run"
-                              " again")
+        result.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
+        result.interrupted, result.n_reused = night.interrupted, night.n_reused
+    if result.n_reused:
+        result.messages.append(f"{result.n_reused:,} of {result.n_jobs:,} jobs had ended before and have not been run"
+                               " again")
     if full is not None:
-        raise NotWritten(f"{full.filename or settings.out}: the batch cannot go on ({full.strerror})", found)
-    if found.interrupted:
-        raise StoppedEarly(f"stopped by the user; the same command goes on with what is in {settings.out}", found)
-    return found
+        raise NotWritten(f"{full.filename or settings.out}: the batch cannot go on ({full.strerror})", result)
+    if result.interrupted:
+        raise StoppedEarly(f"stopped by the user; the same command goes on with what is in {settings.out}", result)
+    return result
 
 
 class _Night:
@@ -114,7 +115,7 @@ class _Night:
         """Tell all to stop and wait for what they have to say; a second Ctrl-C ends them at once."""
         try:
             for running in self.running.values():
-                running.child.interrupt()
+                running.child.stop()
             while self.running:
                 self._see_to_running()
                 time.sleep(_TICK)
@@ -127,15 +128,15 @@ class _Night:
             if job.name in self.running or any(need not in self.ended for need in job.needs):
                 continue
             lacking = next((self.ended[need] for need in job.needs if self.ended[need].status != DONE), None)
-            kept = self.prepared.kept.get(job.name)
+            before = self.prepared.reusable.get(job.name)
             if job.name in self.prepared.faulty:
                 self._without_process(job, FAILED, self.prepared.faulty[job.name])
             elif lacking is not None:
                 why = f": {lacking.sentence}" if lacking.sentence else ""
                 self._without_process(job, SKIPPED, f"it needs {lacking.job}, which {_PAST[lacking.status]}{why}")
-            elif kept is not None:
+            elif before is not None:
                 self.n_reused += 1
-                self._end(job, kept)
+                self._end(job, before)
             elif self._fits(job):
                 self._start(job)
 
@@ -165,7 +166,9 @@ class _Night:
         digest, folder = self.prepared.digests[job.name], JobFolder(self.settings.out / "jobs" / job.name)
         before = self._attempts_before(job, digest)
         folder.make(empty=before is None)
-        command = self._command(job)
+        known = commands.find_command(self.group, job.command, job.arguments[1])
+        assert known is not None, "a job with an unknown command is not started"
+        command = known[1]
         resume = bool(before) and not afresh and commands.takes(command, "resume") and folder.has_checkpoint()
         if not resume:
             folder.forget()
@@ -186,11 +189,6 @@ class _Night:
             return
         self._tell(job)
 
-    def _command(self, job: Job) -> click.Command:
-        found = commands.find_command(self.group, job.command, job.arguments[1])
-        assert found is not None, "a job with an unknown command is not started"
-        return found[1]
-
     def _attempts_before(self, job: Job, digest: str) -> int | None:
         """How often the job was started as it is now; None if it is new, or was another one."""
         under_way, last = self.state.under_way.get(job.name), self.results.records.get(job.name)
@@ -206,21 +204,18 @@ class _Night:
         """Take note of those that have ended."""
         for name, running in list(self.running.items()):
             exit = running.child.poll()
-            if exit is not None:
-                del self.running[name]
-                self._take(running, exit)
-
-    def _take(self, running: Running, exit: Exit) -> None:
-        job = running.attempt.job
-        if running.refused_to_resume(exit) and not self.interrupted:
-            self.messages.append(f"{job.name}: {running.record(exit).sentence}; it began anew, without its checkpoint")
-            self._start(job, afresh=True)
-            return
-        record = running.record(exit)
-        self._end(job, record)
-        self.results.append(record)
-        self.state.end(job.name)
-        self._tell(job, ended=True)
+            if exit is None:
+                continue
+            del self.running[name]
+            job, record = running.attempt.job, running.record(exit)
+            if running.refused_to_resume(exit) and not self.interrupted:
+                self.messages.append(f"{name}: {record.sentence}; it began anew, without its checkpoint")
+                self._start(job, afresh=True)
+            else:
+                self._end(job, record)
+                self.results.append(record)
+                self.state.end(name)
+                self._tell(job, ended=True)
 
     def _tell(self, job: Job, ended: bool = False) -> None:
         """A phase each: jobs differ so much that a rate would say nothing."""

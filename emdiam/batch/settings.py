@@ -49,14 +49,24 @@ class Settings:
         """Bytes of a job that says nothing of its memory."""
         return None if self.memory is None else self.memory // self.parallel
 
+    def too_much(self, memory: int | None) -> str | None:
+        """A sentence, if a job of so much memory can never run."""
+        if memory is None or self.memory is None or memory <= self.memory:
+            return None
+        return (f"its memory, {format_size(memory)}, is more than the {format_size(self.memory)} of the whole batch;"
+                " give the job less, or the batch more")
 
-def parsed(value: Any, parse: Callable[[Any], Any]) -> Any:
-    """A size or duration of a jobs file. Raises InputError, also for what is neither text nor number."""
+
+def parsed(key: str, value: Any) -> Any:
+    """What a jobs file says under "memory" (bytes) or "time_limit" (seconds). Raises InputError, also for what is
+    neither text nor number."""
     if isinstance(value, bool) or not isinstance(value, str | int | float):
         raise InputError("not a text or number", text=str(value))
-    if parse is parse_size and isinstance(value, float):
+    if key != "memory":
+        return parse_duration(value)
+    if isinstance(value, float):
         raise InputError("a size must be whole", text=str(value), remedy='write it like "1.5GiB"')
-    return parse(value)
+    return parse_size(value)
 
 
 def folder_of(path: Path, table: Mapping[str, Any], options: BatchOptions) -> Path:
@@ -82,7 +92,7 @@ def read_settings(path: Path, table: Mapping[str, Any], options: BatchOptions, l
     if not isinstance(table.get("out", ""), str):
         wrong("out is not the name of a folder", "out")
     try:
-        settings.memory = options.memory_bytes or _size(table.get("memory"))
+        settings.memory = options.memory_bytes or (parsed("memory", table["memory"]) if "memory" in table else None)
     except InputError as error:
         wrong(f"memory: {error}", "memory")
     parallel = options.parallel or table.get("parallel", 1)
@@ -96,39 +106,27 @@ def read_settings(path: Path, table: Mapping[str, Any], options: BatchOptions, l
     return settings
 
 
-def _size(value: Any) -> int | None:
-    return None if value is None else int(parsed(value, parse_size))
-
-
 def _defaults(table: Any, wrong: Callable[..., None]) -> dict[str, Any]:
     """The defaults that are valid, parsed."""
-    found: dict[str, Any] = {}
+    defaults: dict[str, Any] = {}
     if not isinstance(table, dict):
         wrong("defaults is not a table", "defaults")
-        return found
+        return defaults
     for key, value in table.items():
         place = f"defaults.{key}"
         if key not in _DEFAULTS:
             wrong(f"there is no default {key!r}; known are {', '.join(_DEFAULTS)}", place)
         elif key == "options":
             if isinstance(value, dict):
-                found[key] = value
+                defaults[key] = value
             else:
                 wrong("defaults.options is not a table", place)
         else:
             try:
-                found[key] = parsed(value, parse_size if key == "memory" else parse_duration)
+                defaults[key] = parsed(key, value)
             except InputError as error:
-                wrong(f"defaults.{key}: {error}", place)
-    return found
-
-
-def too_much(memory: int, settings: Settings) -> str | None:
-    """A sentence, if a job of so much memory can never run."""
-    if settings.memory is None or memory <= settings.memory:
-        return None
-    return (f"its memory, {format_size(memory)}, is more than the {format_size(settings.memory)} of the whole"
-            " batch; give the job less, or the batch more")
+                wrong(f"{place}: {error}", place)
+    return defaults
 
 
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?$")
@@ -169,46 +167,31 @@ class FileLines:
 
 def find_lines(text: str) -> FileLines:
     """Lines of the tables and keys of a jobs file, given as the valid TOML `text`."""
-    found = FileLines()
-    table, prefix, quotes = TableLines(), "", None
+    lines = FileLines()
+    table, prefix, quotes = TableLines(), "", ""
     for number, line in enumerate(text.splitlines(), start=1):
-        inside, quotes = quotes is not None, _open_quotes(line, quotes)
+        # Of texts over several lines, only that their lines are no keys matters.
+        inside, marks = quotes, (quotes,) if quotes else ('"""', "'''")
+        for mark in [mark for mark in marks if line.count(mark) % 2][:1]:
+            quotes = "" if quotes else mark
+        header, key = _HEADER.match(line), _KEY.match(line)
         if inside:
             continue
-        header, key = _HEADER.match(line), _KEY.match(line)
-        if header and key is None:
-            table, prefix = _table(found, header.group(1), _plain(header.group(2)), number)
-        elif key:
-            table.keys.setdefault(prefix + _plain(key.group(1)), number)
-    return found
-
-
-def _table(found: FileLines, bracket: str, name: str, number: int) -> tuple[TableLines, str]:
-    """The table that a header begins, and what its keys are prefixed with."""
-    if bracket == "[[" and name == "job":
-        found.jobs.append(TableLines(header=number))
-        return found.jobs[-1], ""
-    if name == "batch":
-        found.batch.header = number
-        return found.batch, ""
-    if name.startswith("batch."):
-        return found.batch, name.removeprefix("batch.") + "."
-    if name.startswith("job.") and found.jobs:
-        return found.jobs[-1], name.removeprefix("job.") + "."
-    return TableLines(), ""
+        if key:
+            table.keys.setdefault(prefix + _plain(key[1]), number)
+        elif header:
+            first, _, rest = _plain(header[2]).partition(".")
+            if header[1] == "[[" and first == "job" and not rest:
+                lines.jobs.append(TableLines())
+            jobs = lines.jobs[-1:] if first == "job" else []
+            table = lines.batch if first == "batch" else next(iter(jobs), TableLines())
+            table.header, prefix = table.header or number, f"{rest}." if rest else ""
+    return lines
 
 
 def _plain(key: str) -> str:
     """A dotted key without quotes and spaces."""
     return ".".join(part.strip().strip("\"'") for part in key.split("."))
-
-
-def _open_quotes(line: str, quotes: str | None) -> str | None:
-    # Of texts over several lines, only that their lines are no keys matters.
-    for mark in ('\"\"\"', "'''"):
-        if quotes in (None, mark) and line.count(mark) % 2:
-            return None if quotes == mark else mark
-    return quotes
 
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
@@ -218,21 +201,19 @@ OUT = "OUT"
 def expand(value: Any, variables: Mapping[str, str], missing: set[str]) -> Any:
     """The value with its variables replaced, in texts wherever they are in lists and tables; names that
     have neither a value nor a default are added to `missing`."""
+    def replaced(match: re.Match[str]) -> str:
+        name, default = match[1], match[2]
+        if variables.get(name) or default is None and name in variables:
+            return variables[name]
+        if default is not None:  # as in a shell, an empty value is none where there is a default
+            return default
+        missing.add(name)
+        return match[0]
+
     if isinstance(value, str):
-        return _VARIABLE.sub(lambda match: _replaced(match, variables, missing), value)
+        return _VARIABLE.sub(replaced, value)
     if isinstance(value, list):
         return [expand(item, variables, missing) for item in value]
     if isinstance(value, dict):
         return {key: expand(item, variables, missing) for key, item in value.items()}
     return value
-
-
-def _replaced(match: re.Match[str], variables: Mapping[str, str], missing: set[str]) -> str:
-    name, default = match.group(1), match.group(2)
-    # As in a shell, an empty value is none where there is a default.
-    if variables.get(name) or (name in variables and default is None):
-        return variables[name]
-    if default is None:
-        missing.add(name)
-        return match.group(0)
-    return default

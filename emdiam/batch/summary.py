@@ -8,7 +8,7 @@ from typing import Any
 from ..addresses import redacted
 from ..errors import InputError, StoppedEarly
 from ..tables import table_text
-from .attempt import answer_text, size_text
+from ..units import format_size
 from .folder import DONE, FAILED, SKIPPED, STATUSES, STOPPED, Record
 from .prepare import Prepared, given_memory
 
@@ -31,8 +31,8 @@ class Batch:
 
     def counts(self) -> dict[str, int]:
         """Number of jobs by status; "left" are those that did not begin."""
-        found = {status: sum(record.status == status for record in self.records) for status in STATUSES}
-        return {**found, "left": self.n_jobs - len(self.records)}
+        counts = {status: sum(record.status == status for record in self.records) for status in STATUSES}
+        return {**counts, "left": self.n_jobs - len(self.records)}
 
     @property
     def exit_code(self) -> int:
@@ -54,18 +54,47 @@ class Batch:
         }
 
 
+def answer_text(result: dict[str, Any] | None) -> str:
+    """The answer of a job in a few words; "" if there is none."""
+    if result is None:
+        return ""
+    if isinstance(result.get("runs"), list):
+        return "; ".join(filter(None, map(answer_text, result["runs"])))
+    if "verified" in result:
+        return "proved" if result["verified"] else "not proved"
+    if result.get("lower") is not None:
+        return _bounds_text(result)
+    if isinstance(result.get("record"), dict):
+        return f"{result['record'].get('n_vertices', 0):,} vertices, {result['record'].get('n_edges', 0):,} edges"
+    return f"{result['n_cells']:,} cells" if "n_cells" in result else ""
+
+
+def _bounds_text(result: dict[str, Any]) -> str:
+    lower, upper = result["lower"], result.get("upper")
+    text = f"D >= {lower}" if upper is None else f"D = {lower}" if lower == upper else f"{lower} <= D <= {upper}"
+    if result.get("connected") is False:
+        largest = result.get("diameter_largest_component")
+        text += (f" ({result.get('n_components', 0):,} components"
+                 + (")" if largest is None else f"; largest: {largest})"))
+    estimate = result.get("estimate")
+    return text if estimate is None else f"{text}, paper's estimate {estimate}"
+
+
+def _size_text(size: int | None) -> str:
+    return "" if size is None else format_size(size)
+
+
 def summary_text(batch: Batch) -> str:
     """The table, then a line for each job that is not done, then the sum."""
-    header = ("job", "status", "answer", "seconds", "peak memory")
-    rows: list[tuple[str, ...]] = [
+    rows = [
         (record.job, record.status, answer_text(record.result),
-         f"{record.seconds:,.1f}" if record.attempts else "", size_text(record.peak_rss_bytes))
+         f"{record.seconds:,.1f}" if record.attempts else "", _size_text(record.peak_rss_bytes))
         for record in batch.records]
-    table = table_text(header, rows, left=(0, 1, 2))
-    told = [f"{record.job}: {record.sentence}" for record in batch.records
+    table = table_text(("job", "status", "answer", "seconds", "peak memory"), rows, left=(0, 1, 2))
+    sentences = [f"{record.job}: {record.sentence}" for record in batch.records
             if record.status != DONE and record.sentence]
     counts = ", ".join(f"{count:,} {status}" for status, count in batch.counts().items() if count)
-    return "\n".join([table, *([""] if told else []), *told, "", f"{batch.n_jobs:,} jobs: {counts}"])
+    return "\n".join([table, *([""] if sentences else []), *sentences, "", f"{batch.n_jobs:,} jobs: {counts}"])
 
 
 def jobs_data(prepared: Prepared) -> dict[str, Any]:
@@ -87,15 +116,15 @@ def _state(prepared: Prepared, name: str) -> str:
     """What would become of the job."""
     if name in prepared.faulty:
         return "cannot run"
-    kept = prepared.kept.get(name)
-    return "to run" if kept is None else f"{kept.status} before"
+    before = prepared.reusable.get(name)
+    return "to run" if before is None else f"{before.status} before"
 
 
 def jobs_text(prepared: Prepared) -> str:
     """A table, and the command lines."""
     data = jobs_data(prepared)
-    rows: list[tuple[str, ...]] = [
-        (job["job"], job["state"], size_text(job["memory"]),
+    rows = [
+        (job["job"], job["state"], _size_text(job["memory"]),
          "" if job["time_limit"] is None else f"{job['time_limit']:g} s", ", ".join(job["needs"]))
         for job in data["jobs"]]
     table = table_text(("job", "state", "memory", "time limit", "needs"), rows, left=(0, 1, 4))

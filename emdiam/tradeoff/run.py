@@ -8,14 +8,13 @@ there are not run again. Sources: Ajwani, Beckmann, Meyer, Veith (2012), section
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from ..durable import check_folder, lock_folder, write_whole
+from ..durable import check_folder, locked, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from ..store.store import open_store
@@ -79,8 +78,8 @@ def tradeoff(
     grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact)
     summary.n_cells, summary.left_out = len(grid.cells), list(grid.left_out)
     folder = Path(out)
-    (folder / FOLDER).mkdir(parents=True, exist_ok=True)
-    with _alone_in(folder):
+    with locked(folder, "another trade-off is being run in this folder now", "wait for it or choose another folder"):
+        (folder / FOLDER).mkdir(exist_ok=True)
         run = _Run(str(store), summary, options, folder, progress or silent)
         try:
             run.cells(grid.cells)
@@ -90,17 +89,6 @@ def tradeoff(
                                f" {folder}, and the same command goes on with the others", summary) from None
         run.finish()
     return summary
-
-
-@contextmanager
-def _alone_in(folder: Path) -> Iterator[None]:
-    """Hold a lock on the folder: two runs would disturb each other's figures. Raises InputError."""
-    handle = lock_folder(folder, "another trade-off is being run in this folder now",
-                         "wait for it or choose another folder")
-    try:
-        yield
-    finally:
-        os.close(handle)
 
 
 class _Run:

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -165,16 +166,15 @@ def test_the_example_is_valid(tmp_path: Path, data_folder: Path):
 def test_budgets_are_those_of_the_plan(tmp_path: Path):
     store = tmp_path / "torus.zarr"
     generate("torus", store, parameters={"sides": "20x30"})
-    common = {"store": str(store), "arena": None, "threads": 2, "batch": None, "euler": None, "on_cpu": True}
+    def asked(command: str, method: str | None, memory: int | None, **options: Any) -> Question:
+        return Question(command, str(store), method, {"memory": memory, "threads": 2, **options})
+
     answers = ask([
-        Question(command="exact", method="pivots", memory=100 << 20, masters=None, **common),
-        Question(command="exact", method=None, memory=1 << 30, masters=None, **common),
-        Question(command="approx", method=None, memory=100 << 20, masters="2^2,2^4", **common),
-        Question(command="approx", method="clusters", memory=1 << 30, masters="2^2,2^4", **common),
-        Question(command="approx", method="clusters", memory=1 << 30, masters="some", **common),
-        Question(command="reorder", method=None, memory=1, masters=None, **common),
-        Question(command="exact", method=None, memory=None, masters=None, **{**common, "store": str(tmp_path)}),
+        asked("exact", "pivots", 100 << 20), asked("exact", None, 1 << 30),
+        asked("approx", None, 100 << 20, masters="2^2,2^4"), asked("approx", "clusters", 1 << 30, masters="2^2,2^4"),
+        asked("approx", "clusters", 1 << 30, masters="some"), asked("reorder", None, 1),
+        replace(asked("exact", None, None), store=str(tmp_path)), replace(asked("exact", None, 1), options=None),
     ])
-    assert [answer is None for answer in answers] == [False, True, False, True, False, True, False]
+    assert [answer is None for answer in answers] == [False, True, False, True, False, True, False, True]
     assert "is too small: the least is" in str(answers[0]) and "is too small" in str(answers[2])
     assert ask([]) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import signal
 import subprocess
@@ -13,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from emdiam.batch.attempt import answer_text, end_leftovers, job_environment, outcome, processes_of, read_log
-from emdiam.batch.folder import NAME, JobFolder, Record, Results, State, alone_in, read_record, read_results
+from emdiam.batch.attempt import end_leftovers, job_environment, outcome, processes_of, read_log
+from emdiam.batch.folder import NAME, JobFolder, Record, Results, State, read_record, read_results
 from emdiam.batch.job import Job
-from emdiam.batch.summary import Batch, summary_text
+from emdiam.batch.summary import Batch, answer_text, summary_text
 from emdiam.errors import InputError
 from tests.helpers.waiting import PATIENCE, wait_until
 
@@ -135,15 +134,6 @@ def test_the_state_comes_back(tmp_path: Path):
         State(tmp_path)
 
 
-def test_one_batch_a_folder(tmp_path: Path):
-    with alone_in(tmp_path / "out"):
-        with pytest.raises(InputError, match=rf"another batch \(process {os.getpid()}\)"):
-            with alone_in(tmp_path / "out"):
-                pass
-    with alone_in(tmp_path / "out"):
-        pass
-
-
 def test_the_folder_of_a_job(tmp_path: Path):
     folder = JobFolder(tmp_path / "a")
     folder.make(empty=True)
@@ -173,7 +163,7 @@ def test_leftovers_are_found_and_ended(tmp_path: Path):
         wait_until(lambda: len(processes_of(tmp_path)) >= 2)  # the helper shows its environment a moment after it began
         assert process.pid in processes_of(tmp_path)
         monkey = pytest.MonkeyPatch()
-        monkey.setattr("emdiam.batch.attempt._OWN_SECONDS", 0.1)
+        monkey.setattr("emdiam.batch.attempt._LEAVE_SECONDS", 0.1)
         monkey.setattr("emdiam.batch.attempt._TERM_SECONDS", 0.3)
         assert end_leftovers(tmp_path) == 2
         monkey.undo()
@@ -212,16 +202,15 @@ ANSWER = {"lower": 3, "upper": 3}
     (-11, "", "", None, None, ("failed", None, "ended by SIGSEGV", None)),
 ])
 def test_how_a_process_ended(code: int, out: str, log: str, told, limit, expected):
-    found = outcome(code, out, log, told, limit)
-    assert (found.status, found.stopped_by, found.sentence, found.result) == expected
+    assert outcome(code, out, log, told, limit) == expected
 
 
 def test_only_the_end_of_a_log_is_read(tmp_path: Path):
     path = tmp_path / "log.txt"
     path.write_text("old\nnew\n")
-    assert read_log(str(path), 4) == "new\n"
+    assert read_log(path, 4) == "new\n"
     path.write_text("x" * 100_000)
-    assert len(read_log(str(path), 4)) == 64 << 10
+    assert len(read_log(path, 4)) == 64 << 10
 
 
 @pytest.mark.parametrize("result, text", [

@@ -181,7 +181,8 @@ def test_a_tradeoff_on_a_full_disk_prints_what_it_has(
 
 def ended_cell(_store, digest, cell, cell_options):
     """A record of a cell that failed at once."""
-    from emdiam.tradeoff.cells import FAILED, CellRecord
+    from emdiam.batch.folder import FAILED
+    from emdiam.tradeoff.cells import CellRecord
 
     return CellRecord(cell, digest, cell_options.identity(), FAILED, "none", 1, 0.1, None, None)
 

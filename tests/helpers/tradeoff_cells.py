@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from emdiam.batch.folder import FAILED
 from emdiam.store.store import open_store
 from emdiam.tradeoff import Tradeoff, cells
-from emdiam.tradeoff.cells import ENDED, FAILED, CellRecord
+from emdiam.tradeoff.cells import ENDED, CellRecord
 from emdiam.tradeoff.grid import Cell
 from emdiam.tradeoff.summary import fill
 

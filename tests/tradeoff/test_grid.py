@@ -11,9 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.batch.attempt import outcome
+from emdiam.batch.folder import DONE, FAILED, STOPPED
 from emdiam.errors import InputError
 from emdiam.tradeoff import cells
-from emdiam.tradeoff.cells import ENDED, FAILED, STOPPED, CellOptions
+from emdiam.tradeoff.cells import ENDED, CellOptions
 from emdiam.tradeoff.grid import Cell, make_grid, parse_grid
 from tests.helpers.tradeoff_cells import record, result, scripted
 
@@ -76,35 +78,36 @@ def test_masters_of_other_methods_do_not_matter():
 # -- one cell -------------------------------------------------------------------------------------
 def test_the_command_of_a_cell():
     options = CellOptions(1 << 30, 4096, 3, True, 7, True, 2, "there", 90.0)
-    shared = ["--memory", str(1 << 30), "--arena", "4096", "--threads", "3", "--time-limit", "90.000000s",
-              "--evict-page-cache", "--json", "--quiet"]
+    shared = [f"--memory={1 << 30}", "--arena=4096", "--threads=3", "--time-limit=90.000000s", "--evict-page-cache",
+              "--json", "--quiet"]
     start = [sys.executable, "-m", "emdiam"]
     assert cells.command_of("g", Cell("clusters", 64, 5), options) == [
-        *start, "approx", "g", "--method", "clusters", "--seed", "5", "--masters", "64", "--euler", "--levels", "2",
-        "--scratch", "there", *shared]
+        *start, "approx", "g", "--method=clusters", "--seed=5", "--masters=64", "--euler", "--levels=2",
+        "--scratch=there", *shared]
     assert cells.command_of("g", Cell("fringe", None, 5), options) == [
-        *start, "approx", "g", "--method", "fringe", "--seed", "5", "--iterations", "7", *shared]
-    assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch", "there", *shared]
+        *start, "approx", "g", "--method=fringe", "--seed=5", "--iterations=7", *shared]
+    assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch=there", *shared]
     assert cells.command_of("g", Cell("sweep", None, 0), CellOptions()) == [
-        *start, "approx", "g", "--method", "sweep", "--seed", "0", "--threads", "2", "--json", "--quiet"]
+        *start, "approx", "g", "--method=sweep", "--seed=0", "--threads=2", "--json", "--quiet"]
 
 
 @pytest.mark.parametrize(("process", "expected"), [
-    ((0, '{"a": 1}\n', "warning"), (ENDED, None, {"a": 1})),
+    ((0, '{"a": 1}\n', "warning"), (DONE, None, {"a": 1})),
     ((3, '{"a": 1}\n', "x\nemdiam: the time limit is over\n"), (STOPPED, "the time limit is over", {"a": 1})),
     ((3, "", "emdiam: the time limit is over"), (STOPPED, "the time limit is over", None)),
     ((2, "", "emdiam: the budget\nof which\n"), (FAILED, "the budget", None)),
-    ((2, "", "Error: no\n"), (FAILED, "Error: no", None)), ((1, '{"a": 1}', "emdiam: fault"), (FAILED, "fault", None)),
+    ((2, "", "Error: no\n"), (FAILED, "no", None)), ((1, '{"a": 1}', "emdiam: fault"), (FAILED, "fault", None)),
     ((0, "", ""), (FAILED, "left with exit code 0 and no answer", None)),
     ((0, "{", ""), (FAILED, "its answer is not JSON", None)), ((-11, "", ""), (FAILED, "ended by SIGSEGV", None)),
     ((-9, "", ""), (FAILED, "ended by SIGKILL, perhaps for want of memory", None)),
 ])
 def test_what_became_of_a_process(process: tuple[int, str, str], expected: tuple[Any, ...]):
-    assert cells.outcome(*process) == expected
+    status, _, reason, answer = outcome(*process)
+    assert (status, reason, answer) == expected
 
 
 def test_a_process_that_does_not_stop_is_ended(monkeypatch: pytest.MonkeyPatch):
-    for name in ("_GRACE_SECONDS", "_OWN_SECONDS", "_END_SECONDS"):
+    for name in ("_GRACE_SECONDS", "_ANSWER_SECONDS", "_END_SECONDS"):
         monkeypatch.setattr(cells, name, 0.2)
     deaf = "import signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ntime.sleep(3600)"
     for script, code in (("import time\ntime.sleep(3600)", -signal.SIGTERM), (deaf, -signal.SIGKILL)):

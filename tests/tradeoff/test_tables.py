@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.batch.folder import FAILED, STOPPED
 from emdiam.errors import EmdiamError
-from emdiam.tradeoff.cells import FAILED, STOPPED
 from emdiam.tradeoff.grid import Cell
 from emdiam.tradeoff.summary import bounds, csv_text, front, loss, markdown_text, ratio_text, seconds_text
 from tests.helpers.tradeoff_cells import record, summary_of

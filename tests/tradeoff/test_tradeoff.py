@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
+from emdiam.batch.folder import FAILED
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.generators import generate
 from emdiam.tradeoff import Tradeoff, TradeoffOptions, cells, run, tradeoff
-from emdiam.tradeoff.cells import ENDED, FAILED, CellOptions, CellRecord, read_records
+from emdiam.tradeoff.cells import ENDED, CellOptions, CellRecord, read_records
 from emdiam.tradeoff.grid import Cell
 from emdiam.tradeoff.summary import COLUMNS, markdown_text
 from tests.cli.test_commands import call  # noqa: F401 - a fixture
@@ -316,8 +317,8 @@ def test_cells_keep_checkpoints_if_asked_to(torus: Path, tmp_path: Path):
     assert "--checkpoint" not in cells.command_of("s", cell, TradeoffOptions().for_cells(tmp_path))
     asked = TradeoffOptions(checkpoint_every=30.0)
     line = cells.command_of("s", cell, asked.for_cells(tmp_path))
-    assert line[line.index("--checkpoint") + 1] == str(tmp_path / "checkpoints" / cell.name)
-    assert "--resume" in line and line[line.index("--checkpoint-every") + 1] == "30.0"
+    assert f"--checkpoint={tmp_path / 'checkpoints' / cell.name}" in line
+    assert "--resume" in line and "--checkpoint-every=30.0" in line
     assert asked.for_cells(tmp_path).identity() == TradeoffOptions().cells.identity()
     found = tradeoff(torus, tmp_path / "out", TradeoffOptions(
         methods=("sweep",), plots=False, checkpoint_every=30.0, cells=CellOptions(memory_bytes=1 << 30)))
