@@ -79,16 +79,13 @@ def convert(
 ) -> ConvertReport:
     """Convert edge lists into a store.
 
-    inputs : a file, a glob, "-" for standard input, or several of them (together one graph).
-    target : the store to write. Options, all by name:
-    memory : peak resident memory of this process; default: what machine and cgroup leave.
-    scratch : folder for temporary files, default beside the target. force : replace the target.
-    format : name of the input format, default from suffix and content.
-    ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none". chunk : ids per chunk.
-    order : of the vertices, see `reorder`; default "natural".
-    threads : default: the cores this process may use. progress : called with progress.Event.
-    checkpoint, checkpoint_every, resume, keep_checkpoint : a folder, to go on from what was done before a stop; see
-    the command.
+    inputs : a file, a glob, "-" for standard input, or several of them (together one graph). target : the store to
+    write. Options, all by name: memory : peak resident memory of this process; default: what machine and cgroup leave.
+    scratch : folder for temporary files, default beside the target. force : replace the target. format : name of the
+    input format, default from suffix and content. ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none".
+    chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". threads : default: the cores this
+    process may use. progress : called with progress.Event. checkpoint, checkpoint_every, resume, keep_checkpoint : a
+    folder, to go on from what was done before a stop; see the command.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -115,7 +112,7 @@ def reorder(
     Returns a report with the record of the new store. Raises InputError (StoreError; BudgetError
     where memory or disk cannot do); then there is no target.
     """
-    from .order.run import reorder as reorder_store
+    from .order.reorder import reorder as reorder_store
 
     seed = options.pop("seed", 0)
     with open_store(store) as opened:
@@ -225,9 +222,8 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Appr
     options : time_limit, vram, evict_page_cache and those of checkpoints as for `exact`, and of the method, such as
     masters="2^20", seed=1, iterations=5 or known_diameter=40.
 
-    `estimate` is what the method reports; `lower` and `upper` are proved, over all components.
-    Raises as `diameter`, and InputError for an option that the method does not have. StoppedEarly's
-    `result` holds what is known so far.
+    `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
+    and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
     return cast(Approximation, _run(graph, method, "approx", options))
 
@@ -288,8 +284,7 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
 def _temporary_store(
     graph: Any, run: Run, scratch: str | Path | None, progress: Listener | None
 ) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
-    """A store of the graph in memory, removed at the end, and the function from its ids to the
-    caller's names."""
+    """A store of the graph in memory, removed at the end, and the function from its ids to the caller's names."""
     from .formats.in_memory import NetworkxSource, as_source
 
     source = as_source(graph)

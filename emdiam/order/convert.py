@@ -1,9 +1,8 @@
 """Converting edge lists into a store in another order: naturally first, then reordered.
 
-The naturally ordered store lies in NAME.natural.partial beside the target until the other is
-complete. Whatever stops the conversion, it is removed, after `kill -9` by the next one; meanwhile
-its claim (store/claim.py) tells it from one at work. With a checkpoint it stays for a conversion that
-goes on from that.
+The naturally ordered store lies in NAME.natural.partial beside the target until the other is complete. Whatever stops
+the conversion, it is removed, after `kill -9` by the next one; meanwhile its claim (store/claim.py) tells it from one
+at work. With a checkpoint it stays for a conversion that goes on from that.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from ..store.layout import PARTIAL_SUFFIX
 from ..store.writer import check_target
 from ..units import default_memory_bytes
 from .registry import order_named
-from .run import reorder
+from .reorder import reorder
 
 _STORE = "store"
 # Folders of the checkpoints of the two steps, and what the folder of both is called while it is removed.
@@ -37,9 +36,8 @@ def convert_ordered(
 ) -> ConvertReport:
     """Convert files, globs or "-" (together one graph) into a store at `target` in the named order.
 
-    The report is that of the conversion, with the record of the store at `target`, the seconds and
-    peaks of both steps, and the naturally ordered store counted as scratch. Raises what `convert`
-    and `reorder` raise.
+    The report is that of the conversion, with the record of the store at `target`, the seconds and peaks of both steps,
+    and the naturally ordered store counted as scratch. Raises what `convert` and `reorder` raise.
     """
     options, target = options or ConvertOptions(), Path(target)
     order_named(order)

@@ -139,7 +139,7 @@ def _refused(
 
     monkeypatch.setattr("emdiam.generators.source.GeneratedSource.prepare", never)
     monkeypatch.setattr("emdiam.conversion.conversion.Conversion.run", never)
-    monkeypatch.setattr("emdiam.order.run._reorder", never)
+    monkeypatch.setattr("emdiam.order.reorder._reorder", never)
     before = sorted(folder.iterdir())
     for target, scratch, text in cases:
         with pytest.raises(InputError, match=text):

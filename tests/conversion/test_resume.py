@@ -23,7 +23,7 @@ from emdiam.conversion.resume import DONE
 from emdiam.formats.source import SourceInfo
 from emdiam.order.convert import convert_ordered
 from emdiam.order.registry import ORDERS
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.progress import Event
 from emdiam.store import arc_runs
 from tests.conftest import ROOT

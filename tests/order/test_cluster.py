@@ -14,7 +14,7 @@ from emdiam.conversion.convert import ConvertOptions
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.approx import cluster_order as local
 from emdiam.order import cluster
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.store.store import open_store
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store

@@ -20,7 +20,7 @@ from emdiam.formats.source import SourceInfo
 from emdiam.order.bfs import by_bfs
 from emdiam.order.placing import place_by_key
 from emdiam.order.registry import ORDERS
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.runs.run import execute, make_run
 from emdiam.store.check import check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes

@@ -24,7 +24,7 @@ import emdiam
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.order.convert import convert_ordered
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.progress import Event
 from emdiam.store.check import check_store
 from emdiam.store.claim import claim

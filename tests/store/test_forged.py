@@ -15,7 +15,7 @@ import pytest
 
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import StoreError
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.runs.opening import open_engine
 from emdiam.runs.run import execute, make_run
 from emdiam.store.layout import StoreRecord

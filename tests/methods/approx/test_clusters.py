@@ -16,7 +16,7 @@ from emdiam.errors import InputError
 from emdiam.methods.approx import cluster_order as local
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.approx.result import Approximation
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 

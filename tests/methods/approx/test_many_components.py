@@ -18,7 +18,7 @@ from emdiam.methods.approx import clusters as clusters_module
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.exact.pivot_columns import budget_bytes
 from emdiam.order import cluster as cluster_order
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.runs.plan import plan_run
 from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store

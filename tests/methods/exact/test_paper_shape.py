@@ -13,7 +13,7 @@ import pytest
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.generators import generate
-from emdiam.order.run import reorder
+from emdiam.order.reorder import reorder
 from emdiam.runs.opening import open_engine
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store

@@ -1,0 +1,355 @@
+"""Putting a store into another order: find the new numbers, then write the graph in them.
+
+    old store -> every edge with its ends renumbered -> sorted runs -> merge -> StoreWriter
+
+The map of ids is copied as it is, in natural order, and natural_id says which entry belongs to a vertex. Results do
+not depend on the budget, the threads or the chunks. What a checkpoint has: the new numbers, the chunks of the old store
+read and the runs made of them, the new store so far.
+RAM: the larger of what the order takes (registry.py) and of writing: the new numbers (4 bytes a vertex, 8 from 2^32
+vertices on) beside what the sort is planned to take; a budget that cannot do is refused before anything is read, with
+the numbers. I/O of writing: every array of the old store once (natural_id once a window of the new one), the runs of
+the sort, every array of the new store.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from crc32c import crc32c
+
+from ..conversion.convert import check_outputs
+from ..conversion.pack import ArcSorter
+from ..conversion.report import ConvertOptions, ReorderReport
+from ..conversion.resume import memory_to_plan
+from ..conversion.writing import StoreWriting, resumable, sort_context
+from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
+from ..formats.source import SourceInfo
+from ..phases import Meter
+from ..sorting.checkpoint import Checkpoint
+from ..sorting.plan import SortPlan, plan_sort
+from ..sorting.scratch import disk_full_is_said
+from ..sorting.sort import SortContext
+from ..state_file import State
+from ..store.arc_check import ArcCheck
+from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
+from ..store.check import check_ranks
+from ..store.info import offset_pieces
+from ..store.layout import NATURAL, StoreRecord, sentinel
+from ..store.store import Store, open_store
+from ..store.writer import StoreWriter, check_target, writer_bytes
+from ..stream.plan import BASE_JITTER, program_bytes, with_budget
+from ..units import current_rss_bytes, format_size
+from .placing import rank_bytes
+from .registry import Order, order_named
+
+_MARGIN = 8 << 20
+# What the process may hold more when the numbers are found, and (BASE_JITTER) from one process to the next: what
+# is accepted now is not refused then, and the budget that a refusal names is accepted.
+_JITTER = 16 << 20
+_PLENTY = 1 << 60
+# Of an arc whose ends are looked up: rows, which arcs lead up, and both ends before and after.
+_LOOKUP_BYTES = 32
+
+
+def reorder(
+    store: str | Path, target: str | Path, order: str, *, seed: int = 0, options: ConvertOptions | None = None
+) -> ReorderReport:
+    """Write the graph of the store at `store` to `target`, its vertices in the named order.
+
+    order : a key of ORDERS. seed : of orders with chance, 0 to 2^64 - 1. options : memory_bytes, scratch, force, codec,
+    chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The same graph,
+    order and seed give the same bytes whatever the order of the store was; the user's ids stay what they are. Raises
+    InputError for an unknown order or an existing target, BudgetError where memory or disk cannot do, StoreError. Then,
+    and after Ctrl-C, there is no target. With options.checkpoint the new numbers, once found, and all that comes after
+    them can be gone on from.
+    """
+    chosen, options, target = order_named(order), options or ConvertOptions(), Path(target)
+    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
+        raise InputError("a seed is a whole number from 0 to 2^64 - 1", text=str(seed))
+    if options.threads < 1:
+        raise InputError("at least one thread is needed", text=str(options.threads))
+    check_outputs(target, options)
+    with open_store(store) as opened:
+        return resumable(ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
+                         lambda checkpoint: _reorder(opened, target, chosen, seed, options, checkpoint))
+
+
+def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOptions) -> dict[str, object]:
+    """What must be the same for a reordering to be resumed."""
+    return {
+        "store": [str(Path(store.path).absolute()), store.record.record_digest], "target": str(target.absolute()),
+        "order (--order)": order.name, "seed (--seed)": seed, "codec (--codec)": options.codec,
+        "chunk size (--chunk)": options.chunk_ids,
+    }
+
+
+def _reorder(
+    store: Store, target: Path, order: Order, seed: int, options: ConvertOptions, checkpoint: Checkpoint | None
+) -> ReorderReport:
+    """Find the new numbers, unless the checkpoint has them, and write the store."""
+    check_target(target, options.force)
+    options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
+    meter = Meter(options.progress)
+    engine_memory = _check_memory(store, order, options)
+    new_of, planned = None if checkpoint is None else _stored_numbers(store, checkpoint), 0
+    if new_of is None:
+        meter.begin("order", None, "")
+        if not store.is_natural:
+            check_ranks(store, store.natural_pieces())
+        if order.traverses:
+            new_of, planned = _traversed(store, order, seed, options, engine_memory)
+        else:
+            new_of = order.place(store)
+        _return_freed_memory()
+    plan = options.plan or _sort_plan(store, options, current_rss_bytes())
+    with sort_context(plan, target, options, checkpoint, meter) as context:
+        report = _Reordering(store, order.name, new_of, target, options, context).write(
+            SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2))
+    return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
+
+
+def _return_freed_memory() -> None:
+    """Give the freed vectors back to the system: malloc keeps those below 32 MiB, and the plan of the
+    sort would count them as taken."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:  # other C libraries give back at once, or never
+        trim(0)
+
+
+def _traversed(
+    store: Store, order: Order, seed: int, options: ConvertOptions, engine_memory: int
+) -> tuple[np.ndarray, int]:
+    """The new numbers by an order that traverses, and the planned peak."""
+    from ..engine.needs import traversal_needs
+    from ..engine.opening import open_cpu_engine
+
+    with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, threads=options.threads,
+                         progress=options.progress) as engine:
+        reserve = _reserve(store, order)
+        try:
+            new_of = order.place(engine, seed)
+        except MoreMemoryError as error:
+            plan = replace(engine.plan, memory_limit_bytes=engine.plan.memory_limit_bytes + reserve)
+            raise with_budget(error, plan, options.threads) from None
+        return new_of, engine.plan.planned_rss_bytes + reserve
+
+
+def _reserve(store: Store, order: Order) -> int:
+    """Bytes that the order takes beyond what the plan of the engine sets aside."""
+    from ..engine.needs import traversal_needs
+    from ..stream.blocks import table_bytes
+    from ..traverse.workspace import workspace_bytes
+
+    n = store.n_vertices
+    shared = table_bytes(n, store.n_arcs, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
+    set_aside = max(phase.bytes for phase in traversal_needs(store).phases)
+    return max(0, shared + order.state_bytes(store) - set_aside)
+
+
+def _check_memory(store: Store, order: Order, options: ConvertOptions) -> int:
+    """Raises BudgetError with the numbers if finding the order or writing does not fit; returns what
+    the engine gets of the memory, if there is one."""
+    import zarr.codecs  # noqa: F401  (loaded later anyway, so that the measured base has it)
+
+    assert options.memory_bytes is not None
+    given = memory = options.memory_bytes
+    if order.traverses:
+        from ..engine.needs import traversal_needs
+        from ..engine.opening import plan_engine
+
+        given, needs = memory - _reserve(store, order), traversal_needs(store)
+        try:
+            plan_engine(store, needs, memory_bytes=given, threads=options.threads)
+        except BudgetError:
+            plan = plan_engine(store, needs, memory_bytes=_PLENTY, threads=options.threads)
+            raise _too_small(memory, plan.minimum_bytes + memory - given) from None
+    else:
+        need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
+        if need > memory:
+            raise _too_small(memory, need + BASE_JITTER)
+    next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
+    if options.plan is None:
+        program = program_bytes() if order.traverses else current_rss_bytes()
+        base = program + rank_bytes(store) + _JITTER
+        try:
+            _sort_plan(store, options, base)
+        except BudgetError:
+            _sort_plan(store, options, base + BASE_JITTER)
+            raise
+    return given
+
+
+def _too_small(memory: int, need: int) -> BudgetError:
+    return BudgetError(f"--memory {format_size(memory)} is too small: the least is {format_size(need)}",
+                       remedy=f"give at least --memory {-(-need // 2**20)}MiB")
+
+
+def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPlan:
+    """The memory plan of the writing. base_bytes : RSS when it begins, the new numbers included. Raises BudgetError
+    with the numbers."""
+    assert options.memory_bytes is not None
+    chunk_ids = max(options.chunk_ids, store.record.chunk_ids)
+    reading = scan_bytes(store, options.threads) + options.threads * _LOOKUP_BYTES * max(RUN_ARCS, chunk_ids)
+    # One array more than a conversion writes: natural_id.
+    writer = writer_bytes(options.threads, options.chunk_ids)
+    return plan_sort(options.memory_bytes, base_bytes, reading + writer // 2, options.threads, writer)
+
+
+def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
+    """The new numbers that a reordering of `store` has left with its checkpoint, None if it has none.
+    Raises StoreError if they have changed on disk."""
+    state = checkpoint.state
+    if state is None or "numbers" not in state:
+        return None
+    name, check = state["numbers"]
+    new_of = np.empty(store.n_vertices, store.id_dtype)
+    checkpoint.scratch.restored(name, checkpoint.file_marks()[name]).read_array(0, new_of)
+    if crc32c(new_of.data) != check:
+        raise StoreError("the numbers of the vertices have changed on disk", path=checkpoint.folder,
+                         remedy="remove the folder and begin anew")
+    return new_of
+
+
+class _Reordering(StoreWriting[ReorderReport]):
+    """One reordering under way. ordering : name of the new order. new_of : id_dtype[n], the new number of every vertex,
+    each number from 0 to n - 1 once."""
+
+    def __init__(
+        self, store: Store, ordering: str, new_of: np.ndarray, target: Path, options: ConvertOptions,
+        context: SortContext,
+    ) -> None:
+        super().__init__(target, options, context)
+        self._store, self._ordering, self._new_of = store, ordering, new_of
+        self._sorter: ArcSorter | None = None
+        self._n_down = self._n_chunks = 0
+        self._rows = ArcCheck(store)
+        self._numbers: list[Any] = []
+
+    def _work_state(self) -> State:
+        return {
+            "numbers": self._numbers, "scan": [self._n_chunks, self._n_down],
+            "rows": self._rows.state(self._n_chunks), "sorter": None if self._sorter is None else self._sorter.state(),
+        }
+
+    def _stop_sorting(self) -> None:
+        if self._sorter is not None:
+            self._sorter.abort()
+
+    def _begin(self) -> None:
+        """Go on from what `_state` returned; without that keep the new numbers, the first to be known."""
+        safe, state = self._context.safe, self._resumed
+        if state is not None:
+            self._restore_figures(state)
+            self._numbers, (self._n_chunks, self._n_down) = state["numbers"], state["scan"]
+            self._rows = ArcCheck(self._store, state["rows"])
+            self._notes.append(f"went on from a checkpoint; {self._n_chunks} chunks had been read before")
+        elif safe.active:
+            file = self._context.scratch.file()
+            file.append(self._new_of)
+            self._numbers = [file.name, crc32c(self._new_of.data)]
+            safe.reached(always=True)
+
+    def run(self) -> ReorderReport:
+        meter, resumed = self._context.meter, self._resumed
+        self._begin()
+        with disk_full_is_said(self._target.absolute().parent, "the store"):
+            meter.begin("ids", None, "")
+            writer, goes_on = self._open_writer(self._store.n_vertices, resumed and resumed["writer"])
+            if not goes_on:
+                self._copy_ids(writer)
+                self._write_ranks(writer)
+            self._sorter = sorter = ArcSorter(self._store.n_vertices, self._context, resumed and resumed["sorter"])
+            self._take_in(sorter)
+            meter.begin("merge", None, "arcs")
+            self._check_arcs(sorter.write_rows(writer))
+            record = self._finish_store(writer, self._record())
+        return self._end(ReorderReport(record=record, notes=(*self._notes, *self._scratch_notes()), **self._figures()))
+
+    def _copy_ids(self, writer: StoreWriter) -> None:
+        """The arrays of the map of ids, as they are."""
+        for name in self._store.array_names():
+            if name.startswith("vertex_id"):
+                writer.append_stored_ids(name, np.empty(0, self._store.array(name).dtype))
+                for values in self._store.values(name):
+                    writer.append_stored_ids(name, values)
+
+    def _write_ranks(self, writer: StoreWriter) -> None:
+        """natural_id, in windows that fit the room which the sort buffers will take."""
+        if self._ordering == NATURAL:
+            return
+        plan = self._context.plan
+        size = max(1, plan.run_keys * plan.n_buffers * 4 // writer.id_dtype.itemsize)
+        writer.append_natural_ids(np.empty(0, writer.id_dtype))
+        for ranks in _ranks_by_number(self._store, self._new_of, size):
+            writer.append_natural_ids(ranks)
+
+    def _take_in(self, sorter: ArcSorter) -> None:
+        """Give every edge to the sorter, with its new ends; but for the chunks done before."""
+        new_of, lock, context = self._new_of, Lock(), self._context
+        meter, n_chunks = context.meter, self._store.indices.n_chunks
+
+        def work(run: ArcRun, ids: np.ndarray) -> None:
+            rows = np.repeat(run.rows, np.diff(run.starts))
+            self._rows.add(run, rows, ids)
+            up, down = np.flatnonzero(rows < ids), int(np.count_nonzero(rows > ids))
+            src, dst = new_of[rows[up]].astype(np.uint64), new_of[ids[up]].astype(np.uint64)
+            with lock:  # the sorter takes keys from one thread at a time
+                sorter.add(src, dst)
+                self._n_down += down
+
+        if self._n_chunks < n_chunks:
+            meter.begin("read", n_chunks, "chunks")
+            pauses = Pauses(self._n_chunks, lambda: context.safe.due, self._at_rest)
+            scan_arcs(self._store, self._options.threads, work, meter.update, pauses)
+            self._n_chunks = n_chunks
+            context.safe.reached(always=True)
+        self._check_arcs(2 * self._n_down)
+        self._rows.finish()
+        meter.begin("sort", None, "keys")
+        sorter.finish()
+
+    def _at_rest(self, n_chunks: int) -> None:
+        """All chunks before this one have been given to the sorter."""
+        if n_chunks > (0 if self._resumed is None else self._resumed["scan"][0]):
+            self._n_chunks = n_chunks
+            self._context.safe.reached()
+
+    def _check_arcs(self, n_arcs: int) -> None:
+        """Half of the arcs lead down, and twice those that lead up are as many as there are: a store
+        with loops, duplicates or edges in one direction only is not made good in silence."""
+        if n_arcs != self._store.n_arcs:
+            raise StoreError("the rows are not those of an undirected simple graph", path=self._store.path,
+                             remedy="the store is damaged: convert the graph again")
+
+    def _record(self) -> StoreRecord:
+        """The record as far as the writer does not fill it."""
+        old = self._store.record
+        return StoreRecord(
+            directed_input=old.directed_input, symmetric=old.symmetric, loops_dropped=old.loops_dropped,
+            duplicates_dropped=old.duplicates_dropped, id_kind=old.id_kind, first_id=old.first_id,
+            ordering=self._ordering, source=list(old.source), source_format=old.source_format,
+            pairs_read=old.pairs_read, reverse_dropped=old.reverse_dropped, values_dropped=old.values_dropped,
+        )
+
+
+def _ranks_by_number(store: Store, new_of: np.ndarray, size: int) -> Iterator[np.ndarray]:
+    """Natural ranks in the order of the new numbers, id_dtype[`size` or fewer] at a time, each window
+    by a pass over all vertices. Raises RuntimeError if a number does not occur in new_of."""
+    none = sentinel(store.id_dtype)
+    for low in range(0, store.n_vertices, size):
+        window = np.full(min(size, store.n_vertices - low), none, store.id_dtype)
+        begin = 0
+        for ranks in store.natural_pieces():
+            numbers = new_of[begin : begin + len(ranks)].astype(np.int64) - low
+            here = np.flatnonzero((numbers >= 0) & (numbers < len(window)))
+            window[numbers[here]] = ranks[here]
+            begin += len(ranks)
+        if (window == none).any():
+            raise RuntimeError("the new numbers are no permutation, or natural_id is none")
+        yield window
