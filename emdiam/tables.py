@@ -1,8 +1,9 @@
-"""Tables of texts, for people and as Markdown."""
+"""Tables of texts, for people, as Markdown, and as CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
 
 
 def table_text(head: Sequence[str], rows: Sequence[Sequence[str]], left: Container[int], style: str = "plain") -> str:
@@ -15,3 +16,15 @@ def table_text(head: Sequence[str], rows: Sequence[Sequence[str]], left: Contain
     if style == "pipe":  # the head is given as a row, since tabulate widens columns for heads; the rule is above it
         lines[:2] = lines[1], lines[0]
     return "\n".join(lines)
+
+
+def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> str:
+    """The rows as CSV with a head, plain numbers, empty where there is none; ends with a line end."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -83,6 +83,18 @@ def format_size(size: int | float) -> str:
     return f"{value:.1f} TiB"
 
 
+def format_seconds(seconds: float, digits: int = 2) -> str:
+    """A duration as a short text: "0.12 s", "18 s", "3 min 05 s", "2 h 10 min". digits : at most, below a minute."""
+    if seconds < min(10 ** (digits - 1), 60):
+        return f"{seconds:.{digits}g} s" if seconds >= 10.0**-digits else "0 s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02d} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+
+
 def current_rss_bytes() -> int:
     """Resident set of this process now, bytes."""
     import psutil

@@ -85,3 +85,17 @@ def test_default_memory_respects_the_cgroup(
 
     monkeypatch.setattr(units, "Path", redirected)
     assert units.default_memory_bytes() == 900_000_000
+
+
+@pytest.mark.parametrize(("seconds", "text"), [
+    (0.001, "0 s"), (0.25, "0.25 s"), (9.4, "9.4 s"), (59.4, "59 s"), (61, "1 min 01 s"),
+    (7800, "2 h 10 min"),
+])
+def test_durations_are_written_for_people(seconds: float, text: str) -> None:
+    assert units.format_seconds(seconds) == text
+
+
+@pytest.mark.parametrize(("seconds", "text"), [
+    (0.0004, "0 s"), (0.0125, "0.0125 s"), (1.234, "1.23 s"), (59.4, "59.4 s"), (61, "1 min 01 s")])
+def test_durations_may_have_more_digits(seconds: float, text: str) -> None:
+    assert units.format_seconds(seconds, 3) == text

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..units import format_size
-from .phases import seconds_text
+from ..units import format_seconds, format_size
 
 
 def worker_lines(result: dict[str, Any]) -> list[str]:
-    """How many, how even, how long they waited, what they told each other, and the losses; nothing for a run in one
+    """How many, how even, how long they waited, what they sent each other, and the losses; nothing for a run in one
     process."""
     details = result.get("details", {})
     workers = details.get("workers")
     if not workers:
         return []
+
+    def largest(name: str) -> Any:
+        return max(worker[name] for worker in workers)
+
     arcs = [worker["edges_scanned"] for worker in workers]
     mean = sum(arcs) / len(arcs)
     balance = f", the busiest with {max(arcs) / mean:.2f} times the mean of edges scanned" if mean else ""
@@ -22,10 +25,10 @@ def worker_lines(result: dict[str, Any]) -> list[str]:
     exchanged = sum(worker["payload_bytes"] + worker["fact_bytes"] for worker in workers)
     lines = [
         f"workers: {len(workers)}{balance}",
-        f"exchanged: {format_size(exchanged)} in {max(worker['rounds'] for worker in workers):,} rounds;"
+        f"exchanged: {format_size(exchanged)} in {largest('rounds'):,} rounds;"
         f" waits of {min(waits):.2f} to {max(waits):.2f} s a worker",
-        f"memory of a worker: peak {format_size(max(worker['peak_rss_bytes'] for worker in workers))},"
-        f" planned {format_size(max(worker['planned_rss_bytes'] for worker in workers))}",
+        f"memory of a worker: peak {format_size(largest('peak_rss_bytes'))},"
+        f" planned {format_size(largest('planned_rss_bytes'))}",
     ]
     losses = details.get("losses", ())
     if losses:
@@ -77,7 +80,12 @@ def device_lines(result: dict[str, Any]) -> list[str]:
 
 
 def seconds_line(result: dict[str, Any]) -> str:
-    """Wall time in total and by part."""
-    seconds = result["seconds"]
-    parts = [f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total"]
-    return f"time: {seconds_text(seconds['total'])} ({', '.join(parts)})"
+    """Wall time in total (the sum, where the result has none) and by part."""
+    seconds = dict(result["seconds"])
+    total = seconds.pop("total") if "total" in seconds else sum(seconds.values())
+    return f"time: {format_seconds(total)} ({seconds_text(seconds)})"
+
+
+def seconds_text(seconds: dict[str, float]) -> str:
+    """Seconds by name, with commas."""
+    return ", ".join(f"{name} {format_seconds(value)}" for name, value in seconds.items())

@@ -4,24 +4,21 @@ The answer for people says what is proved, then the estimate of the paper."""
 
 from __future__ import annotations
 
-import csv
-import io
 from typing import Any
 
 import click
 
-from ..checkpoints import chosen_checkpoint
-from ..errors import InputError, StoppedEarly
+from ..errors import InputError
 from ..runs.registry import APPROXIMATIONS
-from ..tables import table_text
-from ..units import format_size
+from ..tables import csv_text, table_text
+from ..units import format_seconds, format_size
 from . import options
-from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, traversals_line
-from .checkpoint import KeptRuns, checkpoint
+from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, seconds_text, traversals_line
+from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
-from .output import complain, emit, emit_json
-from .phases import bounds_text, seconds_text
+from .output import answer, emit
+from .phases import bounds_text
 
 
 @click.command(cls=EmdiamCommand)
@@ -64,75 +61,45 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
     --resume.
     """
-    from ..methods.approx.masters import parse_masters
-
-    if given["as_json"] and given["as_csv"]:
-        raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
-    masters = None if given["masters"] is None else parse_masters(given["masters"])
-    results: list[dict[str, Any]] = []
-    several = masters is not None and len(masters) > 1
-    kept = KeptRuns(chosen_checkpoint(given), several)
-    try:
-        code = _run_all(given, masters, results, kept)
-    finally:
-        # Also when a later run is refused or at fault: the earlier ones have been paid for.
-        if results:
-            _answer(results, given, several=several)
-    if code == 0:
-        kept.answered()
-    return code
-
-
-def _run_all(
-    given: dict[str, Any], masters: list[int | str] | None, results: list[dict[str, Any]], kept: KeptRuns
-) -> int:
-    """Run after run; the results so far are in `results`, that of one which is stopped included.
-    Returns the exit code."""
-    from ..methods.approx.masters import AUTO, resolve_masters
-    from ..methods.approx.result import Approximation
+    from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
     from ..runs.options import run_with
     from ..runs.run import execute
     from ..store.store import open_store
 
-    asked = options.of_run(given)
-    with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store:
-        for item in masters or ():  # a number that cannot be is told before the first run
+    if given["as_json"] and given["as_csv"]:
+        raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
+    masters = [] if given["masters"] is None else parse_masters(given["masters"])
+    several, asked = len(masters) > 1, options.of_run(given)
+    runs = Runs(given, several)
+    with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store, runs.shown(
+            lambda results: _answer(results, given, several)):
+        for item in masters:  # a number that cannot be is refused before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
-        for number, count in enumerate([None] if masters is None else masters):
-            run = run_with(given["method"], {**asked, "masters": count, "checkpoint": kept.of(number)})
-            try:
-                with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-                    results.append(execute(store, run, listener).to_dict())
-                kept.ended(results[-1])
-            except StoppedEarly as stop:
-                complain(f"emdiam: {stop}")
-                if isinstance(stop.result, Approximation):
-                    results.append(stop.result.to_dict())
-                return stop.exit_code
-            except KeyboardInterrupt:
-                complain("emdiam: stopped by the user before there was a bound on the diameter")
-                return StoppedEarly.exit_code
-    return 0
+        for number, count in enumerate(masters or [None]):
+            run = run_with(given["method"], {**asked, "masters": count, "checkpoint": runs.checkpoint(number)})
+            with listening(given) as listener:
+                runs.end(execute(store, run, listener))
+    return runs.code
 
 
 def _answer(results: list[dict[str, Any]], given: dict[str, Any], several: bool) -> None:
     if given["as_csv"]:
-        emit(csv_text(results))
-    elif given["as_json"]:
-        emit_json({"runs": results} if several else results[0])
+        emit(csv_text(COLUMNS, map(row_of, results)).rstrip("\n"))
+    elif several:
+        answer({"runs": results}, lambda _: runs_text(results), given["as_json"])
     else:
-        emit(runs_text(results) if several else approximation_text(results[0]))
+        answer(results[0], approximation_text, given["as_json"])
 
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
-# Columns of the table for people: name, and head where it is not that.
+# Columns of the table for people: name and head.
 _HEADS = {"masters": "masters", "lower": "lower", "upper": "upper", "estimate": "paper's estimate", "ratio": "ratio",
           "rounds": "rounds", "passes": "passes", "bytes_read": "bytes read", "seconds": "seconds"}
 # The formula of the paper by which a method estimates; docs/algorithms say what is in it.
 _FORMULAS = {"clusters": "S + 2 d", "sweep": "the lower bound", "spanning": "twice the height of the tree",
              "fringe": "the upper bound"}
-_MOST_FRINGES = 10
+_FRINGES_SHOWN = 10
 
 
 def approximation_text(result: dict[str, Any]) -> str:
@@ -145,22 +112,14 @@ def approximation_text(result: dict[str, Any]) -> str:
 
 def runs_text(results: list[dict[str, Any]]) -> str:
     """A table for several runs, one row each."""
-    rows = [[_shown(name, row[name]) for name in _HEADS] for row in map(_row, results)]
+    rows = [[_shown(name, row[name]) for name in _HEADS] for row in map(row_of, results)]
     return table_text(list(_HEADS.values()), rows, left=())
 
 
-def csv_text(results: list[dict[str, Any]]) -> str:
-    """The same as CSV with a head, plain numbers, empty where there is none."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(_row(result) for result in results)
-    return text.getvalue().rstrip("\n")
-
-
-def _row(result: dict[str, Any]) -> dict[str, Any]:
-    own = {"passes": result["details"]["counters"]["passes"], "seconds": round(result["seconds"]["total"], 6)}
-    return {name: own.get(name, result.get(name)) for name in COLUMNS}
+def row_of(result: dict[str, Any]) -> dict[str, Any]:
+    """The COLUMNS of a result; None where it has none."""
+    figures = {"passes": result["details"]["counters"]["passes"], "seconds": round(result["seconds"]["total"], 6)}
+    return {name: result.get(name) for name in COLUMNS} | figures
 
 
 def _shown(name: str, value: Any) -> str:
@@ -169,7 +128,7 @@ def _shown(name: str, value: Any) -> str:
     if name == "bytes_read":
         return format_size(value)
     if name == "seconds":
-        return seconds_text(value)
+        return format_seconds(value)
     return f"{value:.4f}" if name == "ratio" else f"{value:,}"
 
 
@@ -226,8 +185,8 @@ def _sweep_lines(result: dict[str, Any]) -> list[str]:
     lines = [f"iterations: {details['iterations']:,}; diameters of BFS trees: {details['trees']:,}"]
     fringes = details.get("fringes", [])
     if fringes:
-        shown = ", ".join(f"{size:,} at distance {distance:,}" for distance, size in fringes[:_MOST_FRINGES])
-        lines.append(f"fringes: {shown}" + (", ..." if len(fringes) > _MOST_FRINGES else ""))
+        shown = ", ".join(f"{size:,} at distance {distance:,}" for distance, size in fringes[:_FRINGES_SHOWN])
+        lines.append(f"fringes: {shown}" + (", ..." if len(fringes) > _FRINGES_SHOWN else ""))
     return lines
 
 
@@ -239,5 +198,5 @@ def _witness_lines(witness: dict[str, Any] | None) -> list[str]:
 
 
 def _stage_lines(result: dict[str, Any]) -> list[str]:
-    stages = result["details"].get("stage_seconds", {})
-    return ["stages: " + ", ".join(f"{name} {seconds_text(value)}" for name, value in stages.items())] if stages else []
+    stages = result["details"].get("stage_seconds")
+    return [f"stages: {seconds_text(stages)}"] if stages else []

@@ -1,8 +1,9 @@
-"""Options of checkpoints, which `emdiam exact`, `approx`, `convert` and `reorder` share."""
+"""What commands that work for long share: options of checkpoints, runs whose results are printed whatever ends them,
+and the writing of a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -11,11 +12,12 @@ from typing import Any
 import click
 
 from ..checkpoints import CheckpointOptions, chosen_checkpoint
-from ..errors import EmdiamError, StoppedEarly
+from ..errors import NotWritten, StoppedEarly
 from ..progress import Listener
 from . import options
 from .listener import listening
 from .outcome import Interrupted
+from .output import complain
 
 checkpoint = options.stacked(
     click.option("--checkpoint", type=options.NEW_FOLDER, metavar="DIR",
@@ -32,38 +34,33 @@ checkpoint = options.stacked(
 
 
 @contextmanager
-def writing(given: dict[str, Any], target: str) -> Iterator[tuple[Listener, CheckpointOptions | None]]:
-    """A listener and what was asked of checkpoints, while the store `target` is written. Ctrl-C becomes an error that
-    says what is left."""
-    chosen = chosen_checkpoint(given)
+def writing(given: Mapping[str, Any], target: str) -> Iterator[Listener]:
+    """A listener while the store `target` is written. Ctrl-C becomes an error that says what is left."""
     try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            yield listener, chosen
+        with listening(given) as listener:
+            yield listener
     except KeyboardInterrupt as stop:
-        raise _stopped(target, chosen) from stop
+        sentence, chosen = f"stopped by the user; {target} was not written", chosen_checkpoint(given)
+        folder = None if chosen is None else chosen.folder_for(Path(target))
+        if folder is None or not folder.exists():
+            raise Interrupted(sentence) from stop
+        raise StoppedEarly(f"{sentence}; what was done is in {folder}: give the same command with --resume to go on"
+                           ) from stop
 
 
-def _stopped(target: str, chosen: CheckpointOptions | None) -> EmdiamError:
-    """What to say when the user has stopped the writing of the store `target`."""
-    said = f"stopped by the user; {target} was not written"
-    folder = None if chosen is None else chosen.folder_for(Path(target))
-    if folder is None or not folder.exists():
-        return Interrupted(said)
-    return StoppedEarly(f"{said}; what was done is in {folder}: give the same command with --resume to go on")
+class Runs:
+    """The runs of one command, with what it was given. Their checkpoints stay until the answer has been printed: a
+    command that is killed just before goes on from them and answers at once.
 
-
-class KeptRuns:
-    """The checkpoints of the runs of one command. They stay until the answer has been printed: a command that
-    is killed just before goes on from them and answers at once.
-
-    several : each run has a folder of its own in that which was given.
+    several : each run has a folder of its own in that which was given. results : so far, as dicts. code : of the end.
     """
 
-    def __init__(self, chosen: CheckpointOptions | None, several: bool = False) -> None:
-        self._chosen, self._several = chosen, several
-        self._ended: list[Path] = []
+    def __init__(self, given: Mapping[str, Any], several: bool = False) -> None:
+        self._chosen, self._several = chosen_checkpoint(given), several
+        self.results: list[dict[str, Any]] = []
+        self.code = 0
 
-    def of(self, number: int) -> CheckpointOptions | None:
+    def checkpoint(self, number: int) -> CheckpointOptions | None:
         """That of run `number`, from 0 on."""
         if self._chosen is None:
             return None
@@ -72,19 +69,40 @@ class KeptRuns:
             folder = folder / f"run-{number + 1}"
         return replace(self._chosen, folder=folder, keep=True)
 
-    def ended(self, result: dict[str, Any]) -> None:
-        """A run has ended with `result`."""
-        if self._chosen is not None and not self._chosen.keep:
-            self._ended.append(Path(result["details"]["checkpoint"]["folder"]))
+    @contextmanager
+    def shown(self, show: Callable[[list[dict[str, Any]]], None]) -> Iterator[None]:
+        """Runs in this block end by calling `end`; then, or when one is stopped or at fault, the results so far, that
+        of the one that was stopped included, are shown: they have been paid for."""
+        try:
+            yield
+        except NotWritten as fault:
+            self.end(fault.result)
+            raise
+        except StoppedEarly as stop:
+            complain(f"emdiam: {stop}")
+            self.code = stop.exit_code
+            if stop.result is not None:
+                self.end(stop.result)
+        except KeyboardInterrupt:
+            complain("emdiam: stopped by the user before there was a bound on the diameter")
+            self.code = StoppedEarly.exit_code
+        finally:
+            if self.results:
+                show(self.results)
+        if self.code == 0:
+            self._remove_checkpoints()
 
-    def answered(self) -> None:
-        """All have ended and the answer is out: remove what is not to be kept."""
-        if not self._ended or self._chosen is None:
+    def end(self, result: Any) -> None:
+        """A run has ended with this Result."""
+        self.results.append(result.to_dict())
+
+    def _remove_checkpoints(self) -> None:
+        if self._chosen is None or self._chosen.keep:
             return
         from ..checkpoint.folder import remove_checkpoint
 
-        for path in self._ended:
-            remove_checkpoint(path)
+        for result in self.results:
+            remove_checkpoint(Path(result["details"]["checkpoint"]["folder"]))
         folder = self._chosen.folder
         if self._several and folder is not None and not any(folder.iterdir()):
             folder.rmdir()

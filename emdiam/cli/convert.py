@@ -11,20 +11,18 @@ import click
 from ..formats.names import FORMATS
 from ..units import format_size
 from . import options
-from .answer_lines import memory_lines
+from .answer_lines import memory_lines, seconds_line
 from .checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
 from .output import answer
-from .phases import seconds_text
 
 
 @click.command(cls=EmdiamCommand)
 @click.argument("inputs", nargs=-1, required=True, metavar="INPUT...")
 @click.argument("store", type=options.NEW_STORE)
 @options.stacked(options.memory, options.scratch, options.force)
-@click.option(
-    "--format", "fmt", metavar="NAME",
-    help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
+@click.option("--format", "fmt", metavar="NAME",
+              help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
 @click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", show_default=True,
               help="What vertex ids are.")
 @click.option("--codec", type=click.Choice(options.CODECS), default="lz4", show_default=True,
@@ -46,13 +44,9 @@ def command(**given: Any) -> int:
     """
     from ..api import convert
 
-    with writing(given, given["store"]) as (listener, chosen):
-        report = convert(
-            given["inputs"], given["store"], memory=given["memory"], scratch=given["scratch"],
-            force=given["force"], format=given["fmt"], ids=given["ids"], codec=given["codec"],
-            chunk=given["chunk"], order=given["order"], threads=given["threads"], progress=listener,
-            checkpoint=chosen,
-        )
+    with writing(given, given["store"]) as listener:
+        report = convert(given["inputs"], given["store"], format=given["fmt"], progress=listener,
+                         **options.passed(given, "inputs", "store", "fmt"))
     answer(report.to_dict(), lambda data: report_text(data, given["store"]), given["as_json"])
     return 0
 
@@ -67,17 +61,33 @@ _ID_KINDS = {
 def report_text(report: dict[str, Any], store: str) -> str:
     """Lines for a report as `ConvertReport.to_dict()` or `GenerateReport.to_dict()` gives it."""
     record = report["record"]
-    lines = [
-        f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges",
+    directions = directions_text({**record, "directions": report["directions"]})
+    return "\n".join([
+        counts_line(store, record),
         f"input: {record['source_format']}, {report['pairs_read']:,} pairs; {dropped_text(record)}",
-        *_direction_lines({**record, "directions": report["directions"]}),
+        *([f"directions: {directions}"] if directions and not record["source_format"].startswith("generated") else []),
         f"ids: {ids_text(record)}",
-        *_order_lines(record),
+        *([] if record["ordering"] == "natural" else [f"order: {record['ordering']}"]),
         *(f"note: {note}" for note in report["notes"]),
-    ]
-    if report.get("known_diameter") is not None:
-        lines.append(f"diameter by formula: {report['known_diameter']}")
-    return "\n".join(lines + _cost_lines(report))
+        *([f"diameter by formula: {report['known_diameter']}"] if report.get("known_diameter") is not None else []),
+        *_cost_lines(report)])
+
+
+def reorder_text(report: dict[str, Any], store: str) -> str:
+    """Lines for a report as `ReorderReport.to_dict()` gives it."""
+    record = report["record"]
+    return "\n".join([counts_line(store, record), f"order: {record['ordering']}", f"ids: {ids_text(record)}",
+                      *(f"note: {note}" for note in report["notes"]), *_cost_lines(report)])
+
+
+def counts_line(store: str, record: dict[str, Any]) -> str:
+    """The store and its size."""
+    return f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges"
+
+
+def _cost_lines(report: dict[str, Any]) -> list[str]:
+    """What it took: time by phase, memory and disk."""
+    return [seconds_line(report), *memory_lines(report, f"; scratch on disk {format_size(report['scratch_bytes'])}")]
 
 
 def dropped_text(record: dict[str, Any]) -> str:
@@ -100,37 +110,6 @@ def directions_text(record: dict[str, Any]) -> str | None:
         return "one direction only"
     both = record["reverse_dropped"]
     return f"mixed: {both:,} edges in both directions, {record['n_edges'] - both:,} in one only"
-
-
-def _direction_lines(record: dict[str, Any]) -> list[str]:
-    text = None if record["source_format"].startswith("generated") else directions_text(record)
-    return [] if text is None else [f"directions: {text}"]
-
-
-def reorder_text(report: dict[str, Any], store: str) -> str:
-    """Lines for a report as `ReorderReport.to_dict()` gives it."""
-    record = report["record"]
-    return "\n".join([
-        f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges",
-        f"order: {record['ordering']}",
-        f"ids: {ids_text(record)}",
-        *(f"note: {note}" for note in report["notes"]),
-        *_cost_lines(report),
-    ])
-
-
-def _order_lines(record: dict[str, Any]) -> list[str]:
-    return [] if record["ordering"] == "natural" else [f"order: {record['ordering']}"]
-
-
-def _cost_lines(report: dict[str, Any]) -> list[str]:
-    """What it took: time by phase, memory and disk."""
-    seconds = report["seconds"]
-    parts = ", ".join(f"{phase} {seconds_text(spent)}" for phase, spent in seconds.items())
-    return [
-        f"time: {seconds_text(sum(seconds.values()))} ({parts})",
-        *memory_lines(report, f"; scratch on disk {format_size(report['scratch_bytes'])}"),
-    ]
 
 
 def ids_text(record: dict[str, Any]) -> str:

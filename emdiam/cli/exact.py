@@ -4,19 +4,17 @@ The answer for people says connectedness first, then the diameter and its proof.
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 import click
 
-from ..checkpoints import chosen_checkpoint
-from ..errors import NotWritten, StoppedEarly
 from ..runs.registry import EXACT
 from . import options
 from .answer_lines import device_lines, forecast_lines, memory_lines, seconds_line, traversals_line
-from .checkpoint import KeptRuns, checkpoint
+from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
-from .output import answer, complain
+from .output import answer
 from .phases import bounds_text
 
 
@@ -68,30 +66,14 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
     --resume; at most the traversal that was under way is repeated.
     """
-    from ..methods.exact.result import Result
     from ..runs.options import run_with
     from ..runs.run import execute
 
-    kept = KeptRuns(chosen_checkpoint(given))
-    run = run_with(given["method"], {**options.of_run(given), "checkpoint": kept.of(0)})
-    try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            result = execute(given["store"], run, listener)
-    except StoppedEarly as stop:
-        complain(f"emdiam: {stop}")
-        if isinstance(stop.result, Result):
-            answer(stop.result.to_dict(), result_text, given["as_json"])
-        return stop.exit_code
-    except NotWritten as fault:
-        answer(cast("Result", fault.result).to_dict(), result_text, given["as_json"])
-        raise
-    except KeyboardInterrupt:
-        complain("emdiam: stopped by the user before there was a bound on the diameter")
-        return StoppedEarly.exit_code
-    kept.ended(result.to_dict())
-    answer(result.to_dict(), result_text, given["as_json"])
-    kept.answered()
-    return 0
+    runs = Runs(given)
+    run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})
+    with runs.shown(lambda results: answer(results[0], result_text, given["as_json"])), listening(given) as listener:
+        runs.end(execute(given["store"], run, listener))
+    return runs.code
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line

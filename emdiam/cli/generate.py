@@ -9,8 +9,8 @@ import click
 
 from ..generators.registry import CLASSES, GraphClass, Parameter
 from . import options
-from .listener import listening
-from .outcome import EmdiamCommand, Interrupted
+from .checkpoint import writing
+from .outcome import EmdiamCommand
 from .output import answer
 
 _KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING,
@@ -43,16 +43,21 @@ def command() -> None:
 def class_command(kind: GraphClass) -> click.Command:
     """The subcommand of one class."""
     def body(store: str, **given: Any) -> int:
-        return _generate(kind, store, given)
+        from ..api import generate
+        from .convert import report_text
 
-    parameters: list[click.Parameter] = [click.Argument(["store"], type=options.NEW_STORE)]
-    parameters.append(click.Option(
-        ["--vertices"], type=options.COUNT, metavar="COUNT", required=kind.vertices_required,
-        help=f"Number of vertices: {kind.vertices}."))
-    parameters += [_class_option(parameter) for parameter in kind.parameters]
-    parameters.append(click.Option(
-        ["--seed"], type=options.COUNT, metavar="N", default=0, show_default=True,
-        help="Seed of the random numbers; classes without chance ignore it."))
+        with writing(given, store) as listener:
+            report = generate(kind.name, store, progress=listener, **options.passed(given))
+        answer(report.to_dict(), lambda data: report_text(data, store), given["as_json"])
+        return 0
+
+    parameters = [
+        click.Argument(["store"], type=options.NEW_STORE),
+        click.Option(["--vertices"], type=options.COUNT, metavar="COUNT", required=kind.vertices_required,
+                     help=f"Number of vertices: {kind.vertices}."),
+        *map(_class_option, kind.parameters),
+        click.Option(["--seed"], type=options.COUNT, metavar="N", default=0, show_default=True,
+                     help="Seed of the random numbers; classes without chance ignore it.")]
     facts = f"Diameter: {kind.diameter_formula or 'no formula is known'}. Source: {kind.paper}."
     built = EmdiamCommand(kind.name, callback=body, params=parameters,
                           short_help=kind.summary.removeprefix(kind.name + ": "),
@@ -70,21 +75,3 @@ def _class_option(parameter: Parameter) -> click.Option:
         text += f". [default: {parameter.default}]"
     return click.Option(["--" + parameter.name.replace("_", "-"), parameter.name], type=kind, help=text,
                         metavar=_METAVARS.get(parameter.kind))
-
-
-def _generate(kind: GraphClass, store: str, given: dict[str, Any]) -> int:
-    """Parse is done; call the library and print its report."""
-    from ..api import generate
-    from .convert import report_text
-
-    names = [parameter.name for parameter in kind.parameters]
-    chosen = {name: given[name] for name in names if given[name] is not None}
-    try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            report = generate(kind.name, store, vertices=given["vertices"], seed=given["seed"],
-                              memory=given["memory"], scratch=given["scratch"], force=given["force"],
-                              threads=given["threads"], progress=listener, **chosen)
-    except KeyboardInterrupt as stop:
-        raise Interrupted(f"stopped by the user; {store} was not written") from stop
-    answer(report.to_dict(), lambda data: report_text(data, store), given["as_json"])
-    return 0

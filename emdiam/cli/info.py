@@ -30,7 +30,7 @@ def command(**given: Any) -> int:
         if given["check"]:
             from ..store.check import check_store
 
-            with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
+            with listening(given) as listener:
                 info["checked"] = check_store(store, listener)
     answer(info, info_text, given["as_json"])
     return 0

@@ -6,64 +6,59 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import click
 
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Event, Listener, shared, silent
+from ..units import format_seconds
 from .options import EVENT_LOG
 from .output import answer, complain
-from .phases import Phase, PhaseBook, seconds_text
+from .phases import Phase, PhaseBook, joined
 
 
 @contextmanager
-def listening(*, quiet: bool, log_interval: float) -> Iterator[Listener]:
-    """A listener for the library's `progress` argument; everything goes to standard error, and to the
-    file of --events if the running command has one.
-
-    quiet : show nothing. log_interval : seconds between lines where stderr is no terminal.
-    """
+def listening(given: Mapping[str, Any]) -> Iterator[Listener]:
+    """A listener for the library's `progress` argument; everything goes to standard error, and to the file of --events
+    if the running command has one. given : the options of the command, quiet and log_interval (seconds between lines
+    where standard error is no terminal) among them."""
     context = click.get_current_context(silent=True)
     log: Listener | None = None if context is None else context.meta.get(EVENT_LOG)
-    with _showing(quiet, log_interval) as view:
+    with _view(given["quiet"], given["log_interval"]) as view:
         yield view if log is None else shared(view, log)
 
 
-@contextmanager
-def _showing(quiet: bool, log_interval: float) -> Iterator[Listener]:
+def _view(quiet: bool, log_interval: float) -> AbstractContextManager[Listener]:
     if quiet:
-        yield silent
-    elif sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
+        return nullcontext(silent)
+    if sys.stderr.isatty() and os.environ.get("TERM", "dumb") != "dumb":
         from rich.console import Console
 
         from .live import LiveView
 
-        with LiveView(Console(file=sys.stderr)) as view:
-            yield view
-    else:
-        with Heartbeat(complain, log_interval) as heartbeat:
-            yield heartbeat
+        return LiveView(Console(file=sys.stderr))
+    return Heartbeat(complain, log_interval)
 
 
-def answered(given: dict[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str]) -> Any:
+def answered(given: Mapping[str, Any], work: Callable[[Listener], Any], text: Callable[[Any], str]) -> Any:
     """Do work of many runs and print its answer: messages, then one JSON object or `text`. Of work that was stopped or
     whose files cannot be written it is what there is by then, and the StoppedEarly or NotWritten goes on."""
-    def tell(found: Any) -> None:
-        for message in found.messages:
+    def show(result: Any) -> None:
+        for message in result.messages:
             complain(f"emdiam: {message}")
-        answer(found.to_dict(), lambda _: text(found), given["as_json"])
+        answer(result.to_dict(), lambda _: text(result), given["as_json"])
 
     try:
-        with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-            found = work(listener)
+        with listening(given) as listener:
+            result = work(listener)
     except (StoppedEarly, NotWritten) as end:
-        tell(end.result)
+        show(end.result)
         raise
-    tell(found)
-    return found
+    show(result)
+    return result
 
 
 class Heartbeat:
@@ -77,14 +72,11 @@ class Heartbeat:
     clock : seconds, for tests.
     """
 
-    def __init__(
-        self, write: Callable[[str], None], interval: float, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, write: Callable[[str], None], interval: float,
+                 clock: Callable[[], float] = time.monotonic) -> None:
         self._write, self._interval, self._clock = write, interval, clock
-        self._book = PhaseBook()
-        self._began = clock()
+        self._book, self._began, self._lock = PhaseBook(), clock(), threading.Lock()
         self._ended: set[str] = set()
-        self._lock = threading.Lock()
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="emdiam-heartbeat", daemon=True)
 
@@ -107,7 +99,7 @@ class Heartbeat:
             if phase.finished:
                 self._say_end(phase, now)
             elif new:
-                self._write(_line(f"{phase.name}: started", phase.amount()))
+                self._write(joined(f"{phase.name}: started", phase.amount()))
 
     def tick(self) -> None:
         """Write where the running phase is, after the seconds since the start; nothing when none is
@@ -115,21 +107,16 @@ class Heartbeat:
         with self._lock:
             phase, now = self._book.latest, self._clock()
             if phase is not None and not phase.finished:
-                self._write(_line(f"{seconds_text(now - self._began)}: {phase.name}", phase.amount(),
-                                  phase.pace(now), phase.pass_text(now), self._book.facts_text()))
+                self._write(joined(f"{format_seconds(now - self._began)}: {phase.name}", phase.amount(),
+                                   phase.pace(now), phase.pass_text(now), self._book.facts_text()))
 
     def _say_end(self, phase: Phase, now: float) -> None:
         seconds = now - phase.began
-        if phase.name in self._ended and seconds < self._interval:
-            return
-        self._ended.add(phase.name)
-        self._write(_line(f"{phase.name}: done in {seconds_text(seconds)}", phase.amount(), phase.pace(now),
-                          self._book.facts_text()))
+        if phase.name not in self._ended or seconds >= self._interval:
+            self._ended.add(phase.name)
+            self._write(joined(f"{phase.name}: done in {format_seconds(seconds)}", phase.amount(), phase.pace(now),
+                               self._book.facts_text()))
 
     def _beat(self) -> None:
         while not self._stop.wait(self._interval):
             self.tick()
-
-
-def _line(*parts: str) -> str:
-    return ", ".join(part for part in parts if part)

@@ -12,7 +12,8 @@ from rich.table import Table
 from rich.text import Text
 
 from ..progress import Event
-from .phases import Phase, PhaseBook, seconds_text
+from ..units import format_seconds
+from .phases import Phase, PhaseBook, joined
 
 _BAR_WIDTH = 24
 _FRAMES_A_SECOND = 4
@@ -23,9 +24,7 @@ class LiveView:
     answer that follows on standard output says it all."""
 
     def __init__(self, console: Console) -> None:
-        self._book = PhaseBook()
-        self._began = time.monotonic()
-        self._lock = threading.Lock()
+        self._book, self._began, self._lock = PhaseBook(), time.monotonic(), threading.Lock()
         # Standard output stays untouched: it carries the answer, and may be a file.
         self._live = Live(get_renderable=self.render, console=console, refresh_per_second=_FRAMES_A_SECOND,
                           transient=True, redirect_stdout=False)
@@ -48,15 +47,13 @@ class LiveView:
             now, phase = time.monotonic(), self._book.latest
             if phase is None:
                 return Group()
-            place = phase.pass_text(now)
-            work = ", ".join(part for part in (phase.amount(), phase.pace(now)) if part)
+            place, work = phase.pass_text(now), joined(phase.amount(), phase.pace(now))
             line = Table.grid(padding=(0, 2))
-            line.add_column(no_wrap=True)
-            line.add_column(no_wrap=True)
-            line.add_row(seconds_text(now - self._began), phase.name, _bar(phase, now), place or work)
-            facts = self._book.facts_text()
+            for _ in range(2):
+                line.add_column(no_wrap=True)
+            line.add_row(format_seconds(now - self._began), phase.name, _bar(phase, now), place or work)
             # What the pass has pushed out of the first line comes behind the facts.
-            below = ", ".join(part for part in (facts, work if place else "") if part)
+            below = joined(self._book.facts_text(), work if place else "")
         return Group(line, Text(below)) if below else Group(line)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -22,8 +22,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 CODECS = ("lz4", "pcodec", "none")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 LONGEST_SHOWN_PATH = 10_000
-# Arguments of commands that are no options of a run.
-_OF_COMMAND = ("store", "method", "masters", "as_json", "as_csv", "quiet", "log_interval")
+# Options that say how a command prints.
+_OF_PRINTING = ("as_json", "as_csv", "quiet", "log_interval")
 # Keys of a context's meta: the file of --events, and what writes to it.
 EVENTS, EVENT_LOG = "emdiam.events", "emdiam.event_log"
 
@@ -135,11 +135,17 @@ workers = stacked(
 )
 
 
+def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
+    """What a command was given for the library's function of its name: options that were given, but not those of
+    printing, and not those named."""
+    return {name: value for name, value in given.items()
+            if value is not None and name not in (*without, *_OF_PRINTING)}
+
+
 def of_run(given: dict[str, Any]) -> dict[str, Any]:
     """What a command was given for its run, as runs/options.py takes it; the device is looked for now. Raises
     InputError."""
-    options = {name: value for name, value in given.items() if name not in _OF_COMMAND}
-    return {**options, "device": chosen_device(given["device"])}
+    return {**passed(given, "store", "method", "masters"), "device": chosen_device(given["device"])}
 
 
 def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path | None) -> None:

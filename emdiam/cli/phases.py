@@ -1,96 +1,118 @@
 """What progress events say about each phase so far: amounts, rates and the time left.
 
-The time left is a range: by the rate of the last seconds, and by that of the whole. That, and plain lines for a log,
-are what the columns of rich.progress have not."""
+The time left is a range: by the rate of the last seconds, and by that of the whole. Columns of rich.progress would not
+do: a task of rich has one rate, its text is made for a terminal alone, and the lines of a log, which come without
+importing rich, say the same of a phase as the terminal."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass, field
 from typing import Any
 
 from ..progress import Event
-from ..units import format_size
-
-__all__ = ["Phase", "PhaseBook", "bounds_text", "seconds_text"]
+from ..units import format_seconds, format_size
 
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.
 _LASTING = ("lower", "upper", "active", "open", "traversals", "bytes_read")
 # Facts that are shown as the place in a pass.
 _PASS = ("pass_done", "pass_total")
+SOONEST_SECONDS = 0.5
+RECENT_SECONDS = 10.0
+_LEAST_GAP_SECONDS = 0.1
 
 
-@dataclass
+class Pace:
+    """What is done of a phase or of a pass, of which total, and when what was done. Seconds of the caller's clock;
+    `done` counts from anywhere and never falls."""
+
+    def __init__(self, now: float, done: int) -> None:
+        self.done, self.total = done, 0
+        self._samples = deque([(now, done)])
+        self._first = self._samples[0]
+
+    def at(self, now: float, done: int, total: int | None) -> None:
+        """So much is done by now. total : None where nobody can know it."""
+        self.done, self.total = done, total or 0
+        if now - self._samples[-1][0] >= _LEAST_GAP_SECONDS:
+            self._samples.append((now, done))
+            while len(self._samples) > 2 and self._samples[1][0] <= now - RECENT_SECONDS:
+                self._samples.popleft()
+
+    def rate(self, now: float) -> float | None:
+        """Units a second since the beginning; None while there is too little to go by."""
+        return self._since(self._first, now)
+
+    def left_text(self, now: float) -> str:
+        """", 18 to 25 s left", at the better and at the worse of the two rates; "" if none, or no total, is known. A
+        phase that stands still is as slow as its whole."""
+        rates = [rate for rate in (self.rate(now), self._since(self._samples[0], now)) if rate is not None]
+        if not rates or not self.total:
+            return ""
+        rest = max(0, self.total - self.done)
+        return f", {range_text(rest / max(rates), rest / min(rates))} left"
+
+    def _since(self, sample: tuple[float, int], now: float) -> float | None:
+        seconds, done = now - sample[0], self.done - sample[1]
+        return done / seconds if seconds >= SOONEST_SECONDS and done > 0 else None
+
+
 class Phase:
-    """One phase: its last event, and when it began (seconds of the caller's clock)."""
+    """One phase. began : seconds of the caller's clock. last : its last event."""
 
-    name: str
-    began: float
-    done: int | None = None
-    total: int | None = None
-    unit: str = ""
-    facts: dict[str, Any] = field(default_factory=dict)
-    finished: bool = False
-    pace_of_all: Pace | None = None
-    pace_of_pass: Pace | None = None
+    def __init__(self, name: str, began: float) -> None:
+        self.name, self.began, self.last = name, began, Event(name)
+        self._whole: Pace | None = None
+        self._pass: Pace | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether it has ended."""
+        return self.last.finished
 
     def take(self, event: Event, now: float) -> None:
         """Enter an event of this phase."""
-        if self.pace_of_all is None:
-            self.pace_of_all = Pace(now, event.done or 0)
-        self.pace_of_all.at(now, event.done or 0)
-        self._take_pass(event.facts, now)
-        self.done, self.total, self.unit = event.done, event.total, event.unit
-        self.facts, self.finished = dict(event.facts), event.finished
-
-    def _take_pass(self, facts: dict[str, Any], now: float) -> None:
-        done, total = (facts.get(name) for name in _PASS)
+        self.last = event
+        self._whole = self._whole or Pace(now, event.done or 0)
+        self._whole.at(now, event.done or 0, event.total)
+        done, total = (event.facts.get(name) for name in _PASS)
         if not total or done is None:
-            self.pace_of_pass = None
-        elif self.pace_of_pass is None or total != self.facts.get(_PASS[1]) or done < self.facts.get(_PASS[0], 0):
-            self.pace_of_pass = Pace(now, done)
+            self._pass = None
         else:
-            self.pace_of_pass.at(now, done)
+            if self._pass is None or total != self._pass.total or done < self._pass.done:
+                self._pass = Pace(now, done)
+            self._pass.at(now, done, total)
 
     def share(self) -> tuple[int, int] | None:
         """Done and total: of the phase, or of the pass it is in; None where nobody can know."""
-        if self.total and self.done is not None:
-            return self.done, self.total
-        done, total = (self.facts.get(name) for name in _PASS)
-        return (done, total) if total and done is not None else None
+        if self.last.total and self.last.done is not None:
+            return self.last.done, self.last.total
+        return None if self._pass is None else (self._pass.done, self._pass.total)
 
     def pass_text(self, now: float) -> str:
         """The place in the pass over the blocks: "pass 120 of 400 blocks, 3 to 5 s left"."""
-        done, total = (self.facts.get(name) for name in _PASS)
-        if not total or done is None or self.finished or self.total:
+        if self._pass is None or self.finished or self.last.total:
             return ""
-        left = None if self.pace_of_pass is None else self.pace_of_pass.left(now, done, total)
-        text = f"pass {done:,} of {total:,} blocks"
-        return text if left is None else f"{text}, {range_text(*left)} left"
+        return f"pass {self._pass.done:,} of {self._pass.total:,} blocks{self._pass.left_text(now)}"
 
     def amount(self) -> str:
         """What is done, e.g. "1.0 GiB of 4.0 GiB (25 %)"; empty where nothing is counted."""
-        if not self.total:
-            return _count(self.done, self.unit) if self.done else ""
-        if self.done is None:
+        done, total, unit = self.last.done, self.last.total, self.last.unit
+        if not total:
+            return _count(done, unit) if done else ""
+        if done is None:
             return ""
-        whole = _count(self.total, self.unit)
-        return f"{_count(self.done, self.unit, bare=True)} of {whole} ({100 * self.done / self.total:.0f} %)"
+        return f"{_count(done, unit, bare=True)} of {_count(total, unit)} ({100 * done / total:.0f} %)"
 
     def rate(self, now: float) -> float | None:
         """Units a second since the phase began; None while there is too little to go by."""
-        return None if self.done is None or self.pace_of_all is None else self.pace_of_all.rate(now, self.done)
+        return None if self.last.done is None or self._whole is None else self._whole.rate(now)
 
     def pace(self, now: float) -> str:
         """Rate and, where the total is known, the time left: "120 MiB/s, 18 to 25 s left"."""
         rate = self.rate(now)
-        if rate is None or self.done is None or self.pace_of_all is None:
+        if rate is None or self._whole is None:
             return ""
-        text = _count(round(rate), self.unit) + "/s"
-        left = None
-        if self.total and not self.finished:
-            left = self.pace_of_all.left(now, self.done, self.total)
-        return text if left is None else f"{text}, {range_text(*left)} left"
+        return _count(round(rate), self.last.unit) + "/s" + ("" if self.finished else self._whole.left_text(now))
 
 
 class PhaseBook:
@@ -120,10 +142,9 @@ class PhaseBook:
         """The bounds first, then the other lasting facts, then those of the latest phase alone."""
         facts = dict(self._lasting)
         if self.latest is not None:
-            facts.update({name: value for name, value in self.latest.facts.items() if name not in _PASS})
+            facts.update({name: value for name, value in self.latest.last.facts.items() if name not in _PASS})
         parts = [bounds_text(facts.pop("lower", None), facts.pop("upper", None))]
-        parts += [f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in facts.items()]
-        return ", ".join(part for part in parts if part)
+        return joined(*parts, *(f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in facts.items()))
 
 
 def bounds_text(lower: int | None, upper: int | None) -> str:
@@ -132,6 +153,11 @@ def bounds_text(lower: int | None, upper: int | None) -> str:
         return ""
     left = "" if lower is None else f"{lower:,} <= "
     return f"{left}D" + ("" if upper is None else f" <= {upper:,}")
+
+
+def joined(*parts: str) -> str:
+    """Those that say something, with commas."""
+    return ", ".join(filter(None, parts))
 
 
 def _count(number: int, unit: str, *, bare: bool = False) -> str:
@@ -148,61 +174,9 @@ def _value(name: str, value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
 
 
-SOONEST_SECONDS = 0.5
-RECENT_SECONDS = 10.0
-_LEAST_GAP_SECONDS = 0.1
-
-
-class Pace:
-    """What was done when, of one phase or one pass. Seconds of the caller's clock; `done` counts from
-    anywhere and never falls."""
-
-    def __init__(self, now: float, done: int) -> None:
-        self._began, self._first = now, done
-        self._samples = deque([(now, done)])
-
-    def at(self, now: float, done: int) -> None:
-        """So much is done by now."""
-        if now - self._samples[-1][0] < _LEAST_GAP_SECONDS:
-            return
-        self._samples.append((now, done))
-        while len(self._samples) > 2 and self._samples[1][0] <= now - RECENT_SECONDS:
-            self._samples.popleft()
-
-    def rate(self, now: float, done: int) -> float | None:
-        """Units a second since the beginning; None while there is too little to go by."""
-        return _slope(now - self._began, done - self._first)
-
-    def left(self, now: float, done: int, total: int) -> tuple[float, float] | None:
-        """Seconds left at the better and at the worse of the two rates; None if none is known. A phase
-        that stands still is as slow as its whole."""
-        then, before = self._samples[0]
-        rates = [rate for rate in (self.rate(now, done), _slope(now - then, done - before)) if rate is not None]
-        if not rates:
-            return None
-        rest = max(0, total - done)
-        return rest / max(rates), rest / min(rates)
-
-
-def _slope(seconds: float, done: int) -> float | None:
-    return done / seconds if seconds >= SOONEST_SECONDS and done > 0 else None
-
-
-def seconds_text(seconds: float) -> str:
-    """A duration: "0.12 s", "18 s", "3 min 05 s", "2 h 10 min"."""
-    if seconds < 10:
-        return f"{seconds:.2g} s" if seconds >= 0.01 else "0 s"
-    whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
-
-
 def range_text(least: float, most: float) -> str:
     """A range of durations: "18 s", "18 to 25 s", "50 s to 1 min 10 s"."""
-    low, high = seconds_text(least), seconds_text(most)
+    low, high = format_seconds(least), format_seconds(most)
     if low == high:
         return low
     if low.count(" ") == high.count(" ") == 1:

@@ -4,7 +4,7 @@ The plan for people is the sum first, then what each phase asks for; or a table 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,6 +17,9 @@ from . import options
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
+
+if TYPE_CHECKING:
+    from ..runs.plan import Planned
 
 
 @click.command(cls=EmdiamCommand)
@@ -41,54 +44,39 @@ def command(**given: Any) -> int:
     The plan is a promise. What is predicted is a forecast, after four BFS that show what the graph is like:
     graphs differ.
     """
-    with listening(quiet=given["quiet"], log_interval=given["log_interval"]):
-        planned = _table(given) if given["method"] == ALL else _one(given)
-    answer(planned, methods_text if given["method"] == ALL else plan_text, given["as_json"])
+    from ..api import plan
+    from ..methods.approx.masters import one_item
+
+    over_all, asked = given["method"] == ALL, options.passed(given, "store", "probe", "no_probe")
+    for name in ("batch", "masters", "euler"):
+        if over_all and name in asked:
+            raise InputError("an option of single methods", text=f"--{name}", remedy="name one with --method")
+    if "masters" in asked:
+        asked["masters"] = one_item(asked["masters"])
+    # On a GPU nobody looks, since the forecast is that of the CPU.
+    probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
+    with listening(given):
+        planned = plan(given["store"], probe=probe, **{**asked, "device": options.chosen_device(given["device"])})
+    answer(_all(planned) if over_all else _one(planned[0]), methods_text if over_all else plan_text, given["as_json"])
     return 0
 
 
-def _one(given: dict[str, Any]) -> dict[str, Any]:
-    """The plan of one method as a dict, its forecast in it."""
-    from ..methods.approx.masters import one_item
-
-    own = _own(given)
-    if "masters" in own:
-        own["masters"] = one_item(own["masters"])
-    planned = _planned(given, **own)[0]
+def _one(planned: Planned) -> dict[str, Any]:
+    """The plan of a method as a dict, its forecast in it."""
     assert planned.plan is not None and planned.forecast is not None
-    return {**planned.plan.to_dict(), "forecast": planned.forecast.to_dict(), "probe": _probe(planned)}
+    return {**planned.plan.to_dict(), "forecast": planned.forecast.to_dict(),
+            "probe": None if planned.probe is None else planned.probe.to_dict()}
 
 
-def _table(given: dict[str, Any]) -> dict[str, Any]:
-    """All methods. Raises InputError for an option of one alone, and if the budget does for none."""
-    for name in _own(given):
-        raise InputError("an option of single methods", text=f"--{name}", remedy="name one with --method")
-    methods = _planned(given)
+def _all(methods: list[Planned]) -> dict[str, Any]:
+    """The plans of all methods. Raises BudgetError if the budget does for none."""
     if all(planned.plan is None for planned in methods):
         raise BudgetError(f"no method can work with so little memory; {methods[0].method}: {methods[0].refused}")
-    probe = next((_probe(planned) for planned in methods if planned.probe is not None), None)
+    probe = next((planned.probe.to_dict() for planned in methods if planned.probe is not None), None)
     return {"methods": [planned.to_dict() for planned in methods], "probe": probe}
 
 
-def _own(given: dict[str, Any]) -> dict[str, Any]:
-    """Options of single methods that were given."""
-    return {name: given[name] for name in ("batch", "masters", "euler") if given[name] is not None}
-
-
-def _planned(given: dict[str, Any], **own: Any) -> list[Any]:
-    from ..api import plan
-
-    # On a GPU nobody looks, since the forecast is that of the CPU.
-    probe = None if given["no_probe"] or given["device"] != "cpu" else given["probe"]
-    return plan(given["store"], method=given["method"], probe=probe, memory=given["memory"], arena=given["arena"],
-                threads=given["threads"], device=options.chosen_device(given["device"]), **own)
-
-
-def _probe(planned: Any) -> dict[str, Any] | None:
-    return None if planned.probe is None else planned.probe.to_dict()
-
-
-_MOST_PER_VERTEX = 1000
+_LARGEST_PER_VERTEX = 1000
 _HEAD = ("method", "predicted peak", "planned peak", "least memory", "VRAM", "temporary files", "reads of all edges",
          "bytes read")
 
@@ -99,18 +87,23 @@ def plan_text(plan: dict[str, Any]) -> str:
     sizes = {"program": plan["base_bytes"], "vertex state": state, "buffers": plan["buffer_bytes"],
              "batches and columns": plan["pool_bytes"], "arena": plan["arena_bytes"]}
     parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items() if size)
-    lines = [
+    forecast = plan.get("forecast")
+    predicted = [] if forecast is None else [
+        f"predicted to read: {_bytes(forecast)}, all edges"
+        f" {'once' if forecast['certain'] else f'{_reads(forecast)} times'}",
+        f"temporary files: {_scratch(forecast)}",
+        f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}"]
+    return "\n".join([
         f"memory limit: {format_size(plan['memory_limit_bytes'])}",
-        *_peak_lines(plan.get("forecast")),
+        *([f"predicted peak: {format_size(forecast['predicted_rss_bytes'])}"] if forecast else []),
         f"planned peak: {format_size(plan['planned_rss_bytes'])} = {parts}",
         f"smallest limit that works: {format_size(plan['minimum_bytes'])}",
         f"edges: {_edges(plan)}",
-        *_forecast_lines(plan.get("forecast")),
+        *predicted,
         *_probe_lines(plan),
         table_text(("phase", "bytes a vertex", "vertex state"), [
             [phase["name"], _per_vertex(phase), format_size(phase["bytes"])] for phase in plan["phases"]], left=(0,)),
-    ]
-    return "\n".join(lines)
+    ])
 
 
 def methods_text(answer: dict[str, Any]) -> str:
@@ -130,16 +123,11 @@ def _row(method: dict[str, Any]) -> tuple[str, ...]:
     plan, forecast = method["plan"], method["forecast"]
     return (method["method"], format_size(forecast["predicted_rss_bytes"]), format_size(plan["planned_rss_bytes"]),
             format_size(plan["minimum_bytes"]), format_size(forecast["vram_bytes"]),
-            f"up to {format_size(forecast['scratch_bytes'])}" if forecast["scratch_bytes"] else "none",
-            _reads(forecast), _bytes(forecast))
-
-
-def _peak_lines(forecast: dict[str, Any] | None) -> list[str]:
-    return [] if forecast is None else [f"predicted peak: {format_size(forecast['predicted_rss_bytes'])}"]
+            _scratch(forecast), _reads(forecast), _bytes(forecast))
 
 
 def _probe_lines(answer: dict[str, Any]) -> list[str]:
-    """What the probe found; none in a plan without a forecast."""
+    """What the probe has seen; none in a plan without a forecast."""
     if "probe" not in answer:
         return []
     probe = answer["probe"]
@@ -149,25 +137,14 @@ def _probe_lines(answer: dict[str, Any]) -> list[str]:
     return [f"probe: four BFS in {probe['seconds']:.2g} s, the diameter is at least {probe['lower_bound']:,}{reads}"]
 
 
-def _forecast_lines(forecast: dict[str, Any] | None) -> list[str]:
-    if forecast is None:
-        return []
-    scratch = forecast["scratch_bytes"]
-    return [
-        f"predicted to read: {_bytes(forecast)}, all edges {_times(forecast)}",
-        f"temporary files: {f'up to {format_size(scratch)}' if scratch else 'none'}",
-        f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}",
-    ]
+def _scratch(forecast: dict[str, Any]) -> str:
+    return f"up to {format_size(forecast['scratch_bytes'])}" if forecast["scratch_bytes"] else "none"
 
 
 def _reads(forecast: dict[str, Any]) -> str:
     if forecast["certain"]:
         return f"{forecast['reads']:.0f}"
     return f"{forecast['least_reads']:,.1f} to {forecast['reads']:,.1f}"
-
-
-def _times(forecast: dict[str, Any]) -> str:
-    return "once" if forecast["certain"] else f"{_reads(forecast)} times"
 
 
 def _bytes(forecast: dict[str, Any]) -> str:
@@ -180,7 +157,7 @@ def _bytes(forecast: dict[str, Any]) -> str:
 def _per_vertex(phase: dict[str, Any]) -> str:
     """Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing."""
     per_vertex = phase["bytes_per_vertex"]
-    return f"{per_vertex:.2f}" if per_vertex < _MOST_PER_VERTEX else "-"
+    return f"{per_vertex:.2f}" if per_vertex < _LARGEST_PER_VERTEX else "-"
 
 
 def _edges(plan: dict[str, Any]) -> str:

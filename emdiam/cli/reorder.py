@@ -39,10 +39,8 @@ def command(**given: Any) -> int:
     from ..api import reorder
     from .convert import reorder_text
 
-    with writing(given, given["target"]) as (listener, chosen):
-        report = reorder(
-            given["store"], given["target"], given["order"], seed=given["seed"], memory=given["memory"],
-            scratch=given["scratch"], force=given["force"], codec=given["codec"], chunk=given["chunk"],
-            threads=given["threads"], progress=listener, checkpoint=chosen)
+    with writing(given, given["target"]) as listener:
+        report = reorder(given["store"], given["target"], given["order"], progress=listener,
+                         **options.passed(given, "store", "target", "order"))
     answer(report.to_dict(), lambda data: reorder_text(data, given["target"]), given["as_json"])
     return 0

@@ -10,7 +10,7 @@ import click
 from ..errors import InputError
 from . import options
 from .outcome import EmdiamCommand
-from .output import emit, emit_json
+from .output import answer, emit
 
 # Written out because the library's own modules import numpy; a test compares them.
 FORMATS = ("html", "md", "json", "png")
@@ -53,10 +53,9 @@ def command(**given: Any) -> int:
             emit(text.rstrip("\n"))
             return 0
     ends = {run.name: run.status for run in report.runs}
-    if given["as_json"]:
-        emit_json({"files": files, "runs": ends, "notes": report.notes})
-    else:
-        emit(f"{len(ends):,} {'run' if len(ends) == 1 else 'runs'} reported: {', '.join(files) or 'no figures'}")
+    answer({"files": files, "runs": ends, "notes": report.notes}, lambda _: (
+        f"{len(ends):,} {'run' if len(ends) == 1 else 'runs'} reported: {', '.join(files) or 'no figures'}"),
+        given["as_json"])
     return 0
 
 

@@ -56,9 +56,9 @@ def command(**given: Any) -> int:
     from ..tradeoff import tradeoff
     from ..tradeoff.summary import markdown_text
 
-    found = answered(given, lambda listener: tradeoff(given["store"], given["out"], _options(given), listener),
-                     lambda found: markdown_text(found).rstrip("\n"))
-    return 0 if found.complete else StoppedEarly.exit_code
+    result = answered(given, lambda listener: tradeoff(given["store"], given["out"], _options(given), listener),
+                      lambda result: markdown_text(result).rstrip("\n"))
+    return 0 if result.complete else StoppedEarly.exit_code
 
 
 def _options(given: dict[str, Any]) -> Any:

@@ -11,7 +11,7 @@ from . import options
 from .answer_lines import memory_lines, seconds_line
 from .listener import listening
 from .outcome import EmdiamCommand
-from .output import complain, emit, emit_json
+from .output import answer, complain
 
 _NOT_PROVED = 2
 
@@ -33,36 +33,29 @@ def command(**given: Any) -> int:
     """
     from ..api import verify
 
-    with listening(quiet=given["quiet"], log_interval=given["log_interval"]) as listener:
-        report = verify(given["certificate"], given["store"], memory=given["memory"], threads=given["threads"],
-                        progress=listener)
-    if given["as_json"]:
-        emit_json(report.to_dict())
-    elif report.verified:
-        emit(report_text(report.to_dict()))
+    with listening(given) as listener:
+        report = verify(given["certificate"], given["store"], progress=listener,
+                        **options.passed(given, "certificate", "store"))
+    if report.verified or given["as_json"]:
+        answer(report.to_dict(), report_text, given["as_json"])
     if not report.verified:
         complain(f"emdiam: {given['certificate']}: not proved: {report.reason}")
-        return _NOT_PROVED
-    return 0
+    return 0 if report.verified else _NOT_PROVED
 
 
 def report_text(report: dict[str, Any]) -> str:
     """Lines for a report that is verified, as `VerifyReport.to_dict()` gives it."""
+    lower, upper = report["lower"], report["upper"]
+    value = f"{lower}" if lower == upper else f"{lower} to {upper}"
+    claim = (f"diameter {value}" if report["connected"] else
+             f"largest distance {value} over {report['n_components']:,} components")
     effort = f"{_count(report['traversals'], 'traversal')}, {_count(report['scans'], 'scan')}"
-    lines = [f"verified: {_claim(report)} (lower and upper re-proved with {effort})"]
+    lines = [f"verified: {claim} (lower and upper re-proved with {effort})"]
     if not report["connected"] and report["diameter_largest_component"] is not None:
         lines.append(f"verified: diameter of the largest component {report['diameter_largest_component']}")
     lines.append(f"pairs: {_count(report['pairs'], 'look')} for"
                  f" {_count(report['unsettled'], 'unsettled vertex', 'unsettled vertices')}")
     return "\n".join([*lines, seconds_line(report), *memory_lines(report)])
-
-
-def _claim(report: dict[str, Any]) -> str:
-    lower, upper = report["lower"], report["upper"]
-    value = f"{lower}" if lower == upper else f"{lower} to {upper}"
-    if report["connected"]:
-        return f"diameter {value}"
-    return f"largest distance {value} over {report['n_components']:,} components"
 
 
 def _count(number: int, one: str, many: str | None = None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..units import format_size
+from ..units import format_seconds, format_size
 from .records import Run
 
 NONE = "–"
@@ -23,14 +23,7 @@ def size(value: float | None) -> str:
 
 def duration(value: float | None) -> str:
     """Seconds with three digits below a minute; minutes and hours from there on."""
-    if value is None:
-        return NONE
-    if value < 60:
-        return f"{value:.3g} s" if value >= 0.001 else "0 s"
-    whole = round(value)
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02d} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
+    return NONE if value is None else format_seconds(value, 3)
 
 
 def ratio(value: float | None) -> str:

@@ -18,9 +18,10 @@ from ..durable import check_folder, locked, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
 from ..store.store import open_store
+from ..tables import csv_text
 from .cells import ENDED, FOLDER, CellOptions, CellRecord, read_records, run_cell, write_record
 from .grid import CLUSTERS, Cell, make_grid, parse_grid
-from .summary import FRONTS, Tradeoff, bounds, csv_text, fill, markdown_text
+from .summary import COLUMNS, FRONTS, Tradeoff, bounds, fill, markdown_text
 
 METHODS = ("clusters", "sweep", "spanning", "fringe")
 MASTERS = "2^8..2^24:4"
@@ -150,7 +151,7 @@ class _Run:
             summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} cells were there already and have"
                                        " not been run again")
         files = {"csv": self.folder / "tradeoff.csv", "table": self.folder / "table.md"}
-        write_whole(files["csv"], csv_text(summary))
+        write_whole(files["csv"], csv_text(COLUMNS, summary.rows))
         write_whole(files["table"], markdown_text(summary))
         summary.files = {kind: str(path) for kind, path in files.items()}
         if self.options.plots:

@@ -7,8 +7,6 @@ cluster growing (2012), section 4."""
 
 from __future__ import annotations
 
-import csv
-import io
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
@@ -243,15 +241,6 @@ OF_CLUSTERS: tuple[Line, ...] = (
 STAGES: tuple[Line, ...] = tuple(
     (f"{name.replace('_', ' ')} [s]", f"seconds_{name}", seconds_text)
     for name in ("load", "grow", "condense", "shortest_paths", "upper_bound", "lower_bound", "verify"))
-
-
-def csv_text(summary: Tradeoff) -> str:
-    """A row a cell with the COLUMNS, plain numbers, empty where there is none."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(summary.rows)
-    return text.getvalue()
 
 
 def markdown_text(summary: Tradeoff) -> str:

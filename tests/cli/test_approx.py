@@ -13,13 +13,14 @@ import networkx as nx
 import pytest
 
 import emdiam as package
-from emdiam.cli.approx import COLUMNS, approximation_text, csv_text, runs_text
+from emdiam.cli.approx import COLUMNS, approximation_text, row_of, runs_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters
 from emdiam.methods.approx.result import Approximation
 from emdiam.runs.plan import plan_one
 from emdiam.runs.registry import APPROXIMATIONS
 from emdiam.runs.run import execute, make_run
+from emdiam.tables import csv_text
 from tests.cli.test_commands import call, parsed, store  # noqa: F401 - call and store are fixtures
 from tests.cli.test_text import result as exact_result
 from tests.helpers.stores import odd_graphs, write_store
@@ -360,7 +361,8 @@ def test_a_run_that_was_stopped_before_it_knew_anything():
 
 def test_tables():
     runs = [approximation(), approximation(ratio=None, masters=None)]
-    assert csv_text(runs).splitlines()[1:] == ["1024,51,40,60,1.02,6,31,1048576,1.25", ",51,40,60,,6,31,1048576,1.25"]
+    assert csv_text(COLUMNS, map(row_of, runs)).splitlines()[1:] == [
+        "1024,51,40,60,1.02,6,31,1048576,1.25", ",51,40,60,,6,31,1048576,1.25"]
     lines = runs_text(runs).splitlines()
     assert lines[1].split() == ["1,024", "40", "60", "51", "1.0200", "6", "31", "1.0", "MiB", "1.2", "s"]
     assert lines[2].split()[0] == "-" and len(set(map(len, lines))) == 1

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from emdiam.cli.listener import Heartbeat, listening
 from emdiam.cli.live import LiveView
-from emdiam.cli.phases import PhaseBook, bounds_text, seconds_text
+from emdiam.cli.phases import PhaseBook, bounds_text
 from emdiam.progress import Event, silent
 from tests.helpers.waiting import PATIENCE
 
@@ -89,14 +89,6 @@ def test_a_new_phase_ends_the_one_before():
         == "bfs: done in 1 s"
 
 
-@pytest.mark.parametrize(("seconds", "text"), [
-    (0.001, "0 s"), (0.25, "0.25 s"), (9.4, "9.4 s"), (59.4, "59 s"), (61, "1 min 01 s"),
-    (7800, "2 h 10 min"),
-])
-def test_seconds_text(seconds: float, text: str):
-    assert seconds_text(seconds) == text
-
-
 def test_bounds_text():
     assert bounds_text(3, None) == "3 <= D"
     assert bounds_text(None, 9) == "D <= 9"
@@ -152,13 +144,13 @@ def test_the_live_view_stands_before_the_first_event():
 
 
 def test_quiet_is_silent(capfd: pytest.CaptureFixture[str]):
-    with listening(quiet=True, log_interval=0.01) as listener:
+    with listening({"quiet": True, "log_interval": 0.01}) as listener:
         assert listener is silent
         listener(Event("read"))
     assert capfd.readouterr() == ("", "")
 
 
 def test_progress_goes_to_standard_error(capfd: pytest.CaptureFixture[str]):
-    with listening(quiet=False, log_interval=10) as listener:
+    with listening({"quiet": False, "log_interval": 10}) as listener:
         listener(Event("read", 0, None, "edges"))
     assert capfd.readouterr() == ("", "read: started\n")

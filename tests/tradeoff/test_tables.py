@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from emdiam.batch.folder import FAILED, STOPPED
 from emdiam.errors import EmdiamError
+from emdiam.tables import csv_text
 from emdiam.tradeoff.grid import Cell
-from emdiam.tradeoff.summary import bounds, csv_text, front, loss, markdown_text, ratio_text, seconds_text
+from emdiam.tradeoff.summary import COLUMNS, bounds, front, loss, markdown_text, ratio_text, seconds_text
 from tests.helpers.tradeoff_cells import record, summary_of
 
 
@@ -90,7 +91,7 @@ def test_several_seeds_are_told_apart():
              for seed in (0, 1) for method, masters, label in (("clusters", 8, "~2^3"), ("sweep", None, ""))]
     text = markdown_text(summary_of(*cells, record(Cell("exact"), lower=12, upper=12)))
     assert "| ~2^3, seed 0 | ~2^3, seed 1 |" in text and "| sweep, seed 1 " in text and "| exact " in text
-    assert csv_text(summary_of(*cells)).count("\n") == 5
+    assert csv_text(COLUMNS, summary_of(*cells).rows).count("\n") == 5
 
 
 @pytest.mark.parametrize(("value", "text"), [(1.0, "1.0000"), (1.00014, "1.000140"), (2.5, "2.5000"), (0.97, "0.9700")])
