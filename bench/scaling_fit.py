@@ -27,7 +27,7 @@ from .foreign import ForeignWatch
 from .scaling_model import Costs, Shape, directed, with_levels
 
 if TYPE_CHECKING:
-    from emdiam.dask.rank import Part
+    from emdiam.dask.rank import Rank
 
 WORKERS = (1, 2, 4)
 # Workers as threads of one process: rounds and bytes are those of so many machines, times are not.
@@ -109,42 +109,42 @@ def _children_seconds() -> float:
 
 def _one(engine: Any, source: int, shape: Shape) -> Observation:
     """One BFS. Which levels are sparse, the rule says; all, if none was dense."""
-    before, counters, verbs = _mail(engine), engine.reporter.stats(), engine.group.number
+    before, counters, verbs = _messages(engine), engine.reporter.stats(), engine.group.number
     begin = time.perf_counter()
     run = engine.bfs(source)
     seconds, steps = time.perf_counter() - begin, engine.group.number - verbs
-    after, spent = _mail(engine), engine.reporter.stats() - counters
-    mail = {name: after[name] - before[name] for name in after}
+    after, spent = _messages(engine), engine.reporter.stats() - counters
+    sums = {name: after[name] - before[name] for name in after}
     levels = [level for level in directed(shape, shape.n_arcs) if not level.dense or not spent.dense_levels]
     rows = sum(level.arcs for level in levels)
     sparse = min(rows, spent.edges_scanned) if spent.dense_levels else float(spent.edges_scanned)
     return Observation(
         shape.name, engine.group.size, source, seconds, len(shape.levels), steps,
-        round(mail["rounds"] / engine.group.size),
-        int(mail["messages"]), int(mail["payload_bytes"]), int(mail["fact_bytes"]),
-        mail["wait_seconds"],
+        round(sums["rounds"] / engine.group.size),
+        int(sums["messages"]), int(sums["payload_bytes"]), int(sums["fact_bytes"]),
+        sums["wait_seconds"],
         spent.edges_scanned, spent.dense_levels, run.n_reached,
         sum(level.found for level in levels), rows, sparse, 0.0, True)
 
 
-def _mail(engine: Any) -> dict[str, float]:
-    """Sums over all workers of what their mail has counted."""
-    reports = [report["mail"] for report in engine.group.reports]
+def _messages(engine: Any) -> dict[str, float]:
+    """Sums over all workers of the messages that they have counted."""
+    reports = [report["messages"] for report in engine.group.reports]
     return {name: float(sum(report[name] for report in reports)) for name in reports[0]}
 
 
-def count_swaps(part: Part, rounds: int, size: int) -> tuple[float, float]:
+def count_swaps(rank: Rank, rounds: int, size: int) -> tuple[float, float]:
     """Verb: (wall, CPU) seconds of a round of messages of `size` bytes, on a worker that is a process."""
-    letters = dict.fromkeys(part.mail.others, np.ones(size, np.uint8))
+    messages = dict.fromkeys(rank.alltoall.others, np.ones(size, np.uint8))
     begin, cpu = time.perf_counter(), time.process_time()
     for _ in range(rounds):
-        part.mail.swap(letters, np.zeros(4, np.int64))
+        rank.alltoall.swap(messages, np.zeros(4, np.int64))
     return (time.perf_counter() - begin) / rounds, (time.process_time() - cpu) / rounds
 
 
-def nothing(part: Part) -> int:
+def nothing(rank: Rank) -> int:
     """Verb: the rank."""
-    return part.rank
+    return rank.number
 
 
 def overheads(store: Store, address: str) -> dict[str, float]:

@@ -287,15 +287,14 @@ def _read_bytes(shape: Shape, level: Level, n_arcs: float, machines: Machines, m
 
 
 def worker_memory(shape: Shape, n_arcs: float, machines: Machines, base_bytes: int) -> dict[str, float]:
-    """Bytes of a worker by what takes them: base; whole (state for all vertices of the graph: bitmaps and queues);
-    range (offsets and bitmaps of its own); columns (of pivots, at worst); tables; blocks (all of its range); arena
-    (what is left for them); need (all but the arena)."""
+    """Bytes of a worker by what takes them: base; whole (bitmaps of all vertices of the graph); range
+    (its offsets, bitmaps and queues); columns (of pivots, at worst); tables; blocks (all of its range); arena (what is
+    left for them); need (all but the arena)."""
     n = enlarged(shape, n_arcs)[0]
     workers, width = machines.workers, id_dtype(int(n)).itemsize
     own = n / workers
-    state = range_state_bytes(int(n), int(own), int(n_arcs / workers), width)
-    whole = n / 4 + queue_capacity(int(n)) * (3 * width + 8)
-    found = {"base": float(base_bytes), "whole": whole + n / 4, "range": state - whole,
+    state = range_state_bytes(int(n), int(own), int(own), int(n_arcs / workers), width)
+    found = {"base": float(base_bytes), "whole": n / 2, "range": state - n / 4,
              "columns": COLUMN_BYTES * own, "tables": BLOCK_ENTRY * n_arcs / CHUNK_IDS}
     need = sum(found.values())
     blocks = n_arcs * width / workers

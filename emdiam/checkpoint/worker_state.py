@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from ..dask import journal_verbs as verbs
+from ..dask import column_verbs as verbs
+from ..dask.column_verbs import Reached
 from ..dask.columns import WorkerColumn
-from ..dask.engine import DaskEngine, Reached
+from ..dask.engine import DaskEngine
 from ..engine.cpu import CpuEngine
 from ..errors import InputError
 from ..traverse.columns import PIECE_ITEMS, Column

@@ -44,7 +44,7 @@ class PeerLost(RuntimeError):
 
 
 @dataclass
-class MailCounts:
+class MessageCounts:
     """rounds : of all kinds. messages : sent to others. payload_bytes : data sent. fact_bytes : numbers sent.
     wait_seconds : spent in rounds."""
 
@@ -55,14 +55,14 @@ class MailCounts:
     wait_seconds: float = 0.0
 
 
-class Mail:
+class AllToAll:
     """The mailbox of rank `rank` of `size`. `listen` and `connect` it first, on the event loop of its worker; rounds
     are of the thread that computes."""
 
     def __init__(self, rank: int, size: int) -> None:
         self.rank, self.size = rank, size
         self.others = [other for other in range(size) if other != rank]
-        self.counts = MailCounts()
+        self.counts = MessageCounts()
         self._verb = self._round = 0
         self._changed = threading.Condition()
         self._inbox: dict[tuple[int, int, int], tuple[bytes, Any]] = {}

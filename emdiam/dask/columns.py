@@ -14,8 +14,8 @@ from ..traverse.columns import Column, smallest_dtype
 from ..traverse.pivot_bounds import Folded, PivotBounds, merged
 from ..traverse.ram_column import fitted
 from . import column_verbs as verbs
-from .rank import Ref
-from .rank_group import Group
+from .column_verbs import Ref, Values
+from .rank_group import RankGroup
 
 _PIECE = 1 << 20
 
@@ -23,7 +23,7 @@ _PIECE = 1 << 20
 class Columns:
     """The columns of a run: their keys."""
 
-    def __init__(self, group: Group, n_vertices: int) -> None:
+    def __init__(self, group: RankGroup, n_vertices: int) -> None:
         self.group, self.n_vertices = group, n_vertices
         self._keys = itertools.count()
 
@@ -58,7 +58,7 @@ class WorkerColumn(Column):
         return self.kind
 
     @property
-    def group(self) -> Group:
+    def group(self) -> RankGroup:
         """The ranks that hold it."""
         return self.columns.group
 
@@ -90,63 +90,73 @@ class WorkerColumn(Column):
     def copy_from(self, other: Column) -> None:
         """See Column.copy_from. `other` may be in RAM."""
         if isinstance(other, WorkerColumn):
-            self.group.everyone(verbs.ask_column, self.key, "copy_from", Ref(other.key))
+            self._ask("copy_from", Ref(other.key))
             return
         for start in range(0, len(self), _PIECE):
             self.set_part(start, fitted(other.part(start, start + _PIECE), self.kind))
 
+    def _ask(self, method: str, *args: Any, span: verbs.Span | None = None, **named: Any) -> list[Any]:
+        """What a method of Column gives on each range; with a span, on those that have some of it, else None."""
+        return self.group.everyone(verbs.ask_column, self.key, method, args, named, span)
+
+    def _fold(self, method: str, *args: Any, span: tuple[int, int]) -> list[Any]:
+        """What a method gives on each range that has some of a span."""
+        return [value for value in self._ask(method, *args, span=span) if value is not None]
+
+    def _vertices(self, parts: list[np.ndarray | None]) -> Iterator[np.ndarray]:
+        """Vertices of each range, counted from its first, as numbers of the whole graph."""
+        for first, ids in zip(self.group.ranges.tolist(), parts, strict=False):
+            if ids is not None and len(ids):
+                yield ids + first
+
     def clear(self) -> None:
         """See Column.clear."""
-        self.group.everyone(verbs.ask_column, self.key, "clear")
+        self._ask("clear")
 
     def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
         """See Column.select."""
-        found: np.ndarray = np.concatenate(
-            self.group.everyone(verbs.select_vertices, self.key, predicate, value, most))
-        return found[:most]
+        parts = self._vertices(self._ask("select", predicate, value, most))
+        return np.concatenate([np.empty(0, np.int64), *parts])[:most]
 
     def first(
         self, wanted: Sequence[int], start: int = 0, stop: int | None = None,
         labels: Any = None, label: int = 0,
     ) -> int:
         """See Column.first. labels : WorkerLabels of components (of length 0: none)."""
-        found = self.group.everyone(verbs.first_vertex, self.key, list(wanted), start,
-                                    len(self) if stop is None else stop,
-                                    labels.key if labels is not None and len(labels) else None, label)
-        return next((vertex for vertex in found if vertex >= 0), -1)
+        some = self._ask("first", list(wanted), span=(start, len(self) if stop is None else stop), label=label,
+                         labels=Values(labels.key) if labels is not None and len(labels) else None)
+        return next((first + at for first, at in zip(self.group.ranges.tolist(), some, strict=False)
+                     if at is not None and at >= 0), -1)
 
     def count(self, value: int) -> int:
         """See Column.count."""
-        return sum(self.group.everyone(verbs.ask_column, self.key, "count", value))
+        return sum(self._ask("count", value))
 
     def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
         """See Column.put."""
         wanted = np.asarray(ids, np.int64)
-        owners = self.group.owners(wanted)
         self.group.some(verbs.put_value, {
-            int(rank): (self.key, wanted[owners == rank], value) for rank in np.unique(owners)})
+            rank: (self.key, wanted[at], value) for rank, at in self.group.by_owner(wanted).items()})
 
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
         """See Column.recode. within : a bitmap in RAM, or what the engine's `reached` gives."""
-        if within is None:
-            return sum(self.group.everyone(verbs.ask_column, self.key, "recode", list(old), new))
         if not isinstance(within, np.ndarray):
-            return sum(self.group.everyone(verbs.recode_reached, self.key, list(old), new))
+            return sum(self._ask("recode", list(old), new, within))
         words = (self.group.ranges + 63) >> 6
-        return sum(self.group.some(verbs.recode_within, {
-            rank: (self.key, list(old), new, within[words[rank] : words[rank + 1]])
+        return sum(self.group.some(verbs.ask_column, {
+            rank: (self.key, "recode", (list(old), new, within[words[rank] : words[rank + 1]]))
             for rank in range(self.group.size)}))
 
     def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:
         """See Column.recode_where_reached; `other` is on the workers too."""
-        return sum(self.group.everyone(verbs.ask_column, self.key, "recode_where_reached", ref(other), list(old), new))
+        return sum(self._ask("recode_where_reached", ref(other), list(old), new))
 
     def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
         """See Column.argbest."""
-        found = [pair for pair in self.group.everyone(
-            verbs.best_vertex, self.key, largest, start, len(self) if stop is None else stop) if pair[0] >= 0]
+        pairs = self.group.everyone(verbs.best_vertex, self.key, largest, (start, len(self) if stop is None else stop))
         sign = -1 if largest else 1
-        return min(found, key=lambda pair: (sign * pair[1], pair[0]), default=(-1, -1))[0]
+        return min((pair for pair in pairs if pair[0] >= 0), key=lambda pair: (sign * pair[1], pair[0]),
+                   default=(-1, -1))[0]
 
     def raw(self) -> np.ndarray:
         """A copy in RAM of the client, which cannot be written to: changes of it would be lost."""
@@ -155,49 +165,41 @@ class WorkerColumn(Column):
         return values
 
     # -- folds ----------------------------------------------------------------------------------
-    def _fold(self, name: str, start: int, stop: int, *args: Any) -> list[Any]:
-        """What a method gives on each range that has some of start..stop-1."""
-        parts = self.group.everyone(verbs.fold_column, name, self.key, start, stop, *args)
-        return [part for part in parts if part is not None]
-
     def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """See Column.open_vertices."""
-        for ids in self.group.everyone(verbs.open_ids, self.key, start, stop):
-            if len(ids):
-                yield ids
+        return self._vertices(self._ask("open_list", span=(start, stop)))
 
     def open_bitmap(self) -> np.ndarray:
         """See Column.open_bitmap."""
-        parts = self.group.everyone(verbs.ask_column, self.key, "open_bitmap")
-        return np.concatenate([np.empty(0, np.uint64), *parts])
+        return np.concatenate([np.empty(0, np.uint64), *self._ask("open_bitmap")])
 
     def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
         """See Column.open_at."""
-        self._fold("open_at", start, stop, ref(reached), value)
+        self._ask("open_at", ref(reached), value, span=(start, stop))
 
     def close(self, start: int, stop: int) -> None:
         """See Column.close."""
-        self._fold("close", start, stop)
+        self._ask("close", span=(start, stop))
 
     def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
         """See Column.tighten_upper."""
-        self._fold("tighten_upper", start, stop, ref(distances), eccentricity)
+        self._ask("tighten_upper", ref(distances), eccentricity, span=(start, stop))
 
     def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
         """See Column.tighten_lower."""
-        self._fold("tighten_lower", start, stop, ref(distances), eccentricity)
+        self._ask("tighten_lower", ref(distances), eccentricity, span=(start, stop))
 
     def largest(self, start: int, stop: int) -> int:
         """See Column.largest."""
-        return max(self._fold("largest", start, stop), default=-1)
+        return max(self._fold("largest", span=(start, stop)), default=-1)
 
     def close_at_most(self, bound: int, start: int, stop: int) -> None:
         """See Column.close_at_most."""
-        self._fold("close_at_most", start, stop, bound)
+        self._ask("close_at_most", bound, span=(start, stop))
 
     def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
         """See Column.close_known."""
-        return sum(self._fold("close_known", start, stop, ref(lower), bound, widest))
+        return sum(self._fold("close_known", ref(lower), bound, widest, span=(start, stop)))
 
     def contenders(
         self, values: Column | None, count: int, smallest: bool, start: int, stop: int
@@ -222,19 +224,16 @@ class WorkerBounds(PivotBounds):
     columns : of the run. largest : eccentricity that there may be, to which upper bounds are cut."""
 
     def __init__(self, columns: Columns, largest: int) -> None:
-        self._group, self._most = columns.group, largest
+        self._group, self._largest = columns.group, largest
         dtype = smallest_dtype(largest)
-        top = int(np.iinfo(dtype).max)
-        self.lower, self.upper, self.far = (columns.make(dtype, top) for _ in range(3))
+        self.lower, self.upper, self.far = (columns.make(dtype, int(np.iinfo(dtype).max)) for _ in range(3))
 
     def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
         """See PivotBounds.fold."""
         keys = [ref(column).key for column in (distances, self.lower, self.upper, self.far)]
-        about = np.array([source, eccentricity, limit, self._most])
-        return merged(np.concatenate(self._group.everyone(verbs.fold_part, keys, about)))
+        about = np.array([source, eccentricity, limit, self._largest])
+        return merged(np.concatenate(self._group.everyone(verbs.fold_bounds, keys, about)))
 
     def unsettled(self, limit: int) -> np.ndarray:
         """See PivotBounds.unsettled."""
-        found: np.ndarray = np.concatenate(
-            self._group.everyone(verbs.unsettled_of, ref(self.upper).key, limit))
-        return found
+        return np.concatenate(self._group.everyone(verbs.unsettled_of, ref(self.upper).key, limit))

@@ -31,44 +31,44 @@ from ..traverse.components import (
 )
 from ..traverse.rows import ALL
 from .columns import Columns, WorkerColumn
-from .exchange import Post, distinct_pairs, least_of_each, own_ranks
+from .exchange import OwnerExchange, distinct_pairs, least_of_each, range_ranks
 from .ranges import virtual_zeros
-from .rank import Part
+from .rank import Rank
 
 _PIECE = 1 << 20
 
 
-def find_parts(part: Part, labels: int, sizes: int, reached: int) -> int:
+def find_parts(rank: Rank, labels: int, sizes: int, reached: int) -> int:
     """Make the columns of the keys `labels` and `sizes` (of the component whose label the vertex is) of what the last
     BFS has not reached; how many components have their label here."""
-    seen = part.core.work.visited[part.own_words]
-    part.values[labels] = united(part, seen, reached)
-    part.values[sizes] = virtual_zeros(part.core.table.n_vertices, part.store.id_dtype)
-    _count_sizes(part, part.values[labels], seen, part.values[sizes][part.own])
-    return int(np.count_nonzero(part.values[sizes][part.own]))
+    seen = rank.core.work.visited[rank.words]
+    rank.values[labels] = united(rank, seen, reached)
+    rank.values[sizes] = virtual_zeros(rank.core.table.n_vertices, rank.store.id_dtype)
+    _count_sizes(rank, rank.values[labels], seen, rank.values[sizes][rank.span])
+    return int(np.count_nonzero(rank.values[sizes][rank.span]))
 
 
-def any_unseen(part: Part) -> bool:
+def any_unseen(rank: Rank) -> bool:
     """Whether the last BFS has left out a vertex with an edge."""
-    return bool((part.core.work.visited[part.own_words] != ALL).any())
+    return bool((rank.core.work.visited[rank.words] != ALL).any())
 
 
-def united(part: Part, seen: np.ndarray, reached: int) -> np.ndarray:
+def united(rank: Rank, seen: np.ndarray, reached: int) -> np.ndarray:
     """Label of every vertex of the range, id[n]: the smallest vertex of its component, `reached` for those seen
     (uint64[words of the range]; vertices without an edge are seen). One scan over the blocks of the others."""
-    parent = virtual_zeros(part.core.table.n_vertices, part.core.work.queues.dtype)
-    parent[part.own] = np.arange(part.first, part.stop)
-    tails, heads = _unite_own(part, seen, parent)
-    post = Post(part.mail, part.spec.ranges)
+    parent = virtual_zeros(rank.core.table.n_vertices, rank.core.work.queues.dtype)
+    parent[rank.span] = np.arange(rank.first, rank.stop)
+    tails, heads = _unite_own(rank, seen, parent)
+    post = OwnerExchange(rank.alltoall, rank.spec.ranges)
     roots, labels = _join(post, parent, tails, heads)
-    flatten(parent, seen, np.array([part.first, part.stop]), reached, roots, labels)
+    flatten(parent, seen, np.array([rank.first, rank.stop]), reached, roots, labels)
     return parent
 
 
-def _unite_own(part: Part, seen: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _unite_own(rank: Rank, seen: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Unite within the range; the distinct arcs (root, head) that leave it, int64[k] each."""
-    core, listed = part.core, _Listed(parent)
-    core.work.frontier[part.own_words] = seen
+    core, listed = rank.core, _Listed(parent)
+    core.work.frontier[rank.words] = seen
     scan_unseen(core, core.work.frontier, parent, lambda arcs: listed.add(arcs.T))
     return listed.distinct()
 
@@ -96,7 +96,9 @@ class _Listed:
         return distinct_pairs(roots, arcs[1])
 
 
-def _join(post: Post, parent: np.ndarray, tails: np.ndarray, heads: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _join(
+    post: OwnerExchange, parent: np.ndarray, tails: np.ndarray, heads: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Roots of this range with arcs to others (int64[k] ascending), and the smallest root of their components.
 
     tails : their roots, heads : vertices of others, of the same arcs."""
@@ -117,7 +119,7 @@ def _join(post: Post, parent: np.ndarray, tails: np.ndarray, heads: np.ndarray) 
         for ids, values in told:
             places = np.searchsorted(roots, ids)
             new[places] = np.minimum(new[places], values)
-        changed = post.mail.total(np.array([np.count_nonzero(new != mine)], np.int64))
+        changed = post.alltoall.total(np.array([np.count_nonzero(new != mine)], np.int64))
         mine = new
         if not changed[0]:
             return roots, mine
@@ -128,24 +130,24 @@ def _table(names: np.ndarray, values: np.ndarray):  # type: ignore[no-untyped-de
     return lambda ids: values[np.searchsorted(names, ids)]
 
 
-def _count_sizes(part: Part, labels: np.ndarray, seen: np.ndarray, sizes: np.ndarray) -> None:
+def _count_sizes(rank: Rank, labels: np.ndarray, seen: np.ndarray, sizes: np.ndarray) -> None:
     """sizes[label - first] = vertices of the component, for labels of this range; id[stop - first], zeros before."""
-    names = label_names(labels, seen, part.first, part.stop)
-    away = names[(names < part.first) | (names >= part.stop)]
+    names = label_names(labels, seen, rank.first, rank.stop)
+    away = names[(names < rank.first) | (names >= rank.stop)]
     counts = np.zeros(len(away), np.int64)
-    tally(labels, seen, np.array([part.first, part.stop]), sizes, away, counts)
-    told, _ = Post(part.mail, part.spec.ranges).tell(away, counts)
+    tally(labels, seen, np.array([rank.first, rank.stop]), sizes, away, counts)
+    told, _ = OwnerExchange(rank.alltoall, rank.spec.ranges).tell(away, counts)
     for ids, amounts in told:
-        sizes[ids - part.first] += amounts.astype(sizes.dtype)
+        sizes[ids - rank.first] += amounts.astype(sizes.dtype)
 
 
-def first_of_parts(part: Part, labels: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def first_of_parts(rank: Rank, labels: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of each component of unseen vertices the one of smallest natural rank, where that is of this range: (vertices,
     ranks), int64[k] each, ascending by vertex."""
-    names = label_names(labels, seen, part.first, part.stop)
+    names = label_names(labels, seen, rank.first, rank.stop)
     best = np.full((len(names), 2), -1, np.int64)
-    smallest_ranks(labels, seen, np.array([part.first, part.stop]), own_ranks(part), names, best)
-    post = Post(part.mail, part.spec.ranges)
+    smallest_ranks(labels, seen, np.array([rank.first, rank.stop]), range_ranks(rank), names, best)
+    post = OwnerExchange(rank.alltoall, rank.spec.ranges)
     told, _ = post.tell(names, best[:, 0].copy())
     ids = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in told)])
     ranks = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in told)])
@@ -156,32 +158,32 @@ def first_of_parts(part: Part, labels: np.ndarray, seen: np.ndarray) -> tuple[np
 
 
 # -- what the client asks of the columns --------------------------------------------------------------
-def largest_parts(part: Part, key: int, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+def largest_parts(rank: Rank, key: int, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(labels, sizes) of the components of more than `size` vertices, largest first (ties by label), at most `most`,
     of those whose label is of this range; int64[k] each."""
-    sizes = part.values[key][part.own]
+    sizes = rank.values[key][rank.span]
     roots = np.flatnonzero(sizes > size)
     counts = sizes[roots].astype(np.int64)
     order = np.lexsort((roots, -counts))[:most]
-    return roots[order] + part.first, counts[order]
+    return roots[order] + rank.first, counts[order]
 
 
-def count_larger(part: Part, key: int, size: int) -> int:
+def count_larger(rank: Rank, key: int, size: int) -> int:
     """How many components of more than `size` vertices have their label here."""
-    return int(np.count_nonzero(part.values[key][part.own] > size))
+    return int(np.count_nonzero(rank.values[key][rank.span] > size))
 
 
-def largest_size(part: Part, key: int) -> int:
+def largest_size(rank: Rank, key: int) -> int:
     """Vertices of the largest component whose label is here; 0 if there is none."""
-    return int(part.values[key][part.own].max(initial=0))
+    return int(rank.values[key][rank.span].max(initial=0))
 
 
-def describe_parts(part: Part, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
+def describe_parts(rank: Rank, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
     """int64[3, k]: largest vertex, hub, and its degree, of each of the components `roots` (ascending) in this range,
     -1 where it has none; their sizes are forgotten."""
-    part.values[sizes][roots[(roots >= part.first) & (roots < part.stop)]] = 0
+    rank.values[sizes][roots[(roots >= rank.first) & (roots < rank.stop)]] = 0
     found = np.full((3, len(roots)), -1, np.int64)
-    describe(part.values[labels], roots.copy(), *part.core.offsets, np.array([part.first, part.stop]), *found)
+    describe(rank.values[labels], roots.copy(), *rank.core.offsets, np.array([rank.first, rank.stop]), *found)
     return found
 
 

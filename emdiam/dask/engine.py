@@ -36,43 +36,40 @@ from ..traverse.pivot_bounds import PivotBounds
 from . import column_verbs, multi, scans, search, walks
 from . import components as component_verbs
 from . import spread as spreads
+from .column_verbs import Reached
 from .columns import Columns, WorkerBounds, WorkerColumn, ref
 from .components import WorkerComponents, WorkerLabels
-from .exchange import group_size
+from .exchange import slab_size
 from .labels import WorkerClusters, on_workers
-from .masks import part_bytes, row_bytes
-from .rank_group import Group, Loss, WorkersLost
+from .masks import range_bytes, row_bytes
+from .rank_group import Loss, RankGroup, WorkersLost
 
 _MOST_BITS, _WORD_BITS = 512, 64
 _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
 # Of values of other ranks that may be on a worker during a pass: share of its pool, least bytes.
-_GHOST_SHARE, _LEAST_GHOSTS = 2, 1 << 20
+_HALO_SHARE, _LEAST_HALO = 2, 1 << 20
 # Losses in a row at which a run got no further than before, after which it ends.
 _MOST_IN_VAIN = 3
 _Value = TypeVar("_Value")
 
 
-class Reached:
-    """Stands for what the last BFS reached, which workers know."""
-
-
 class DaskEngine:
-    """Engine over a Group; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
+    """Engine over a RankGroup; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
 
     store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for
     verbs that are not shared out; it is opened when the first of them is called. Raises StoreError where the store
     record has another number of vertices without an edge than the workers count.
 
     batch_room_bytes : what a batch of sources may take on a worker for masks that go to others, and again for those
-    that come; None: by what the pool leaves, 64 KiB at least. ghost_bytes : what values of other ranges may take on a
+    that come; None: by what the pool leaves, 64 KiB at least. halo_bytes : what values of other ranges may take on a
     worker during a pass; None: half of its pool, or 1 MiB if that is more.
     """
 
     batch_room_bytes: int | None = None
-    ghost_bytes: int | None = None
+    halo_bytes: int | None = None
 
     def __init__(
-        self, store: Store, group: Group, plan: MemoryPlan,
+        self, store: Store, group: RankGroup, plan: MemoryPlan,
         local: Callable[[], AbstractContextManager[CpuEngine]],
         progress: Listener | None = None
     ) -> None:
@@ -140,7 +137,7 @@ class DaskEngine:
         wanted = None if targets is None else np.unique(np.fromiter(targets, np.int64))
         self.reporter.begin()
         keep = None if into is not None or not distances else self.columns.new_key()
-        how = search.How(int(source), radius, wanted, None if into is None else ref(into).key, keep, profile)
+        how = search.Query(int(source), radius, wanted, None if into is None else ref(into).key, keep, profile)
         parts = self.group.everyone(search.bfs, how)
         self._mine.add(traversals=1)
         column = into if keep is None else self.columns.adopt(keep, parts[0].dtype)
@@ -230,7 +227,7 @@ class DaskEngine:
     def _bits(self, wanted: int) -> int:
         """Sources of a batch, if there are so many: as many as fit the pool of every worker."""
         bits = min(self.facts.batch_bits, -(-max(1, wanted) // _WORD_BITS) * _WORD_BITS)
-        while bits > _WORD_BITS and any(part_bytes(own, bits) + 2 * _LEAST_ROOM > pool for own, pool in self._pools()):
+        while bits > _WORD_BITS and any(range_bytes(own, bits) + 2 * _LEAST_ROOM > pool for own, pool in self._pools()):
             bits -= _WORD_BITS
         return bits
 
@@ -243,7 +240,7 @@ class DaskEngine:
         """The room of a batch of so many bits; the same on all ranks."""
         if self.batch_room_bytes is not None:
             return self.batch_room_bytes
-        left = min((pool - part_bytes(own, bits)) // 2 for own, pool in self._pools())
+        left = min((pool - range_bytes(own, bits)) // 2 for own, pool in self._pools())
         most = max(own for own, _ in self._pools()) * row_bytes(bits) // 2
         return max(_LEAST_ROOM, min(_USUAL_ROOM, left), min(most, left // 2))
 
@@ -308,7 +305,7 @@ class DaskEngine:
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters."""
-        labels = WorkerClusters(self.columns, np.asarray(masters, np.int64), self._ghost_room)
+        labels = WorkerClusters(self.columns, np.asarray(masters, np.int64), self._halo_room)
         if not labels.grow_new(0, most_rounds):
             return None
         first = len(labels.masters)
@@ -332,10 +329,10 @@ class DaskEngine:
 
     # -- rows along a way, or all of them once ----------------------------------------------------
     @property
-    def _ghost_room(self) -> int:
-        if self.ghost_bytes is not None:
-            return self.ghost_bytes
-        return int(max(_LEAST_GHOSTS, min(plan["pool_bytes"] for plan in self.group.plans) // _GHOST_SHARE))
+    def _halo_room(self) -> int:
+        if self.halo_bytes is not None:
+            return self.halo_bytes
+        return int(max(_LEAST_HALO, min(plan["pool_bytes"] for plan in self.group.plans) // _HALO_SHARE))
 
     def on_workers(self, column: Column) -> WorkerColumn:
         """The column, or a copy of it on the workers."""
@@ -353,13 +350,13 @@ class DaskEngine:
             raise ValueError(f"unknown scan kernel {name!r}")
         there = self.on_workers(column)
         return sum(self.group.everyone(
-            scans.count_steep, there.key, group_size(self._ghost_room, there.dtype.itemsize)))
+            scans.count_steep, there.key, slab_size(self._halo_room, there.dtype.itemsize)))
 
     def _tree_diameter(self, distances: Column, source: int) -> int:
         if distances.gather([source])[0] != 0:
             raise ValueError(f"vertex {source} is not the source of these distances")
         there = self.on_workers(distances)
-        size = group_size(self._ghost_room, there.dtype.itemsize + self.store.id_dtype.itemsize)
+        size = slab_size(self._halo_room, there.dtype.itemsize + self.store.id_dtype.itemsize)
         parts = self.group.everyone(scans.tree_diameter, there.key, size)
         orphan = max(vertex for _, vertex in parts)
         if orphan >= 0:
@@ -425,7 +422,7 @@ class DaskEngine:
     def details(self) -> dict[str, Any]:
         """What a result tells of the workers: see docs/scaling.md."""
         return {"workers": [
-            {"address": address, "vertices": int(stop - first), **report["mail"],
+            {"address": address, "vertices": int(stop - first), **report["messages"],
              "bytes_read": report["counters"]["bytes_read"], "edges_scanned": report["counters"]["edges_scanned"],
              "peak_rss_bytes": report["peak_rss_bytes"], "planned_rss_bytes": plan["planned_rss_bytes"]}
             for address, first, stop, report, plan in zip(

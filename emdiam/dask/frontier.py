@@ -1,9 +1,9 @@
-"""Levels of a BFS on one rank: expanding what it owns, and handing over what it found of others.
+"""The frontier of a traversal on one rank: expanding what it has, and exchanging what concerns others.
 
 Sparse levels are top-down: neighbours that others own go to their owners, each at most once in a whole search, because
 `visited` remembers them. Dense levels are bottom-up: every rank gives the frontier among its vertices to all, and
 looks for unvisited vertices of its own that have a neighbour in it; then the others' frontiers are remembered in
-`visited` too. A rank whose queue overflows on a sparse level goes over its blocks with bitmaps, which finds the same.
+`visited` too. A rank whose queue overflows on a sparse level goes over its blocks with bitmaps, which reaches the same.
 """
 
 from __future__ import annotations
@@ -15,57 +15,63 @@ import numpy as np
 from ..stream.pager import Tick
 from ..traverse.core import Core
 from ..traverse.dense import bottom_up, commit_level, top_down
+from ..traverse.direction import Front
 from ..traverse.sparse import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, sparse_bfs
 from ..traverse.workspace import set_bits
-from .frontier_codec import encode_words, list_words
+from .alltoall import AllToAll
+from .frontier_codec import add_to_words, decode_ids, encode_ids, encode_words, list_words
 
+NO_IDS, NO_FACTS = np.empty(0, np.int64), np.empty(0, np.int64)
 _NONE8, _NONE64 = np.empty(0, np.uint8), np.empty(0, np.uint64)
 _FOREVER = 1 << 62
 
 
 class Frontier:
-    """The frontier among the vertices first..stop-1 of this rank, as a list, and the work on it.
+    """The frontier among the vertices first..stop-1 of this rank, as a list or as a bitmap, and the work on it.
 
-    core : over the range's table (table.py).
-    vertices : the frontier of a sparse level, int64[k]; that of a dense one is in work.frontier[own].
+    core : over the range's table (ranges.py). alltoall : rounds with the others. ranges : int64[ranks + 1].
+    words : slice, the words of this range in a bitmap of all vertices. dense : whether the frontier is in
+    core.work.frontier[words], and not in `vertices` (int64[k]). front : what directions are chosen from, and `reached`,
+    vertices so far, both of all ranks.
     """
 
-    def __init__(self, core: Core) -> None:
-        self._core = core
+    def __init__(self, core: Core, alltoall: AllToAll, ranges: np.ndarray) -> None:
+        self.core, self.alltoall, self.ranges = core, alltoall, ranges
         self.first, self.stop = first, stop = core.span
-        self.own = slice((first + 63) >> 6, (stop + 63) >> 6)
-        self.vertices = np.empty(0, np.int64)
+        self.words = slice((first + 63) >> 6, (stop + 63) >> 6)
+        self.restart(0)
 
-    def restart(self) -> None:
-        """Nothing is visited but vertices without an edge; what is known of others is forgotten."""
-        np.copyto(self._core.work.visited, self._core.table.isolated)
-        self.vertices = np.empty(0, np.int64)
+    def restart(self, reached: int) -> None:
+        """Nothing is visited but vertices without an edge; what is known of others is forgotten. reached : vertices
+        that the traversal begins with."""
+        np.copyto(self.core.work.visited, self.core.table.isolated)
+        self.vertices, self.dense = NO_IDS, False
+        self.front, self.reached = Front(reached, 0, 0), reached
 
+    # -- levels ---------------------------------------------------------------------------------
     def visit(self, vertices: np.ndarray) -> np.ndarray:
-        """Those of `vertices` (int64[k], owned, distinct) that were not visited; they are now."""
-        visited = self._core.work.visited
+        """Those of `vertices` (int64[k], of this range, distinct) that were not visited; they are now."""
+        visited = self.core.work.visited
         words, bits = vertices >> 6, np.uint64(1) << (vertices & 63).astype(np.uint64)
         new = vertices[(visited[words] & bits) == 0]
         set_bits(visited, new, len(new))
         return new
 
     def expand(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """One level top-down: (new vertices owned, neighbours of others to be told of, arcs scanned), int64[k]
+        """One level top-down: (new vertices of this range, neighbours to tell others of, arcs scanned), int64[k]
         each, the second ascending. What is new is visited."""
         if len(self.vertices) == 0:
             return self.vertices, self.vertices, 0
-        if len(self.vertices) > self._core.work.capacity:
-            return self._sweep_down(self.vertices, np.empty(0, np.int64), 0)
-        return self._expand_queue()
-
-    def _expand_queue(self) -> tuple[np.ndarray, np.ndarray, int]:
-        core, work = self._core, self._core.work
+        if len(self.vertices) > self.core.work.capacity:
+            return self._sweep_down(self.vertices, NO_IDS, 0)
+        core, work = self.core, self.core.work
         state = work.state
         state[: NEXT_ARCS + 1] = 0
         state[COUNT] = len(self.vertices)
         work.queues[0, : len(self.vertices)] = self.vertices
         limits = np.array([1, _FOREVER, _FOREVER], np.int64)
-        while True:
+        reason = MISSING
+        while reason == MISSING:
             begin = time.thread_time()
             reason = sparse_bfs(core.paging, core.offsets, work.visited, _NONE8, _NONE64, work.queues, work.missed,
                                 state, limits)
@@ -74,63 +80,45 @@ class Frontier:
                 head, count, missed = int(state[HEAD]), int(state[COUNT]), int(state[MISSED])
                 rest = np.concatenate((work.queues[0, head:count], work.missed_v[:missed])).astype(np.int64)
                 return self._sweep_down(rest, work.queues[1, : state[NEXT]].astype(np.int64), int(state[ARCS]))
-            if reason != MISSING:
-                break
-        found = np.empty(0, np.int64)
+        new = NO_IDS
         if state[LEVEL] == 1:
-            found = np.sort(work.queues[int(state[CURRENT]), : int(state[COUNT])]).astype(np.int64)
-        return *self._split(found), int(state[ARCS])
+            new = np.sort(work.queues[int(state[CURRENT]), : int(state[COUNT])]).astype(np.int64)
+        return *self._split(new), int(state[ARCS])
 
-    def _split(self, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _split(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Ascending vertices into those of this rank and the rest."""
-        low, high = np.searchsorted(found, (self.first, self.stop))
-        return found[low:high], np.concatenate((found[:low], found[high:]))
+        low, high = np.searchsorted(vertices, (self.first, self.stop))
+        return vertices[low:high], np.concatenate((vertices[:low], vertices[high:]))
 
-    def _sweep_down(self, rows: np.ndarray, found: np.ndarray, arcs: int) -> tuple[np.ndarray, np.ndarray, int]:
-        """The neighbours of `rows` by bitmaps, beside what was found before."""
-        work = self._core.work
+    def _sweep_down(self, rows: np.ndarray, before: np.ndarray, arcs: int) -> tuple[np.ndarray, np.ndarray, int]:
+        """The neighbours of `rows` by bitmaps, beside those that were reached `before`."""
+        work, words = self.core.work, self.words
         np.copyto(work.frontier, work.visited)  # of others: what was known before
-        np.copyto(work.before[self.own], work.visited[self.own])
-        work.frontier[self.own] = 0
+        np.copyto(work.before[words], work.visited[words])
+        work.frontier[words] = 0
         set_bits(work.frontier, rows, len(rows))
         arcs += self._sweep(False)
         new = work.frontier  # becomes what is visited and was not
-        work.before[self.own] ^= work.visited[self.own]
+        work.before[words] ^= work.visited[words]
         np.bitwise_xor(work.frontier, work.visited, out=new)
-        new[self.own] = work.before[self.own]
-        set_bits(new, found, len(found))
-        return *self._split(list_words(new, 0, int(np.bitwise_count(new).sum()))), arcs
-
-    def to_words(self) -> None:
-        """The list into work.frontier, for a dense level."""
-        words = self._core.work.frontier
-        words[self.own] = 0
-        set_bits(words, self.vertices, len(self.vertices))
-        self.vertices = np.empty(0, np.int64)
-
-    def to_list(self) -> None:
-        """work.frontier into the list, for a sparse level."""
-        words = self._core.work.frontier[self.own]
-        self.vertices = list_words(words, self.first, int(np.bitwise_count(words).sum()))
-
-    def message(self) -> np.ndarray:
-        """The frontier of a dense level, for the others."""
-        return encode_words(self._core.work.frontier[self.own], self.first)
+        new[words] = work.before[words]
+        set_bits(new, before, len(before))
+        return *self._split(list_words(new, 0)), arcs
 
     def look_back(
         self, distances: np.ndarray, level: int, targets: np.ndarray, tick: Tick | None = None
     ) -> tuple[int, int, int, int]:
         """One level bottom-up, with the whole frontier in work.frontier: (vertices, arcs of their rows, targets met,
-        arcs scanned). New vertices get their distance, and are in work.frontier[own]; what others have in the
+        arcs scanned). New vertices get their distance, and are in work.frontier[words]; what others have in the
         frontier is remembered as visited. targets : bitmap of all vertices, or of length 0."""
-        work, own, core = self._core.work, self.own, self._core
-        for part in (slice(0, own.start), slice(own.stop, None)):
-            work.visited[part] |= work.frontier[part]
-        np.copyto(work.before[own], work.visited[own])
+        work, words, core = self.core.work, self.words, self.core
+        for others in (slice(0, words.start), slice(words.stop, None)):
+            work.visited[others] |= work.frontier[others]
+        np.copyto(work.before[words], work.visited[words])
         scanned = self._sweep(True, tick)
-        turn, out = np.array([own.start], np.int64), np.zeros(3, np.int64)
-        grain = max(64, (own.stop - own.start) // (16 * core.crew.threads))
-        end = slice(0, own.stop)
+        turn, out = np.array([words.start], np.int64), np.zeros(3, np.int64)
+        grain = max(64, (words.stop - words.start) // (16 * core.crew.threads))
+        end = slice(0, words.stop)
 
         def run() -> int:
             smallest: int = commit_level(turn, grain, work.visited[end], work.before[end], work.frontier[end],
@@ -142,6 +130,63 @@ class Frontier:
 
     def _sweep(self, up: bool, tick: Tick | None = None) -> int:
         """Mark in work.visited what the frontier reaches, by reading this rank's blocks; arcs scanned."""
-        core, work = self._core, self._core.work
+        core, work = self.core, self.core.work
         blocks = core.blocks_with(work.visited if up else work.frontier, up)
         return core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited, tick=tick)
+
+    # -- exchange -------------------------------------------------------------------------------
+    def tell_owners(self, others: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[np.ndarray, np.ndarray]:
+        """Tell the owners of `others` (ascending) that they are reached: (new vertices of this range by what others
+        tell, int64[k]; the facts of all ranks). One round."""
+        messages = {}
+        if len(others):
+            cuts, ranges = np.searchsorted(others, self.ranges).tolist(), self.ranges.tolist()
+            messages = {rank: encode_ids(others[cuts[rank] : cuts[rank + 1]], ranges[rank], ranges[rank + 1])
+                        for rank in self.alltoall.others if cuts[rank] < cuts[rank + 1]}
+        incoming, table = self.alltoall.swap(messages, facts)
+        new = [self.visit(decode_ids(message, self.first)) for message in incoming.values() if len(message)]
+        return np.concatenate([NO_IDS, *new]), table
+
+    def join_words(self) -> None:
+        """Give the frontier of a dense level to all, and take theirs into work.frontier. One round."""
+        words, others = self.core.work.frontier, self.alltoall.others
+        message = encode_words(words[self.words], self.first) if others else _NONE8
+        incoming, _ = self.alltoall.swap(dict.fromkeys(others, message), NO_FACTS)
+        for rank, theirs in incoming.items():
+            range_words = words[(self.ranges[rank] + 63) >> 6 : (self.ranges[rank + 1] + 63) >> 6]
+            range_words[:] = 0
+            add_to_words(theirs, range_words)
+
+    # -- what comes next ------------------------------------------------------------------------
+    def sum_degrees(self, vertices: np.ndarray) -> int:
+        """Arcs of the rows of `vertices`."""
+        return int(self.core.degrees(vertices).sum()) if len(vertices) else 0
+
+    def count(self, vertices: int, arcs: int) -> None:
+        """So many vertices, with so many arcs, are new on all ranks."""
+        self.reached += vertices
+        self.front.vertices, self.front.arcs = vertices, arcs
+        self.front.visited_arcs += arcs
+
+    def choose_direction(self) -> None:
+        """Go on bottom-up where the frontier of all ranks has enough arcs to be worth bitmaps and the rule of
+        traverse/direction.py says so, or where it is too long for lists; the same on every rank."""
+        front, core = self.front, self.core
+        few = core.dense_arcs // 2 if front.bottom_up else core.dense_arcs
+        up = front.vertices > 0 and front.turn(core, self.reached)
+        long = front.vertices > core.work.capacity * self.alltoall.size
+        front.bottom_up = front.arcs > few and (up or long)
+        words = core.work.frontier
+        if front.bottom_up and not self.dense:
+            words[self.words] = 0
+            set_bits(words, self.vertices, len(self.vertices))
+            self.vertices = NO_IDS
+        elif self.dense and not front.bottom_up:
+            self.vertices = list_words(words[self.words], self.first)
+        self.dense = front.bottom_up
+
+    def count_level(self, levels: int, scanned: int, dense: bool = False) -> None:
+        """Count levels once for all ranks, and the arcs that this one scanned."""
+        first = self.alltoall.rank == 0
+        self.core.counters.add(levels=levels * first, passes=int(dense and first), dense_levels=int(dense and first),
+                               edges_scanned=scanned)

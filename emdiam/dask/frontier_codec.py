@@ -10,35 +10,32 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from ..traverse.atomics import count_ones, count_trailing_zeros
+from ..traverse.workspace import list_bits, set_bits
 
 _DELTAS, _BITMAP = 1, 2
+_LONGEST = 9  # bytes of a delta
 
 
 def encode_ids(ids: np.ndarray, first: int, stop: int) -> np.ndarray:
     """uint8[k] for distinct ascending ids, int64, in first..stop-1 (first a multiple of 64)."""
     if len(ids) == 0:
         return np.empty(0, np.uint8)
-    coded = int(deltas_size(ids, first))
-    bitmap = -(-(stop - first) // 64) * 8
-    if bitmap <= coded:
-        words = np.zeros(bitmap // 8, np.uint64)
-        mark(ids, first, words)
-        return _tagged(_BITMAP, words.view(np.uint8))
-    out = np.empty(coded + 1, np.uint8)
-    out[0] = _DELTAS
-    write_deltas(ids, first, out)
-    return out
+    n_words = -(-(stop - first) // 64)
+    out = np.empty(1 + min(_LONGEST * len(ids), 8 * n_words - 1), np.uint8)
+    end = write_deltas(ids, first, out)
+    if end:
+        out[0] = _DELTAS
+        return out[:end].copy()
+    words = np.zeros(n_words, np.uint64)
+    set_bits(words, ids - first, len(ids))
+    return _bitmap(words)
 
 
 def encode_words(words: np.ndarray, first: int) -> np.ndarray:
     """uint8[k] for the set bits of `words`, uint64[w], which stand for first.. (a multiple of 64)."""
-    count, coded = words_size(words)
-    if count == 0:
-        return np.empty(0, np.uint8)
-    if words.nbytes <= coded:
-        return _tagged(_BITMAP, words.view(np.uint8))
-    return encode_ids(list_words(words, first, count), first, first + 64 * len(words))
+    if int(np.bitwise_count(words).sum()) >= words.nbytes > 0:
+        return _bitmap(words)
+    return encode_ids(list_words(words, first), first, first + 64 * len(words))
 
 
 def decode_ids(message: np.ndarray, first: int) -> np.ndarray:
@@ -46,9 +43,8 @@ def decode_ids(message: np.ndarray, first: int) -> np.ndarray:
     if len(message) == 0:
         return np.empty(0, np.int64)
     if message[0] == _BITMAP:
-        words = message[1:].copy().view(np.uint64)
-        return list_words(words, first, int(np.bitwise_count(words).sum()))
-    out = np.empty(int(count_deltas(message)), np.int64)
+        return list_words(message[1:].copy().view(np.uint64), first)
+    out = np.empty(int(np.count_nonzero(message[1:] < 128)), np.int64)
     read_deltas(message, first, out)
     return out
 
@@ -58,59 +54,44 @@ def add_to_words(message: np.ndarray, words: np.ndarray) -> None:
     if len(message) and message[0] == _BITMAP:
         words |= message[1:].copy().view(np.uint64)
     elif len(message):
-        mark(decode_ids(message, 0), 0, words)
+        ids = decode_ids(message, 0)
+        set_bits(words, ids, len(ids))
 
 
-def _tagged(kind: int, data: np.ndarray) -> np.ndarray:
-    out = np.empty(len(data) + 1, np.uint8)
-    out[0] = kind
-    out[1:] = data
-    return out
+def list_words(words: np.ndarray, first: int) -> np.ndarray:
+    """The vertices of the set bits of `words`, which stand for first.., int64[k] ascending."""
+    ids = np.empty(int(np.bitwise_count(words).sum()), np.int64)
+    list_bits(words, ids)
+    ids += first
+    return ids
 
 
-@kernel
-def deltas_size(ids, first):  # type: ignore[no-untyped-def]
-    """Bytes of the deltas of `ids`."""
-    size = 0
-    last = first
-    for i in range(len(ids)):
-        delta = ids[i] - last
-        last = ids[i]
-        size += 1
-        while delta >= 128:
-            delta >>= 7
-            size += 1
-    return size
+def _bitmap(words: np.ndarray) -> np.ndarray:
+    return np.concatenate((np.array([_BITMAP], np.uint8), words.view(np.uint8)))
 
 
 @kernel
 def write_deltas(ids, first, out):  # type: ignore[no-untyped-def]
-    """Write the deltas of `ids` to out[1:]."""
+    """Write the deltas of `ids` to out[1:]; where they end, or 0 if there is no room for them."""
     at = 1
     last = first
     for i in range(len(ids)):
         delta = ids[i] - last
         last = ids[i]
-        while delta >= 128:
+        while at < len(out) and delta >= 128:
             out[at] = np.uint8(delta & 127 | 128)
             delta >>= 7
             at += 1
+        if at == len(out):
+            return 0
         out[at] = np.uint8(delta)
         at += 1
-
-
-@kernel
-def count_deltas(message):  # type: ignore[no-untyped-def]
-    """How many ids a message of deltas holds."""
-    count = 0
-    for i in range(1, len(message)):
-        count += message[i] < 128
-    return count
+    return at
 
 
 @kernel
 def read_deltas(message, first, out):  # type: ignore[no-untyped-def]
-    """The ids of a message of deltas, int64[count_deltas]."""
+    """The ids of a message of deltas, int64[k] for k bytes below 128."""
     at = 0
     last = first
     delta = np.int64(0)
@@ -124,46 +105,3 @@ def read_deltas(message, first, out):  # type: ignore[no-untyped-def]
             at += 1
             delta = np.int64(0)
             shift = 0
-
-
-@kernel
-def mark(ids, first, words):  # type: ignore[no-untyped-def]
-    """Set the bits of `ids` in words that stand for first.. ."""
-    for i in range(len(ids)):
-        v = ids[i] - first
-        words[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
-
-
-@kernel
-def words_size(words):  # type: ignore[no-untyped-def]
-    """(set bits, bytes of their deltas)."""
-    count = 0
-    size = 0
-    last = np.int64(0)
-    for word in range(len(words)):
-        bits = words[word]
-        count += count_ones(bits)
-        while bits:
-            v = (word << 6) + count_trailing_zeros(bits)
-            bits &= bits - np.uint64(1)
-            delta = v - last
-            last = v
-            size += 1
-            while delta >= 128:
-                delta >>= 7
-                size += 1
-    return count, size
-
-
-@kernel
-def list_words(words, first, count):  # type: ignore[no-untyped-def]
-    """The set bits' vertices, ascending, int64[count]."""
-    out = np.empty(count, np.int64)
-    at = 0
-    for word in range(len(words)):
-        bits = words[word]
-        while bits:
-            out[at] = first + (word << 6) + count_trailing_zeros(bits)
-            bits &= bits - np.uint64(1)
-            at += 1
-    return out

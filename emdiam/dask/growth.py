@@ -27,9 +27,9 @@ from ..traverse.labels import (
     take_offers,
     take_waiting,
 )
-from .exchange import Post, least_of_each
-from .frontier_codec import mark
-from .rank import Part
+from ..traverse.workspace import set_bits
+from .exchange import OwnerExchange, least_of_each
+from .rank import Rank
 
 _OFFER_BYTES = 48
 # Rounds of one level after which a thin one (few arcs, so that messages cost more) makes windows wide.
@@ -49,17 +49,17 @@ class Growth:
     """
 
     def __init__(
-        self, part: Part, values: np.ndarray, width: int, most_rounds: int | None, most_blocks: int | None, room: int
+        self, rank: Rank, values: np.ndarray, width: int, most_rounds: int | None, most_blocks: int | None, room: int
     ) -> None:
-        self._part, self._values, self._width = part, values, width
+        self._part, self._values, self._width = rank, values, width
         self._adapts = width == 1
         self._most_rounds = FOREVER if most_rounds is None else most_rounds
         self._most_blocks = FOREVER if most_blocks is None else most_blocks
         self._most_offers = max(1, room // _OFFER_BYTES)
-        self._post = Post(part.mail, part.spec.ranges)
+        self._post = OwnerExchange(rank.alltoall, rank.spec.ranges)
         self._found: list[np.ndarray] = []
         for outside in self._outside:
-            part.core.work.visited[outside] = part.core.work.frontier[outside] = 0
+            rank.core.work.visited[outside] = rank.core.work.frontier[outside] = 0
         self._scanned = self._looked = 0
         self.rounds = self.blocks = 0
         self.level: int | None = None
@@ -67,7 +67,7 @@ class Growth:
     @property
     def _outside(self) -> tuple[slice, slice]:
         """The words of a bitmap that are of other ranges."""
-        own = self._part.own_words
+        own = self._part.words
         return slice(0, own.start), slice(own.stop, None)
 
     def run(self) -> str:
@@ -113,9 +113,9 @@ class Growth:
 
     def _take(self, limit: int) -> np.ndarray:
         """Take what waits below `limit`; the blocks with its rows, int64[k]."""
-        part, core, work = self._part, self._part.core, self._part.core.work
-        own = part.own_words
-        take_waiting(work.before[own], work.frontier[own], self._values[part.own], limit)
+        rank, core, work = self._part, self._part.core, self._part.core.work
+        own = rank.words
+        take_waiting(work.before[own], work.frontier[own], self._values[rank.span], limit)
         return core.blocks_with(work.frontier)
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
@@ -137,7 +137,7 @@ class Growth:
         self._found = []
         ids, offers = least_of_each(listed[:, 0].astype(np.int64), listed[:, 1].copy())
         if narrow:
-            mark(ids, 0, self._part.core.work.frontier)
+            set_bits(self._part.core.work.frontier, ids, len(ids))
         sent = (offers & _OWNER).astype(np.uint32) if narrow else offers
         told, table = self._post.tell(ids, sent, np.array([left], np.int64))
         for names, values in told:
@@ -148,13 +148,13 @@ class Growth:
 
     def _settle(self) -> None:
         """Learn the lowest distance that waits on any rank, and how much the round took."""
-        part, core = self._part, self._part.core
-        mine = int(lowest_waiting(core.work.before[part.own_words], self._values[part.own]))
-        table = part.mail.share(np.array([mine, self._scanned, self._looked], np.int64))
+        rank, core = self._part, self._part.core
+        mine = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span]))
+        table = rank.alltoall.share(np.array([mine, self._scanned, self._looked], np.int64))
         core.counters.add(edges_scanned=self._scanned)
         if self.level is not None:
             self.rounds += 1
-            core.counters.add(levels=int(part.rank == 0), passes=int(part.rank == 0))
+            core.counters.add(levels=int(rank.number == 0), passes=int(rank.number == 0))
         self._scanned = self._looked = 0
         self.level = int(table[:, 0].min())
         arcs = int(table[:, 1].sum())

@@ -27,125 +27,125 @@ from ..traverse.rows import ALL
 from ..traverse.workspace import set_bits
 from .columns import Columns
 from .components import first_of_parts, united
-from .exchange import group_size, own_ranks, ranks_of
+from .exchange import range_ranks, ranks_of, slab_size
 from .growth import TOO_LONG, WHOLE, Growth
 from .ranges import virtual_zeros
-from .rank import Part
-from .rank_group import Group
+from .rank import Rank
+from .rank_group import RankGroup
 from .scans import begin_condensing, condense_some, end_condensing
 
 
-def _own(part: Part, key: int) -> np.ndarray:
+def _own(rank: Rank, key: int) -> np.ndarray:
     """Labels of this range, uint64[stop - first]: column `key`."""
-    return part.values[key][part.own]
+    return rank.values[key][rank.span]
 
 
-def seed_labels(part: Part, key: int, masters: np.ndarray, first: int) -> None:
+def seed_labels(rank: Rank, key: int, masters: np.ndarray, first: int) -> None:
     """The masters get the distance 0 and the groups first, first + 1, ..., and wait."""
-    labels, waiting = part.values[key], part.core.work.before
-    own = np.flatnonzero((masters >= part.first) & (masters < part.stop))
+    labels, waiting = rank.values[key], rank.core.work.before
+    own = np.flatnonzero((masters >= rank.first) & (masters < rank.stop))
     new = masters[own]
     labels[new] = (own + first).astype(np.uint64)
-    waiting[part.own_words] = 0
+    waiting[rank.words] = 0
     set_bits(waiting, new, len(new))
 
 
-def restart_range(part: Part, key: int, base: np.ndarray, parts: np.ndarray, sources: np.ndarray) -> None:
+def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sources: np.ndarray) -> None:
     """Labels become (base[group] + distance, parts[group]), those of sources 0 and their number; all wait."""
-    labels, waiting = part.values[key], part.core.work.before
-    restart_labels(labels[part.own], base.astype(np.uint64), parts.astype(np.uint64))
-    own = np.flatnonzero((sources >= part.first) & (sources < part.stop))
+    labels, waiting = rank.values[key], rank.core.work.before
+    restart_labels(labels[rank.span], base.astype(np.uint64), parts.astype(np.uint64))
+    own = np.flatnonzero((sources >= rank.first) & (sources < rank.stop))
     labels[sources[own]] = own.astype(np.uint64)
-    waiting[part.own_words] = ~part.core.table.isolated[part.own_words]
+    waiting[rank.words] = ~rank.core.table.isolated[rank.words]
 
 
 def grow(
-    part: Part, key: int, width: int, limits: tuple[int | None, int | None], room: int
+    rank: Rank, key: int, width: int, limits: tuple[int | None, int | None], room: int
 ) -> tuple[str, int, int]:
     """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see Growth): how it
     ended, the distance that comes next or -1, rounds."""
-    growth = part.under_way = Growth(part, part.values[key], width, *limits, room)
+    growth = rank.under_way = Growth(rank, rank.values[key], width, *limits, room)
     how = growth.run()
     return how, growth.level if growth.level not in (None, FOREVER) else -1, growth.rounds
 
 
-def any_lonely(part: Part, key: int) -> bool:
+def any_lonely(rank: Rank, key: int) -> bool:
     """Whether a vertex of this range with an edge has no label."""
-    return bool((_reached(part, key) != ALL).any())
+    return bool((_reached(rank, key) != ALL).any())
 
 
-def _reached(part: Part, key: int) -> np.ndarray:
+def _reached(rank: Rank, key: int) -> np.ndarray:
     """Bitmap of this range: reached, or without an edge."""
-    bits = np.zeros(part.own_words.stop - part.own_words.start, np.uint64)
-    mark_reached(_own(part, key), bits)
-    bits |= part.core.table.isolated[part.own_words]
+    bits = np.zeros(rank.words.stop - rank.words.start, np.uint64)
+    mark_reached(_own(rank, key), bits)
+    bits |= rank.core.table.isolated[rank.words]
     return bits
 
 
-def lonely_roots(part: Part, key: int) -> tuple[np.ndarray, np.ndarray]:
+def lonely_roots(rank: Rank, key: int) -> tuple[np.ndarray, np.ndarray]:
     """The vertices of this range that have the smallest rank of a component without a label, and their ranks."""
-    seen = _reached(part, key)
-    return first_of_parts(part, united(part, seen, 0), seen)
+    seen = _reached(rank, key)
+    return first_of_parts(rank, united(rank, seen, 0), seen)
 
 
-def tally_range(part: Part, key: int, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+def tally_range(rank: Rank, key: int, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels.tally of this range."""
     radii, sizes = np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64)
-    tally_labels(_own(part, key), radii, sizes)
+    tally_labels(_own(rank, key), radii, sizes)
     return radii, sizes
 
 
-def farthest_range(part: Part, key: int, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def farthest_range(rank: Rank, key: int, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Labels.farthest_members of this range, and their ranks, -1 where it has none."""
     found = np.full(len(radii), -1, np.int64)
-    farthest_in_groups(_own(part, key), own_ranks(part), radii.copy(), found)
-    return _with_ranks(part, found)
+    farthest_in_groups(_own(rank, key), range_ranks(rank), radii.copy(), found)
+    return _with_ranks(rank, found)
 
 
-def first_range(part: Part, key: int, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
+def first_range(rank: Rank, key: int, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels.first_members of this range, and their ranks, -1 where it has none."""
     found = np.full(n_groups, -1, np.int64)
-    first_in_groups(_own(part, key), own_ranks(part), found)
-    return _with_ranks(part, found)
+    first_in_groups(_own(rank, key), range_ranks(rank), found)
+    return _with_ranks(rank, found)
 
 
-def _with_ranks(part: Part, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_ranks(rank: Rank, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     ranks = np.full(len(found), -1, np.int64)
     there = found >= 0
-    found[there] += part.first
-    ranks[there] = ranks_of(part, found[there])
+    found[there] += rank.first
+    ranks[there] = ranks_of(rank, found[there])
     return found, ranks
 
 
-def longest_range(part: Part, key: int) -> int:
+def longest_range(rank: Rank, key: int) -> int:
     """Largest distance in this range; 0 if there is none."""
-    return int(longest_label(_own(part, key)))
+    return int(longest_label(_own(rank, key)))
 
 
-def count_range(part: Part, key: int, longest: int) -> np.ndarray:
+def count_range(rank: Rank, key: int, longest: int) -> np.ndarray:
     """Vertices of this range by distance, unreached ones last, int64[longest + 2]."""
     counts = np.zeros(longest + 2, np.int64)
-    count_distances(_own(part, key), counts)
+    count_distances(_own(rank, key), counts)
     return counts
 
 
-def places_range(part: Part, key: int, starts: np.ndarray) -> np.ndarray:
+def places_range(rank: Rank, key: int, starts: np.ndarray) -> np.ndarray:
     """Labels.places of this range, id[stop - first]; starts : where each distance begins in it."""
-    places = np.empty(part.stop - part.first, part.store.id_dtype)
-    place_by_distance(_own(part, key), starts.copy(), places)
+    places = np.empty(rank.stop - rank.first, rank.store.id_dtype)
+    place_by_distance(_own(rank, key), starts.copy(), places)
     return places
 
 
-def replace_range(part: Part, key: int, start: int, distances: np.ndarray) -> None:
+def replace_range(rank: Rank, key: int, start: int, distances: np.ndarray) -> None:
     """Reached vertices of start, start + 1, ... get these distances (unsigned[k]); groups stay."""
-    values = part.values[key][start : start + len(distances)]
-    replace_labels(values, distances.astype(np.uint64), np.arange(len(distances), dtype=part.store.id_dtype))
+    values = rank.values[key][start : start + len(distances)]
+    replace_labels(values, distances.astype(np.uint64), np.arange(len(distances), dtype=rank.store.id_dtype))
 
 
-def take_distances(part: Part, key: int, new: int) -> None:
+def take_distances(rank: Rank, key: int, new: int) -> None:
     """The distances of the labels `key` as the column `new`, of uint32."""
-    part.values[new] = virtual_zeros(part.core.table.n_vertices, np.uint32)
-    halve(_own(part, key), part.values[new][part.own])
+    rank.values[new] = virtual_zeros(rank.core.table.n_vertices, np.uint32)
+    halve(_own(rank, key), rank.values[new][rank.span])
 
 
 _OWNER = np.uint64(0xFFFFFFFF)
@@ -174,7 +174,7 @@ class WorkerClusters(Labels):
         return self.column.key
 
     @property
-    def _group(self) -> Group:
+    def _group(self) -> RankGroup:
         return self._columns.group
 
     # -- growth -------------------------------------------------------------------------------------
@@ -209,7 +209,7 @@ class WorkerClusters(Labels):
 
     def condense(self, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.condense."""
-        n, size = len(self.column), group_size(self._room, self.column.dtype.itemsize)
+        n, size = len(self.column), slab_size(self._room, self.column.dtype.itemsize)
         try:
             for low in range(0, n, size):
                 self._group.everyone(begin_condensing, self.key, low, min(low + size, n))
@@ -267,7 +267,7 @@ class WorkerClusters(Labels):
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
         """See Labels.replace_distances; both arrays are in RAM of the client."""
         for rank in range(self._group.size):
-            first, stop = self._group.spec.own(rank)
+            first, stop = self._group.spec.span(rank)
             for start in range(first, stop, _PIECE):
                 new = distances[places[start : min(start + _PIECE, stop)]]
                 self._group.some(replace_range, {rank: (self.key, start, new)})

@@ -1,51 +1,44 @@
 """The masks of a batch of sources on the vertices of one rank: what a level does to them between exchanges.
 
-Bytes a vertex of the range: 3 b / 8 for b sources (seen, next, and the frontier at most) and 0.375 for marks; none for
-vertices of others. What goes to others or comes from them takes the room that is stated, again and again if need be.
+As traverse/multi_dense.py, with the frontier in a compact form that can be sent: the masks of its vertices, ascending,
+and a bitmap. w words make a mask; of arrays as long as the graph only the rank's rows and words are touched:
+- words : unsigned[2, n + 1, w]. Plane SEEN: sources that have seen the vertex; plane NEXT: those that reach it for the
+  first time in this level. Row n: the mask of all sources, and in plane NEXT which of them reached anything.
+- marks : uint64[3, ceil(n / 64)]. FULL: seen by every source; FRESH: plane NEXT is not zero; ACTIVE: in the frontier.
+- index : where the mask of a frontier vertex stands: core.work.frontier, the bitmap, and uint32[ceil(n / 64)], how many
+  of its bits lie before each word. Of this range on sparse levels, of all that has come in on dense ones.
+Bytes a vertex of the range: 3 b / 8 for b sources (seen, next, and the frontier at most) and 0.375 for marks; of the
+others 3 / 16 on dense levels. What goes to others or comes from them takes the room that is stated, again and again if
+need be; on sparse levels 8 bytes an arc that leaves the range, of one block at least.
+Source: Then et al., PVLDB 2014 (MS-BFS).
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 
 import numpy as np
 
-from ..stream.offsets import row_starts
+from ..jit import kernel, visitor
+from ..stream.offsets import row_start, row_starts
 from ..stream.pager import Tick
+from ..traverse.atomics import atomic_add, atomic_or, count_ones
 from ..traverse.core import Core
 from ..traverse.multi import words_for
+from ..traverse.multi_dense import see
+from ..traverse.rows import bit_walk, buffered_walk, row_walk
 from ..traverse.workspace import set_bits
-from .frontier_codec import list_words
-from .mask_kernels import (
-    ACTIVE,
-    ARCS,
-    ASIDE,
-    CLOSED,
-    CROWDED,
-    FRESH,
-    FULL,
-    MARKS,
-    MET,
-    MISSING,
-    NEXT,
-    OUT,
-    ROW_ARCS,
-    SEEN,
-    STATE,
-    USED,
-    VERTICES,
-    commit_masks,
-    join_masks,
-    pull_masks,
-    push_masks,
-    take_masks,
-)
 from .ranges import virtual_zeros
 
+SEEN, NEXT = 0, 1
+FULL, FRESH, ACTIVE = 0, 1, 2
+MARKS = 3
+# Slots of `out` of commit_masks: vertices of the next frontier, arcs of their rows, (target, source) pairs met, arcs of
+# rows that are FULL now.
+VERTICES, ROW_ARCS, MET, CLOSED = 0, 1, 2, 3
+OUT = 4
 _NO_BITS = np.empty(0, np.uint64)
-_FEW_WORDS = 1 << 12
-_LEAST_TABLE, _MOST_TABLE = 1 << 4, 1 << 18
+_FEW_WORDS, _LEAST_SENT, _OFFER_BYTES = 1 << 12, 4, 16
 
 
 def row_bytes(bits: int) -> int:
@@ -54,17 +47,17 @@ def row_bytes(bits: int) -> int:
     return np.dtype(dtype).itemsize * words
 
 
-def part_bytes(n_own: int, bits: int) -> int:
-    """Bytes of the state of a batch of so many bits on a rank with n_own vertices, without room for exchanges."""
-    return 3 * n_own * row_bytes(bits) + MARKS * n_own // 8
+def range_bytes(n_vertices: int, bits: int) -> int:
+    """Bytes of the state of a batch of so many bits on a range of n_vertices, without room for exchanges."""
+    return 3 * n_vertices * row_bytes(bits) + MARKS * n_vertices // 8
 
 
 class Masks:
     """The state of one batch on one rank.
 
-    core : over the range's table. sources : int64[k], of the whole batch. targets : bitmap of all vertices of which
-    the own range is right, or of length 0. sinks : addresses of the distance columns, int64[k], and bytes of their
-    items; 0 bytes without columns. room : bytes for what goes to others.
+    core : over the range's table. sources : int64[k], of the whole batch. targets : bitmap of all vertices, right in
+    this range, or of length 0. sinks : addresses of the distance columns, int64[k], and bytes of their items; 0 bytes
+    without columns. room : bytes for what goes to others.
     masks : of the frontier, unsigned[k, w], ascending by vertex. row_arcs : arcs of its rows. open_arcs : of the rows
     of this range that some source has not seen.
     """
@@ -74,24 +67,20 @@ class Masks:
         sinks: tuple[np.ndarray, int] = (_NO_BITS, 0), room: int = 1 << 20,
     ) -> None:
         n, k = core.table.n_vertices, len(sources)
-        self._core, self._span, span = core, np.array(core.span, np.int64), core.span
-        self.own = slice((span[0] + 63) >> 6, (span[1] + 63) >> 6)
+        self._core, self._span = core, np.array(core.span, np.int64)
+        self.range_words = slice((core.span[0] + 63) >> 6, (core.span[1] + 63) >> 6)
         self.dtype, self.width = words_for(k)
         self._targets, self._item_bytes = targets, sinks[1]
         self._sinks = np.zeros((2, k), np.int64)
         if sinks[1]:
             self._sinks[1] = sinks[0]
-        size = np.dtype(self.dtype).itemsize * self.width
         self.words = virtual_zeros(2 * (n + 1) * self.width, self.dtype).reshape(2, n + 1, self.width)
         self.marks = virtual_zeros(MARKS * ((n + 63) // 64), np.uint64).reshape(MARKS, -1)
-        self.marks[FULL, self.own] = core.table.isolated[self.own]
-        entries = min(_MOST_TABLE, max(_LEAST_TABLE, room // (2 * (8 + size))))
-        entries = 1 << (entries.bit_length() - 1)
-        self._keys = np.full(entries, -1, np.int64)
-        self._found: np.ndarray = np.zeros((entries, self.width), self.dtype)
-        self._state = np.zeros(STATE, np.int64)
-        self._vertices = np.empty(0, np.int64)
-        self._aside = np.empty((2, 0), np.int64)
+        self.marks[FULL, self.range_words] = core.table.isolated[self.range_words]
+        self.index = core.work.frontier, virtual_zeros((n + 63) // 64, np.uint32)
+        self._most_offers = room // _OFFER_BYTES
+        self._most_sent = max(_LEAST_SENT, room // (4 * (8 + row_bytes(k))))
+        self._offers, self._pending = np.empty(0, np.int64), np.empty(0, np.int64)
         self._seed(sources)
 
     def _seed(self, sources: np.ndarray) -> None:
@@ -99,9 +88,9 @@ class Masks:
         place = np.arange(len(sources))
         value: np.ndarray = (np.uint64(1) << (place % bits).astype(np.uint64)).astype(self.dtype)
         np.bitwise_or.at(self.words[SEEN, -1], place // bits, value)
-        mine = np.flatnonzero((sources >= self._span[0]) & (sources < self._span[1]))
-        np.bitwise_or.at(self.words[SEEN], (sources[mine], place[mine] // bits), value[mine])
-        seeds = np.unique(sources[mine])
+        here = np.flatnonzero((sources >= self._span[0]) & (sources < self._span[1]))
+        np.bitwise_or.at(self.words[SEEN], (sources[here], place[here] // bits), value[here])
+        seeds = np.unique(sources[here])
         self.masks = self.words[SEEN, seeds]
         set_bits(self.marks[ACTIVE], seeds, len(seeds))
         full = seeds[(self.masks == self.words[SEEN, -1]).all(axis=1)]
@@ -111,53 +100,58 @@ class Masks:
         self.open_arcs = int(ends[1] - ends[0]) - int(self._core.degrees(full).sum())
         self.row_arcs = int(self._core.degrees(seeds).sum())
 
+    def put_index(self, first_word: int, words: np.ndarray, first_row: int) -> None:
+        """The masks of the set bits of `words`, which are those from first_word on, stand from first_row on."""
+        span, ones = slice(first_word, first_word + len(words)), np.bitwise_count(words).astype(np.int64)
+        self.index[0][span] = words
+        self.index[1][span] = first_row + np.cumsum(ones) - ones
+
     # -- sparse: masks go to neighbours ---------------------------------------------------------
     def begin_push(self) -> None:
         """Begin to expand the frontier."""
-        self._vertices = list_words(self.marks[ACTIVE, self.own], int(self._span[0]), len(self.masks))
-        self._aside = np.empty((2, len(self._vertices)), np.int64)
-        self._state[:] = 0
+        self.put_index(self.range_words.start, self.marks[ACTIVE, self.range_words], 0)
+        self._pending, self.scanned = self._core.blocks_with(self.marks[ACTIVE]), 0
 
-    def push(self) -> bool:
-        """Expand it until the table of what goes to others is full; whether something is left."""
-        core, state = self._core, self._state
-        ids, slot_of, shift = core.paging
-        while True:
-            begin = time.thread_time()
-            reason = push_masks(ids, slot_of, shift, core.offsets, self._vertices, self.masks, self.words, self.marks,
-                                self._span, self._keys, self._found, self._aside, state)
-            core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
-            if reason != MISSING:
-                return bool(reason == CROWDED)
-            missed = np.unique(self._aside[1, : int(state[ASIDE])] >> shift)
-            core.pager.load(missed[: max(core.most_loaded, core.pager.arena.n_slots // 2)])
+    def push(self) -> tuple[np.ndarray, np.ndarray, bool]:
+        """Expand it until there is enough for a message to others, or nothing left: vertices of others, ascending,
+        int64[k], their masks [k, w], and whether something is left."""
+        shift = len(self.masks).bit_length()
+        if not len(self._offers):
+            self._offers = self._sweep(shift)
+        ids = self._offers >> shift
+        starts = np.flatnonzero(np.diff(ids, prepend=-1))
+        count = min(len(starts), self._most_sent)
+        end = int(starts[count]) if count < len(starts) else len(ids)
+        masks: np.ndarray = np.zeros((count, self.width), self.dtype)
+        join_offers(self._offers[:end], shift, self.masks, masks)
+        self._offers = self._offers[end:]
+        return ids[starts[:count]], masks, bool(len(self._offers) or len(self._pending))
 
-    def outgoing(self) -> tuple[np.ndarray, np.ndarray]:
-        """What is in the table, which is empty then: vertices of others, ascending, int64[k], and masks [k, w]."""
-        if self._state[USED] == 0:
-            return np.empty(0, np.int64), self._found[:0]
-        used = np.flatnonzero(self._keys >= 0)
-        used = used[np.argsort(self._keys[used])]
-        vertices, masks = self._keys[used], self._found[used]
-        self._keys[used] = -1
-        self._found[used] = 0
-        self._state[USED] = 0
-        return vertices, masks
+    def _sweep(self, shift: int) -> np.ndarray:
+        """Push along the rows of the next blocks; what leaves the range, int64[k] ascending, see push_masks."""
+        core, offers, size = self._core, [np.empty(0, np.int64)], 0
+        limits = np.array([*core.span, shift], np.int64)
+        while len(self._pending) and size <= self._most_offers:
+            blocks = self._pending[: max(1, (self._most_offers - size) >> core.table.shift)]
+            self._pending = self._pending[len(blocks) :]
+            self.scanned += core.gather(
+                blocks, push_masks, self.words, self.marks, self.index, self.masks, limits,
+                new_buffer=lambda: np.empty(1 << core.table.shift, np.int64), take=lambda some: offers.append(some))
+            size = sum(len(some) for some in offers)
+        joined = np.concatenate(offers)
+        joined.sort()
+        return joined
 
     def receive(self, vertices: np.ndarray, masks: np.ndarray) -> None:
         """Take in what another rank has for vertices of this one."""
-        join_masks(vertices, masks, self.words, self.marks)
-
-    @property
-    def scanned(self) -> int:
-        """Arcs scanned since begin_push."""
-        return int(self._state[ARCS])
+        receive_masks(vertices, masks, self.words, self.marks)
 
     # -- dense: vertices look at their neighbours -----------------------------------------------
-    def pull(self, index: np.ndarray, masks: np.ndarray, tick: Tick | None = None) -> int:
-        """Look back at (a part of) the frontier of all ranks; see pull_masks. Returns arcs scanned."""
+    def pull(self, masks: np.ndarray, tick: Tick | None = None) -> int:
+        """Look back at (a part of) the frontier of all ranks, whose masks stand as the index says; see pull_masks.
+        Returns arcs scanned."""
         blocks = self._core.blocks_with(self.marks[FULL], True)
-        return self._core.sweep(blocks, pull_masks, self.words, self.marks, index, masks, tick=tick)
+        return self._core.sweep(blocks, pull_masks, self.words, self.marks, self.index, masks, tick=tick)
 
     # -- both -----------------------------------------------------------------------------------
     def end_level(self, distance: int) -> tuple[int, np.ndarray]:
@@ -166,22 +160,213 @@ class Masks:
         out, about = np.zeros(OUT, np.int64), np.array([distance, self._item_bytes], np.int64)
         self.words[NEXT, -1] = 0
         self._share(lambda turn, grain: commit_masks(
-            turn, grain, self.own.stop, self._core.offsets, self.words, self.marks, self._targets, self._sinks, about,
-            out))
+            turn, grain, self.range_words.stop, self._core.offsets, self.words, self.marks, self._targets, self._sinks,
+            about, out))
         alive = self.words[NEXT, -1].copy()
-        counts = np.bitwise_count(self.marks[FRESH, self.own]).astype(np.int64)
-        places = np.cumsum(counts) - counts
+        active, fresh = self.marks[ACTIVE, self.range_words], self.marks[FRESH, self.range_words]
+        self.put_index(self.range_words.start, fresh, 0)
         self.masks = np.empty((int(out[VERTICES]), self.width), self.dtype)
         self._share(lambda turn, grain: take_masks(
-            turn, grain, self.own.stop, self.words, self.marks, places, self.masks))
+            turn, grain, self.range_words.stop, self.words, self.marks, self.index, self.masks))
+        active[:] = fresh
+        fresh[:] = 0
         self.row_arcs = int(out[ROW_ARCS])
         self.open_arcs -= int(out[CLOSED])
         return int(out[MET]), alive
 
     def _share(self, kernel: Callable[[np.ndarray, int], object]) -> None:
         """Run a kernel over the words of this range, on all threads if they are many."""
-        turn, n_words = np.array([self.own.start], np.int64), self.own.stop - self.own.start
+        start, n_words = self.range_words.start, self.range_words.stop - self.range_words.start
+        turn = np.array([start], np.int64)
         if n_words <= _FEW_WORDS:
             kernel(turn, max(1, n_words))
         else:
             self._core.everywhere(lambda: kernel(turn, max(64, n_words // (16 * self._core.crew.threads))))
+
+
+@visitor
+def _mask_row(index, u):  # type: ignore[no-untyped-def]
+    """Where the mask of vertex u stands, -1 if it is not in the frontier."""
+    bits = index[0][u >> 6]
+    bit = np.uint64(1) << np.uint64(u & 63)
+    if not bits & bit:
+        return np.int64(-1)
+    return np.int64(index[1][u >> 6]) + count_ones(bits & (bit - np.uint64(1)))
+
+
+@visitor
+def _active(state, word):  # type: ignore[no-untyped-def]
+    return state[1][ACTIVE, word]
+
+
+@visitor
+def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    words, marks, flat, index, masks, limits, offers, count = state
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    row = _mask_row(index, v)
+    for p in range(begin, end):
+        u = np.int64(ids[p])
+        if u < limits[0] or u >= limits[1]:
+            offers[count[0]] = (u << limits[2]) | row
+            count[0] += 1
+            continue
+        hit = False
+        for j in range(w):
+            new = masks[row, j] & ~words[SEEN, u, j] & ~words[NEXT, u, j]
+            if new:
+                hit = True
+                atomic_or(flat, (NEXT * (n + 1) + u) * w + j, new)
+        if hit:
+            atomic_or(marks[FRESH], u >> 6, np.uint64(1) << np.uint64(u & 63))
+    return end - begin, False
+
+
+_walk_push = buffered_walk(_active, _push_row)
+
+
+@kernel
+def push_masks(piece, layout, words, marks, index, masks, limits, offers, count):  # type: ignore[no-untyped-def]
+    """OR the masks of the ACTIVE rows of the blocks into plane NEXT of neighbours in limits[0]..limits[1]-1.
+
+    offers : int64[k], (vertex << limits[2]) + row of the mask, for other neighbours; count : see buffered_walk. Returns
+    arcs scanned."""
+    state = words, marks, words.reshape(-1), index, masks, limits, offers, count
+    return _walk_push(piece, layout, state, len(offers), count)
+
+
+@kernel
+def join_offers(offers, shift, masks, out):  # type: ignore[no-untyped-def]
+    """out[i] = the masks of the i-th distinct vertex of `offers` (ascending, see push_masks), ORed."""
+    at = np.int64(-1)
+    for i in range(len(offers)):
+        if i == 0 or offers[i] >> shift != offers[i - 1] >> shift:
+            at += 1
+        for j in range(out.shape[1]):
+            out[at, j] |= masks[offers[i] & ((1 << shift) - 1), j]
+
+
+@kernel
+def receive_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def]
+    """OR masks that came from another rank into plane NEXT. vertices : int64[k]; masks : unsigned[k, w]."""
+    for i in range(len(vertices)):
+        u = vertices[i]
+        hit = False
+        for j in range(words.shape[2]):
+            new = masks[i, j] & ~words[SEEN, u, j]
+            hit |= new != 0
+            words[NEXT, u, j] |= new
+        if hit:
+            marks[FRESH, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
+
+
+@visitor
+def _not_full(state, word):  # type: ignore[no-untyped-def]
+    return ~state[1][FULL, word]
+
+
+@visitor
+def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
+    atomic_or(state[1][FRESH], word, hits)
+
+
+@visitor
+def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    words, _, flat, index, masks, collected = state
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    for j in range(w):
+        collected[j] = words[NEXT, v, j]
+    hit = False
+    stop = end
+    for p in range(begin, end):
+        row = _mask_row(index, np.int64(ids[p]))
+        if row < 0:
+            continue
+        hit = True
+        want = False
+        for j in range(w):
+            collected[j] |= masks[row, j]
+            want |= (collected[j] | words[SEEN, v, j]) != words[SEEN, n, j]
+        if not want:
+            stop = p + 1
+            break
+    if not hit:
+        return stop - begin, False
+    hit = False
+    for j in range(w):
+        new = collected[j] & ~words[SEEN, v, j]
+        hit |= new != 0
+        if whole:
+            words[NEXT, v, j] = new
+        else:
+            atomic_or(flat, (NEXT * (n + 1) + v) * w + j, new)
+    return stop - begin, hit
+
+
+_walk_pull = row_walk(_not_full, _pull_row, _mark_fresh)
+
+
+@kernel
+def pull_masks(piece, layout, words, marks, index, masks):  # type: ignore[no-untyped-def]
+    """Every vertex of the blocks that some source has not seen ORs the masks of its neighbours in a (part of a)
+    frontier into plane NEXT, and stops when nothing more can come. Returns arcs scanned. A row that spans blocks is
+    written atomically, since two threads may hold pieces."""
+    collected = np.zeros(words.shape[2], words.dtype)
+    return _walk_pull(piece, layout, (words, marks, words.reshape(-1), index, masks, collected))
+
+
+@visitor
+def _fresh(state, word):  # type: ignore[no-untyped-def]
+    return state[1][FRESH, word]
+
+
+@visitor
+def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
+    words, marks, targets, sinks, about, offsets, alive, sums = state
+    group, row, hub = offsets
+    wanted = len(targets) > 0 and (targets[word] & bit) != 0
+    full, met = see(words, NEXT, v, alive, sinks, about[0], about[1], wanted)
+    degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    sums[MET] += met
+    sums[VERTICES] += 1
+    sums[ROW_ARCS] += degree
+    if full:
+        marks[FULL, word] |= bit
+        sums[CLOSED] += degree
+
+
+@visitor
+def _take(state, v, word, bit):  # type: ignore[no-untyped-def]
+    words, _, index, masks = state
+    at = _mask_row(index, v)
+    for j in range(words.shape[2]):
+        masks[at, j] = words[NEXT, v, j]
+        words[NEXT, v, j] = 0
+
+
+_walk_commit, _walk_take = bit_walk(_fresh, _commit), bit_walk(_fresh, _take)
+
+
+@kernel
+def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, about, out):  # type: ignore[no-untyped-def]
+    """Threads share this pass over the FRESH vertices below word stop_word: what is in plane NEXT is seen now.
+
+    targets : bitmap or of length 0. sinks : int64[2, k], in row 1 the addresses of distance columns. about : int64[2],
+    the distance and the bytes of a column's item (0: no columns). out : int64[OUT], added to."""
+    n = words.shape[1] - 1
+    w = words.shape[2]
+    alive = np.zeros(w, words.dtype)
+    sums = np.zeros(OUT, np.int64)
+    _walk_commit(turn, grain, stop_word, (words, marks, targets, sinks, about, offsets, alive, sums))
+    flat = words.reshape(-1)
+    for j in range(w):
+        atomic_or(flat, (NEXT * (n + 1) + n) * w + j, alive[j])
+    for i in range(OUT):
+        atomic_add(out, i, sums[i])
+
+
+@kernel
+def take_masks(turn, grain, stop_word, words, marks, index, masks):  # type: ignore[no-untyped-def]
+    """Threads share this pass: plane NEXT of the FRESH vertices goes to `masks`, where the index says."""
+    _walk_take(turn, grain, stop_word, (words, marks, index, masks))

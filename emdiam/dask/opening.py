@@ -26,9 +26,9 @@ from ..store.store import Store
 from ..stream.plan import MemoryPlan
 from ..units import default_memory_bytes
 from .engine import DaskEngine
-from .plan import PartSpec, plan_client
+from .plan import RankSpec, plan_client
 from .ranges import balanced_ranges
-from .rank_group import Group, chosen_workers
+from .rank_group import RankGroup, chosen_workers
 from .setting import OnCluster
 
 _CONNECT_SECONDS = 30.0
@@ -52,13 +52,13 @@ def open_dask_engine(
         client = stack.enter_context(connected(cluster, threads))
         addresses = chosen_workers(client, cluster.workers)
         given = client.nthreads()
-        spec = PartSpec(
+        spec = RankSpec(
             store=worker_path(store), digest=store.digest, ranges=balanced_ranges(store, len(addresses)),
             addresses=addresses, phases=needs.phases, pool_wanted=needs.pool_bytes,
             memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses), plan),
             threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1))
-        group = Group(client, store, spec)
+        group = RankGroup(client, store, spec)
         stack.callback(group.close)
         engine = DaskEngine(store, group, plan, local, progress)
         stack.callback(engine.close)

@@ -23,14 +23,14 @@ _MARGIN = 16 << 20
 _BLOCK_ENTRY = 24
 
 
-def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: int, memory_bytes: int) -> MemoryPlan:
-    """Plan a rank that owns `n_blocks` blocks with `n_arcs` arcs within `memory_bytes` of peak RSS of its process.
+def plan_rank(store: Store, spec: RankSpec, rank: int, n_blocks: int, n_arcs: int, memory_bytes: int) -> MemoryPlan:
+    """Plan a rank that has `n_blocks` blocks with `n_arcs` arcs within `memory_bytes` of peak RSS of its process.
 
     The base is measured now. Raises BudgetError with the numbers if it cannot work."""
-    first, stop = spec.own(rank)
-    n, own = store.n_vertices, stop - first
-    share = own / max(1, n)
-    table = range_state_bytes(n, own, n_arcs, store.id_dtype.itemsize)
+    first, stop = spec.span(rank)
+    n, in_range = store.n_vertices, stop - first
+    share = in_range / max(1, n)
+    table = range_state_bytes(n, spec.longest, in_range, n_arcs, store.id_dtype.itemsize)
     widest = max((max(phase.bytes, phase.worst_bytes) for phase in spec.phases), default=0)
     state = table + int(share * widest) + n // 4  # bitmaps that come from others
     block = store.indices.chunk_items * store.id_dtype.itemsize
@@ -53,14 +53,14 @@ def plan_part(store: Store, spec: PartSpec, rank: int, n_blocks: int, n_arcs: in
     pool = min(int(share * spec.pool_wanted), rest - wanted if rest > wanted else rest // 4)
     slots = max(min(MIN_BLOCKS, max(1, n_blocks)), min(max(1, n_blocks), (rest - pool) // block))
     return MemoryPlan(
-        memory_limit_bytes=memory_bytes, base_bytes=base, phases=(Phase("part", state / max(1, own), state),),
+        memory_limit_bytes=memory_bytes, base_bytes=base, phases=(Phase("part", state / max(1, in_range), state),),
         buffer_bytes=buffers + tables, arena_bytes=slots * block,
         planned_rss_bytes=base + state + tables + buffers + pool + slots * block, minimum_bytes=need,
         n_blocks=n_blocks, arena_blocks=slots, pool_bytes=max(0, pool), run_blocks=run,
         in_ram=slots >= n_blocks)
 
 
-# Messages, pieces of columns and of a path, and what workers tell.
+# Messages, pieces of columns and of a path, and answers of workers.
 _CLIENT_MARGIN = 32 << 20
 
 
@@ -86,7 +86,7 @@ def plan_client(store: Store, needs: Needs, memory: int) -> MemoryPlan:
 
 
 @dataclass(frozen=True)
-class PartSpec:
+class RankSpec:
     """store : path or URL, as the worker sees it. digest : of the graph, which must be the client's. ranges :
     int64[ranks + 1]. addresses : of the worker of each rank. phases : vertex state of the method on the whole graph.
     pool_wanted : bytes that the method could make use of, on the whole graph. memory_bytes : peak RSS of a worker
@@ -104,6 +104,11 @@ class PartSpec:
     threads: int
     dense_arcs: int = -1
 
-    def own(self, rank: int) -> tuple[int, int]:
+    @property
+    def longest(self) -> int:
+        """Vertices of the longest range."""
+        return int(np.diff(self.ranges).max())
+
+    def span(self, rank: int) -> tuple[int, int]:
         """First vertex of a rank and the one behind its last."""
         return int(self.ranges[rank]), int(self.ranges[rank + 1])

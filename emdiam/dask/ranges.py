@@ -157,11 +157,11 @@ def _note(ends: np.ndarray, start: int, shift: int, first_vertex: np.ndarray, is
 
 
 class RangeWorkspace(Workspace):
-    """See Workspace; every array is virtual."""
+    """See Workspace; every array is virtual. longest : vertices of the longest range, by which queues go."""
 
-    def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
+    def __init__(self, n_vertices: int, longest: int, dtype: np.dtype[Any]) -> None:
         n_words = (n_vertices + 63) // 64
-        self.capacity = queue_capacity(n_vertices)
+        self.capacity = queue_entries(n_vertices, longest)
         self.visited, self.before, self.frontier = (virtual_zeros(n_words, np.uint64) for _ in range(3))
         self.queues = virtual_zeros(2 * self.capacity, dtype).reshape(2, self.capacity)
         self.missed_v = virtual_zeros(self.capacity, dtype)
@@ -169,9 +169,15 @@ class RangeWorkspace(Workspace):
         self.state = np.zeros(STATE, np.int64)
 
 
-def range_state_bytes(n_vertices: int, n_own: int, n_arcs: int, id_bytes: int) -> int:
+def queue_entries(n_vertices: int, longest: int) -> int:
+    """Entries of a queue of any rank: for the longest range twice what one process would have for it, since neighbours
+    of other ranges pass through it too."""
+    return queue_capacity(min(n_vertices, 2 * longest))
+
+
+def range_state_bytes(n_vertices: int, longest: int, in_range: int, n_arcs: int, id_bytes: int) -> int:
     """Upper bound of the bytes of a range's table and workspace: bitmaps of the whole graph for `visited` and
-    `frontier`, a queue that may hold neighbours of others, and the rest for n_own vertices."""
-    queue = queue_capacity(n_vertices) * (3 * id_bytes + 8)
-    offsets = (n_own // 64 + 1) * (8 + 128) + n_arcs // 128
-    return n_vertices // 4 + n_own // 4 + queue + offsets
+    `frontier`, queues, and the rest for its in_range vertices."""
+    queue = queue_entries(n_vertices, longest) * (3 * id_bytes + 8)
+    offsets = (in_range // 64 + 1) * (8 + 128) + n_arcs // 128
+    return n_vertices // 4 + in_range // 4 + queue + offsets

@@ -1,6 +1,6 @@
 """One rank: a Dask Actor that holds its range of the graph and of every column, and does verbs on them.
 
-A verb is a function (part, ...) of this package; one call of `run` does the whole of it. What is `async` here runs on
+A verb is a function (rank, ...) of this package; one call of `run` does the whole of it. What is `async` here runs on
 the event loop of the worker, beside a verb; all else in the thread that Dask has for actors, one call after the other.
 """
 
@@ -22,29 +22,21 @@ from ..stream.pager import Pager
 from ..stream.plan import READERS
 from ..stream.rows import RowCheck
 from ..stream.threads import Crew
-from ..traverse.columns import Column
 from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
 from ..units import default_memory_bytes, peak_rss_bytes
-from .alltoall import Mail, PeerLost
+from .alltoall import AllToAll, PeerLost
 from .frontier import Frontier
-from .plan import PartSpec, plan_part
+from .plan import RankSpec, plan_rank
 from .ranges import RangeWorkspace, build_range_table
-from .search import Work
 
 Verb = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Ref:
-    """A column as verbs name it."""
-
-    key: int
-
-
-@dataclass(frozen=True)
 class Opened:
-    """A rank that is there. plan : its memory plan. isolated : vertices of its range without an edge."""
+    """A rank that is there. plan : its memory plan. report : see Rank.report. isolated : vertices of its range without
+    an edge."""
 
     plan: dict[str, Any]
     report: dict[str, Any]
@@ -53,32 +45,36 @@ class Opened:
 
 @dataclass(frozen=True)
 class Done:
-    """The end of a verb on a rank. report : see Part.report. error : what it raised."""
+    """The end of a verb on a rank. report : see Rank.report. error : what it raised."""
 
     value: Any
     report: dict[str, Any]
     error: Exception | None = None
 
 
-class Part:
-    """Rank `rank` of a run. values : columns by key, unsigned[n] of which this range takes memory. under_way : what a
-    verb works on, whose `level` tells how far it is."""
+class Rank:
+    """Rank number `number` of a run.
 
-    def __init__(self, spec: PartSpec, rank: int) -> None:
-        self.spec, self.rank = spec, rank
+    span, words : slices, its vertices first..stop-1 and their words in a bitmap of all vertices. values : columns by
+    key, unsigned[n] of which this range takes memory. objects : by name, what verbs leave for later ones. under_way :
+    what a verb works on, whose `level` tells how far it is.
+    """
+
+    def __init__(self, spec: RankSpec, number: int) -> None:
+        self.spec, self.number = spec, number
         self.store: Store = open_store(spec.store)
         try:
             if self.store.digest != spec.digest:
                 raise StoreError("the store that the worker sees is another one", path=spec.store,
                                  remedy="give a path that is the same graph on every machine")
-            self.first, self.stop = spec.own(rank)
+            self.first, self.stop = spec.span(number)
             self.core, self.blocks = self._open_core(len(spec.addresses))
         except BaseException:
             self.store.close()
             raise
-        self.mail = Mail(rank, len(spec.addresses))
-        self.frontier = Frontier(self.core)
-        self.work = Work(self.core, self.mail, self.frontier, spec.ranges)
+        self.alltoall = AllToAll(number, len(spec.addresses))
+        self.frontier = Frontier(self.core, self.alltoall, spec.ranges)
+        self.span, self.words = slice(self.first, self.stop), self.frontier.words
         self.values: dict[int, np.ndarray] = {}
         self.objects: dict[str, Any] = {}
         self.under_way: Any = None
@@ -89,53 +85,43 @@ class Part:
         table, blocks = build_range_table(store, self.first, self.stop)
         arcs = 0 if not len(blocks) else (len(blocks) << table.shift)
         memory = spec.memory_bytes or default_memory_bytes() // n_ranks
-        self.plan = plan_part(store, spec, self.rank, len(blocks), arcs, memory)
+        self.plan = plan_rank(store, spec, self.number, len(blocks), arcs, memory)
         arena = Arena(table.n_blocks, self.plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
         self._crew = Crew(spec.threads, READERS)
         counters = SharedCounters()
         rows = RowCheck(table, store.id_dtype, store.path, self.stop - self.first == store.n_vertices)
         pager = Pager(store.indices, rows, arena, self._crew, counters, self.plan.run_blocks)
-        core = Core(table, pager, self._crew, counters, RangeWorkspace(store.n_vertices, store.id_dtype),
-                    dense_arcs=spec.dense_arcs, part=(self.first, self.stop, blocks))
+        work = RangeWorkspace(store.n_vertices, spec.longest, store.id_dtype)
+        core = Core(table, pager, self._crew, counters, work, dense_arcs=spec.dense_arcs,
+                    part=(self.first, self.stop, blocks))
         core.n_isolated = store.record.n_isolated
         if self.plan.in_ram and len(blocks):
             pager.load(blocks)
         return core, blocks
 
-    @property
-    def own(self) -> slice:
-        """The vertices of this rank."""
-        return slice(self.first, self.stop)
-
-    @property
-    def own_words(self) -> slice:
-        """Their words in a bitmap of all vertices."""
-        return self.frontier.own
-
-    def column(self, key: int) -> Column:
+    def column(self, key: int) -> RamColumn:
         """This range of a column, indexed from its first vertex; it shares its values."""
-        return RamColumn(self.values[key][self.own])
+        return RamColumn(self.values[key][self.span])
 
     def report(self) -> dict[str, Any]:
         """Counters, messages and peak memory so far."""
-        return {"counters": self.core.counters.snapshot().to_dict(), "mail": asdict(self.mail.counts),
+        return {"counters": self.core.counters.snapshot().to_dict(), "messages": asdict(self.alltoall.counts),
                 "peak_rss_bytes": peak_rss_bytes()}
 
     # -- as an actor ------------------------------------------------------------------------------
     def opened(self) -> Opened:
         """What the client wants to know of it."""
-        own = self.core.table.isolated[self.first // 64 : -(-self.stop // 64)]
-        isolated = int(np.bitwise_count(own).sum()) - -self.stop % 64 if self.first < self.stop else 0
-        return Opened(self.plan.to_dict(), self.report(), isolated)
+        bits = int(np.bitwise_count(self.core.table.isolated[self.words]).sum())
+        return Opened(self.plan.to_dict(), self.report(), bits - -self.stop % 64 if self.first < self.stop else 0)
 
     def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:
         """verb(self, *args), number `number` of the run, once columns of the keys `unused` are let go of. Raises
         PeerLost where another rank was lost, or this one is closed; what else goes wrong is returned."""
         if self._closed:
-            raise PeerLost(self.rank, "it is closed")
+            raise PeerLost(self.number, "it is closed")
         for key in unused:
             self.values.pop(key, None)
-        self.mail.begin(number)
+        self.alltoall.begin(number)
         try:
             return Done(verb(self, *args), self.report())
         except PeerLost:
@@ -156,15 +142,15 @@ class Part:
 
     async def listen(self) -> str:
         """Listen for the other ranks; the address."""
-        return await self.mail.listen(get_worker())
+        return await self.alltoall.listen(get_worker())
 
     async def connect(self, addresses: list[str]) -> None:
         """Connect to the other ranks, all of which listen."""
-        await self.mail.connect(addresses)
+        await self.alltoall.connect(addresses)
 
     async def abandon(self, number: int, why: str) -> None:
         """End verb number `number` where it waits for others."""
-        await self.mail.abandon(number, why)
+        await self.alltoall.abandon(number, why)
 
     async def level(self) -> int | None:
         """How far the verb under way is."""
@@ -173,4 +159,4 @@ class Part:
 
     async def disconnect(self) -> None:
         """Close the connections to the others."""
-        await self.mail.close()
+        await self.alltoall.close()

@@ -27,9 +27,9 @@ from ..errors import InputError, StateLost
 from ..store.store import Store
 from ..stream.counters import Counters
 from .alltoall import PeerLost
-from .plan import PartSpec
+from .plan import RankSpec
 from .ranges import balanced_ranges
-from .rank import Done, Opened, Part, Verb
+from .rank import Done, Opened, Rank, Verb
 
 WAIT_SECONDS = 60.0
 _LOOK_SECONDS, _POLL_SECONDS, _REST_SECONDS = 0.5, 0.1, 30.0
@@ -55,18 +55,18 @@ class Loss:
     seconds: float
 
 
-class Group:
+class RankGroup:
     """All ranks of one run on one cluster.
 
     client : of dask.distributed. store : as the client sees it. spec : what ranks open; its addresses are of the
-    worker of each rank. Close it. reports : the last report of each rank (see Part.report). plans : the memory plan
+    worker of each rank. Close it. reports : the last report of each rank (see Rank.report). plans : the memory plan
     of each, as a dict. gone_reports : the last ones of ranks that were given up. losses : so far. told : called after
     each. heartbeat : called now and then while ranks are waited for. level : how far the verb under way is.
     number : of verbs so far.
     unused : keys of columns that nobody holds any more, which ranks let go of with the next verb.
     """
 
-    def __init__(self, client: Client, store: Store, spec: PartSpec, wait_seconds: float = WAIT_SECONDS) -> None:
+    def __init__(self, client: Client, store: Store, spec: RankSpec, wait_seconds: float = WAIT_SECONDS) -> None:
         self.client, self.spec, self._store, self._wait = client, spec, store, wait_seconds
         self.reports: list[dict[str, Any]] = []
         self.plans: list[dict[str, Any]] = []
@@ -230,7 +230,7 @@ class Group:
         name = uuid.uuid4().hex[:8]
         with _reaching():
             self._held = [
-                self.client.submit(Part, self.spec, rank, key=f"rank-{name}-{rank}", workers=[address], actor=True,
+                self.client.submit(Rank, self.spec, rank, key=f"rank-{name}-{rank}", workers=[address], actor=True,
                                    allow_other_workers=False, retries=0, pure=False)
                 for rank, address in enumerate(self.spec.addresses)]
             left = list(self._held)

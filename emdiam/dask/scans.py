@@ -7,7 +7,7 @@ Each rank folds what has all its children, as far as parents are its own, and ha
 range, round by round until none does: as many rounds as the way of a vertex to the source crosses borders at most.
 Bytes a vertex of the range: two ids and a height as wide as the distances (parent; its rank in a reordered store while
 parents are chosen, then the number of children); of others, groups of distances (and ranks) within the stated room. In
-flight, and sent beside the ghosts: 16 bytes for every vertex whose parent another owns.
+flight, and sent beside the halo: 16 bytes for every vertex whose parent another owns.
 """
 
 from __future__ import annotations
@@ -21,67 +21,67 @@ from ..traverse.clusters import sample_span
 from ..traverse.condense import crossing_arcs
 from ..traverse.paths import steep_arcs
 from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
-from .exchange import Post, bring, count_pass, ghost_groups, hand_over, own_ranks, ranks_of, read_ranks
-from .rank import Part
+from .exchange import OwnerExchange, count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
+from .rank import Rank
 
 CONDENSING = "condensing"
 
 
-def count_steep(part: Part, key: int, size: int) -> int:
-    """Arcs of this range whose ends differ by more than 1 in a column. size : vertices of a group of ghosts."""
-    core, values, steep, groups = part.core, part.values[key], 0, 0
-    for low, ghost in ghost_groups(part, values, size):
-        steep += core.sweep(core.blocks, steep_arcs, values, ghost, low)
+def count_steep(rank: Rank, key: int, size: int) -> int:
+    """Arcs of this range whose ends differ by more than 1 in a column. size : vertices of a slab of a halo."""
+    core, values, steep, groups = rank.core, rank.values[key], 0, 0
+    for low, slab in halos(rank, values, size):
+        steep += core.sweep(core.blocks, steep_arcs, values, slab, low)
         groups += 1
-    count_pass(part, groups)
+    count_pass(rank, groups)
     return steep
 
 
 @dataclass
 class Condensing:
-    """A pass for the arcs into one group. low : its first vertex. ghost : uint64[k], its labels. done : blocks."""
+    """A pass for the arcs into one group. low : its first vertex. slab : uint64[k], its labels. done : blocks."""
 
     low: int
-    ghost: np.ndarray
+    slab: np.ndarray
     done: int = 0
 
 
-def begin_condensing(part: Part, key: int, low: int, high: int) -> None:
+def begin_condensing(rank: Rank, key: int, low: int, high: int) -> None:
     """Bring the labels, column `key`, of vertices low..high-1."""
-    part.objects.pop(CONDENSING, None)
-    part.objects[CONDENSING] = Condensing(low, bring(part, part.values[key], low, high))
-    count_pass(part)
+    rank.objects.pop(CONDENSING, None)
+    rank.objects[CONDENSING] = Condensing(low, halo(rank, rank.values[key], low, high))
+    count_pass(rank)
 
 
-def end_condensing(part: Part) -> None:
+def end_condensing(rank: Rank) -> None:
     """Let go of what a pass held."""
-    part.objects.pop(CONDENSING, None)
+    rank.objects.pop(CONDENSING, None)
 
 
-def condense_some(part: Part, key: int, bits: tuple[int, int], most: int) -> tuple[np.ndarray, bool]:
+def condense_some(rank: Rank, key: int, bits: tuple[int, int], most: int) -> tuple[np.ndarray, bool]:
     """The packed arcs of the next blocks with `most` arcs at most (one block at least), each once, uint64[k], and
     whether there are more blocks."""
-    core, labels, state = part.core, part.values[key], part.objects[CONDENSING]
+    core, labels, state = rank.core, rank.values[key], rank.objects[CONDENSING]
     table = core.table
-    blocks = part.blocks[state.done : state.done + max(1, most >> table.shift)]
+    blocks = rank.blocks[state.done : state.done + max(1, most >> table.shift)]
     state.done += len(blocks)
     shifts = np.array([bits[0] + bits[1], bits[1]], np.uint64)
     pieces: list[np.ndarray] = []
     wrong = np.full(1, -1, np.int64)
-    core.gather(blocks, crossing_arcs, labels, state.ghost, state.low, shifts, wrong,
+    core.gather(blocks, crossing_arcs, labels, state.slab, state.low, shifts, wrong,
                 new_buffer=lambda: np.empty(1 << table.shift, np.uint64),
                 take=lambda arcs: pieces.append(arcs.copy()))
     if wrong[0] >= 0:
         raise one_way(int(wrong[0]))
     packed = np.unique(np.concatenate(pieces)) if pieces else np.empty(0, np.uint64)
-    return packed, state.done < len(part.blocks)
+    return packed, state.done < len(rank.blocks)
 
 
-def sample_range(part: Part, key: int, threshold: int, everyone: bool) -> tuple[np.ndarray, np.ndarray]:
+def sample_range(rank: Rank, key: int, threshold: int, everyone: bool) -> tuple[np.ndarray, np.ndarray]:
     """The vertices of this range whose hash of (key, rank) lies below `threshold` (all with an edge, if everyone),
     and their natural ranks, int64[k] each."""
-    taken = sample_span(part.core, key, threshold, everyone, own_ranks(part))
-    return taken, ranks_of(part, taken)
+    taken = sample_span(rank.core, key, threshold, everyone, range_ranks(rank))
+    return taken, ranks_of(rank, taken)
 
 
 _PIECE = 1 << 17
@@ -111,46 +111,46 @@ class Branches:
         self.out.append(out[:count].copy())
 
 
-def tree_diameter(part: Part, key: int, size: int) -> tuple[int, int]:
+def tree_diameter(rank: Rank, key: int, size: int) -> tuple[int, int]:
     """(longest path of this range, -1), or (-1, vertex) for a vertex of this range that is reached and neither the
-    source nor has a nearer neighbour. size : vertices of a group of ghosts. All ranks together."""
-    parents = _parents(part, key, size)
-    values, children = part.values[key][part.own], np.zeros_like(parents)
-    orphan = int(count_children(parents, values, children, part.first, part.first, part.stop))
-    if part.mail.total(np.array([int(orphan >= 0)], np.int64))[0]:
+    source nor has a nearer neighbour. size : vertices of a slab of a halo. All ranks together."""
+    parents = _parents(rank, key, size)
+    values, children = rank.values[key][rank.span], np.zeros_like(parents)
+    orphan = int(count_children(parents, values, children, rank.first, rank.first, rank.stop))
+    if rank.alltoall.total(np.array([int(orphan >= 0)], np.int64))[0]:
         return -1, orphan
-    _add_children(part, parents, children)
+    _add_children(rank, parents, children)
     branches = Branches(parents, children, np.zeros(len(parents), values.dtype))
-    for start in range(part.first, part.stop, _PIECE):
-        stop = min(start + _PIECE, part.stop)
-        branches.take(fold_leaves(*branches.arrays, part.first, start, stop, out := _room(stop - start)), out)
+    for start in range(rank.first, rank.stop, _PIECE):
+        stop = min(start + _PIECE, rank.stop)
+        branches.take(fold_leaves(*branches.arrays, rank.first, start, stop, out := _room(stop - start)), out)
     while True:
         out, branches.out = np.concatenate([_NO_BRANCHES, *branches.out]), []
-        incoming, moved = hand_over(part, out, out[:, 0])
+        incoming, moved = hand_over(rank, out, out[:, 0])
         if not moved:
             return branches.longest, -1
-        branches.take(fold_branches(incoming, *branches.arrays, part.first, out := _room(len(incoming))), out)
+        branches.take(fold_branches(incoming, *branches.arrays, rank.first, out := _room(len(incoming))), out)
 
 
 def _room(branches: int) -> np.ndarray:
     return np.empty((branches, 2), np.int64)
 
 
-def _parents(part: Part, key: int, size: int) -> np.ndarray:
+def _parents(rank: Rank, key: int, size: int) -> np.ndarray:
     """Parent of every vertex of the range, id[own]; itself for those without."""
-    values, groups = part.values[key], 0
-    parents = np.arange(part.first, part.stop, dtype=part.store.id_dtype)
-    best = parents, np.empty(0 if part.store.is_natural else len(parents), parents.dtype)
-    for low, ghost in ghost_groups(part, values, size):
-        choose_parents(part.core, values, (low, ghost, read_ranks(part, low, low + len(ghost))), best)
+    values, groups = rank.values[key], 0
+    parents = np.arange(rank.first, rank.stop, dtype=rank.store.id_dtype)
+    best = parents, np.empty(0 if rank.store.is_natural else len(parents), parents.dtype)
+    for low, slab in halos(rank, values, size):
+        choose_parents(rank.core, values, (low, slab, read_ranks(rank, low, low + len(slab))), best)
         groups += 1
-    count_pass(part, groups)
+    count_pass(rank, groups)
     return parents
 
 
-def _add_children(part: Part, parents: np.ndarray, children: np.ndarray) -> None:
+def _add_children(rank: Rank, parents: np.ndarray, children: np.ndarray) -> None:
     """Count the children that other ranks own."""
-    ids, counts = np.unique(parents[(parents < part.first) | (parents >= part.stop)], return_counts=True)
-    told, _ = Post(part.mail, part.spec.ranges).tell(ids.astype(np.int64), counts.astype(np.int64))
+    ids, counts = np.unique(parents[(parents < rank.first) | (parents >= rank.stop)], return_counts=True)
+    told, _ = OwnerExchange(rank.alltoall, rank.spec.ranges).tell(ids.astype(np.int64), counts.astype(np.int64))
     for names, amounts in told:
-        children[names - part.first] += amounts.astype(children.dtype)
+        children[names - rank.first] += amounts.astype(children.dtype)

@@ -2,8 +2,8 @@
 
 Sparse level: neighbours owned by others go to their owners, with what is known of the new frontier; if that leaves
 open what comes next, its exact size is summed. Dense level: the frontier goes to all, then the sizes. Every rank draws
-the same conclusions from the same sums (direction, end, dtype of distances). After THIN_AFTER sparse levels in a row a
-search goes on without levels (async_bfs.py), until a level is no longer thin.
+the same conclusions from the same sums (direction, end, dtype of distances). After ASYNC_AFTER sparse levels in a row a
+search goes on without rounds for levels (async_bfs.py), until a level is no longer small.
 Bytes sent: sparse, at most 5 for a vertex and an other rank over a whole search (it is sent at most once by each), at
 most 2 where a range has less than 2^14 times as many vertices as are sent; dense, at most (ranks - 1) n / 8.
 Sources: Buluc and Madduri, Parallel breadth-first search on distributed memory systems (2011), 1D partitioning;
@@ -18,42 +18,26 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..traverse.core import Core
-from ..traverse.direction import Front
+from ..traverse.columns import smallest_dtype
 from ..traverse.profile import BINS, count_labels, count_level
-from .alltoall import Mail
-from .async_bfs import Cut, Thin
-from .frontier import Frontier
-from .frontier_codec import add_to_words, decode_ids, encode_ids, mark
+from ..traverse.spread import bounded_bits
+from ..traverse.workspace import set_bits
+from .async_bfs import AsyncBfs
+from .frontier import NO_IDS, Frontier
 from .ranges import virtual_column, virtual_zeros
 
 if TYPE_CHECKING:
-    from .rank import Part
+    from .rank import Rank
 
-# Sparse levels in a row after which a search becomes a thin one, and the multiple of the average degree that vertices
+# Sparse levels in a row after which a search goes on without them, and the multiple of the average degree that vertices
 # sent to others are taken to have, where their degrees are not waited for.
-THIN_AFTER, _LIKELY_DEGREES = 16, 4
+ASYNC_AFTER, _LIKELY_DEGREES = 16, 4
 _FOREVER = 1 << 62
-_NONE, _NO_TARGETS = np.empty(0, np.uint64), np.empty(0, np.int64)
-_NO_FACTS = np.empty(0, np.int64)
+_PIECE = 1 << 17
+_NO_BITS = np.empty(0, np.uint64)
 # Facts of a sparse level: vertices and arcs of the new frontier and targets met, without what comes in; vertices sent;
 # vertices and arcs that came in on the level before, where that was not told.
 _VERTICES, _ARCS, _MET, _SENT, _LATE, _LATE_ARCS = 0, 1, 2, 3, 4, 5
-
-
-@dataclass
-class Work:
-    """What a search on one rank works on. ranges : int64[ranks + 1]."""
-
-    core: Core
-    mail: Mail
-    frontier: Frontier
-    ranges: np.ndarray
-
-    @property
-    def rank(self) -> int:
-        """This rank."""
-        return self.mail.rank
 
 
 class Search:
@@ -65,70 +49,64 @@ class Search:
     """
 
     def __init__(
-        self, work: Work, source: int, *, radius: int | None = None, targets: np.ndarray | None = None,
+        self, frontier: Frontier, source: int, *, radius: int | None = None, targets: np.ndarray | None = None,
         distances: np.ndarray | None = None, profile: bool = False,
     ) -> None:
-        self._work, self._frontier, self._core = work, work.frontier, work.core
+        self._frontier, self._core, self._alltoall = frontier, frontier.core, frontier.alltoall
         self._radius = _FOREVER if radius is None else radius
         self._profiled, self.level_counts = profile, [1]
-        n, frontier = work.core.table.n_vertices, work.frontier
         self._fixed = distances is not None
         self.distances = distances if distances is not None else virtual_column(
-            n, np.uint8, frontier.first, frontier.stop, 255)
-        self.level = self.reached = self.dense_levels = 0
+            frontier.core.table.n_vertices, np.uint8, frontier.first, frontier.stop, 255)
+        self.level = self.reached = 0
         self.complete: bool | None = None
         self.bins = np.zeros(1 + BINS, np.int64)
         self._set_targets(targets, source)
-        frontier.restart()
-        self._everywhere = 1
+        frontier.restart(1)
         if frontier.first <= source < frontier.stop:
-            frontier.vertices = np.array([source], np.int64)
-            mark(frontier.vertices, 0, self._core.work.visited)
-            self._settle(frontier.vertices, 0)
-        self._front = Front(1, 0, 0)
+            frontier.vertices = frontier.visit(np.array([source], np.int64))
+            self._settle(np.array([source]), 0)
         self._core.bias = 1.0 + (self._core.bias - 1.0) * 0.9
-        self._dense, self._sparse_run = False, 0
-        self._thin: Thin | None = None
-        self._late = self._late_arcs = 0
+        self._sparse_run = self._late = self._late_arcs = 0
+        self._async: AsyncBfs | None = None
 
     def _set_targets(self, targets: np.ndarray | None, source: int) -> None:
         frontier = self._frontier
-        self._own_targets, self._targets, self._left, self._n_targets = _NO_TARGETS, _NONE, _FOREVER, 0
+        self._own_targets, self._targets, self._left, self._n_targets = NO_IDS, _NO_BITS, _FOREVER, 0
         if targets is not None:
             self._n_targets = self._left = len(targets)
             self._own_targets = targets[(targets >= frontier.first) & (targets < frontier.stop)]
             self._targets = virtual_zeros(len(self._core.work.visited), np.uint64)
-            mark(self._own_targets, 0, self._targets)
+            set_bits(self._targets, self._own_targets, len(self._own_targets))
             if np.isin(source, targets).any():
                 self._left -= 1
                 self.complete = None if self._left else False
 
     def run(self) -> None:
         """All levels."""
+        frontier, few = self._frontier, self._core.dense_arcs
         while self.complete is None:
-            if self._thin is not None:
-                self._thin_round(self._thin)
+            if self._async is not None:
+                self._async_round(self._async)
             elif self.level >= self._level_limit():
                 self._at_limit()
-            elif self._dense:
+            elif frontier.dense:
                 self._dense_level()
-            elif self._sparse_run >= THIN_AFTER and 2 * self._front.arcs <= self._core.dense_arcs:
-                self._thin = Thin(self._work, self.distances, self.level, self._own_targets, self._core.dense_arcs)
+            elif self._sparse_run >= ASYNC_AFTER and 2 * frontier.front.arcs <= few:
+                self._async = AsyncBfs(frontier, self.distances, self.level, self._own_targets)
             else:
                 self._sparse_level()
 
     # -- levels ---------------------------------------------------------------------------------
     def _sparse_level(self) -> None:
         """One level top-down."""
-        frontier, work = self._frontier, self._work
+        frontier = self._frontier
         new, others, scanned = frontier.expand()
-        facts = np.array([len(new), self._sum_degrees(new), self._met(new), len(others), self._late, self._late_arcs])
-        incoming, table = work.mail.swap(self._letters(others), facts)
+        facts = [len(new), frontier.sum_degrees(new), self._met(new), len(others), self._late, self._late_arcs]
+        came, table = frontier.tell_owners(others, np.array(facts))
         sums = table.sum(axis=0)
         self._join_late(int(sums[_LATE]), int(sums[_LATE_ARCS]))
-        found = [frontier.visit(decode_ids(message, frontier.first)) for message in incoming.values() if len(message)]
-        self._core.counters.add(levels=int(work.rank == 0), edges_scanned=scanned)
-        came = np.concatenate(found) if found else _NO_TARGETS
+        frontier.count_level(1, scanned)
         if len(came):
             new = np.concatenate((new, came))
         self._settle(new, self.level + 1)
@@ -137,10 +115,10 @@ class Search:
         if sums[_SENT] == 0:
             self._next_level(int(sums[_VERTICES]), int(sums[_ARCS]), int(sums[_MET]))
         elif self._stays_sparse(sums):
-            self._late, self._late_arcs = len(came), self._sum_degrees(came)
+            self._late, self._late_arcs = len(came), frontier.sum_degrees(came)
             self._count_level(int(sums[_VERTICES]), int(sums[_ARCS]))
         else:
-            self._end_level(len(new), self._sum_degrees(new), self._met(new), scanned)
+            self._end_level(len(new), frontier.sum_degrees(new), self._met(new), scanned)
 
     def _stays_sparse(self, sums: np.ndarray) -> bool:
         """Whether the next level is there and sparse, whatever came in."""
@@ -151,42 +129,26 @@ class Search:
     def _join_late(self, vertices: int, arcs: int) -> None:
         """What came in on the level before."""
         self._late = self._late_arcs = 0
-        self._everywhere += vertices
-        self._front.visited_arcs += arcs
+        self._frontier.reached += vertices
+        self._frontier.front.visited_arcs += arcs
         self.level_counts[-1] += vertices
 
     def _dense_level(self) -> None:
         """One level bottom-up."""
-        frontier, work, words = self._frontier, self._work, self._core.work.frontier
-        others = work.mail.others
-        incoming, _ = work.mail.swap(dict.fromkeys(others, frontier.message()) if others else {}, _NO_FACTS)
-        for rank, theirs in incoming.items():
-            part = words[(work.ranges[rank] + 63) >> 6 : (work.ranges[rank + 1] + 63) >> 6]
-            part[:] = 0
-            add_to_words(theirs, part)
+        frontier = self._frontier
+        frontier.join_words()
         vertices, arcs, met, scanned = frontier.look_back(self.distances, self.level + 1, self._targets)
-        self.dense_levels += 1
         self.reached += vertices
         count_level(self.bins, 0, self.level + 1, vertices)
-        first = int(work.rank == 0)
-        self._core.counters.add(levels=first, passes=first, dense_levels=first, edges_scanned=scanned)
+        frontier.count_level(1, scanned, dense=True)
         self._sparse_run = 0
         self._end_level(vertices, arcs, met, scanned)
 
-    def _letters(self, others: np.ndarray) -> dict[int, np.ndarray]:
-        """Messages to the owners of `others`, ascending."""
-        if len(others) == 0:
-            return {}
-        ranges = self._work.ranges
-        cuts = np.searchsorted(others, ranges)
-        return {rank: encode_ids(others[cuts[rank] : cuts[rank + 1]], int(ranges[rank]), int(ranges[rank + 1]))
-                for rank in self._work.mail.others if cuts[rank] < cuts[rank + 1]}
-
     def _end_level(self, *facts: int) -> None:
         """From the sums of vertices, arcs, targets met and arcs scanned: what comes next."""
-        vertices, arcs, met, scanned = self._work.mail.total(np.array(facts)).tolist()
-        if self._dense:
-            self._front.learn(self._core, scanned)
+        vertices, arcs, met, scanned = self._alltoall.total(np.array(facts)).tolist()
+        if self._frontier.dense:
+            self._frontier.front.learn(self._core, scanned)
         self._next_level(vertices, arcs, met)
 
     def _next_level(self, vertices: int, arcs: int, met: int) -> None:
@@ -196,116 +158,95 @@ class Search:
             return
         self._count_level(vertices, arcs)
         self._left -= met
-        self._choose_direction(vertices, arcs)
+        self._frontier.choose_direction()
         if self._left <= 0:
             self.complete = False
 
     def _count_level(self, vertices: int, arcs: int) -> None:
         self.level += 1
         self.level_counts.append(vertices)
-        self._everywhere += vertices
-        self._front.vertices, self._front.arcs = vertices, arcs
-        self._front.visited_arcs += arcs
+        self._frontier.count(vertices, arcs)
 
-    def _choose_direction(self, vertices: int, arcs: int) -> None:
-        """Bottom-up where a frontier has enough arcs to be worth bitmaps and the rule of level.py says so, or where
-        it is too long for a list."""
-        few = self._core.dense_arcs // 2 if self._dense else self._core.dense_arcs
-        up = self._front.turn(self._core, self._everywhere)
-        dense = arcs > few and (up or vertices > self._core.work.capacity)
-        self._front.bottom_up = dense
-        if dense and not self._dense:
-            self._frontier.to_words()
-        elif self._dense and not dense:
-            self._frontier.to_list()
-        self._dense = dense
-
-    # -- without levels -------------------------------------------------------------------------
-    def _thin_round(self, thin: Thin) -> None:
-        """One round of a thin search."""
+    # -- without rounds for levels ----------------------------------------------------------------
+    def _async_round(self, ahead: AsyncBfs) -> None:
+        """One round without levels."""
         limit = self._level_limit()
-        thin.round(limit)
-        self._core.counters.add(levels=int(self._work.rank == 0) * (thin.low - self.level))
-        self.level = thin.low
-        at_limit = thin.low >= limit and thin.quiet
-        if thin.over or (self._n_targets and thin.met) or 0 <= thin.stop_at <= thin.low:
-            self._leave(thin)
-        elif at_limit and limit == self._radius:
-            self._leave(thin)
+        ahead.round(limit)
+        self._frontier.count_level(ahead.low - self.level, 0)
+        self.level = ahead.low
+        at_limit = ahead.low >= limit and ahead.quiet
+        if ahead.over or ahead.stopped or (self._n_targets and ahead.met) or (at_limit and limit == self._radius):
+            self._leave(ahead)
         elif at_limit:
             self._at_limit()
-            thin.distances = self.distances
+            ahead.distances = self.distances
 
-    def _leave(self, thin: Thin) -> None:
-        """End a thin search: the whole search has, or goes on level by level."""
-        stopped, longest = self._met_last(thin), _FOREVER
-        if stopped:
-            longest = self._largest(self.distances[self._own_targets])
-        elif thin.stop_at >= 0 and not thin.over:
-            longest = thin.stop_at
-        before, level = self.level, self._take_cut(thin.cut(longest))
-        self._core.counters.add(levels=int(self._work.rank == 0) * (level - before))
-        if stopped:
+    def _leave(self, ahead: AsyncBfs) -> None:
+        """The whole search has ended, or goes on level by level."""
+        met, longest = False, _FOREVER
+        if ahead.stopped and not ahead.over:
+            longest = ahead.stop_at
+        if self._n_targets:
+            values = self.distances[self._own_targets]
+            far = values == self._unreached if ahead.over else values > ahead.low
+            table = self._alltoall.share(np.array([np.count_nonzero(far), values.max(initial=0)]))
+            met = not table[:, 0].any()
+            longest = int(table[:, 1].max()) if met else longest
+        before = self.level
+        self._async, self._sparse_run, self._late, self._late_arcs = None, -1, 0, 0
+        self._count_again(longest)
+        self._frontier.count_level(self.level - before, 0)
+        if met:
             self.complete = False
-        elif thin.over or level < min(longest, self._radius):
+        elif ahead.over or self.level < min(longest, self._radius):
             self.complete = True
-        elif level >= self._radius:
+        elif self.level >= self._radius:
             self.complete = False
         else:
             self._back_to_levels()
 
-    def _take_cut(self, cut: Cut) -> int:
-        """Everything that is counted, from distances that are final; the largest of all ranks."""
-        unmet = int(np.count_nonzero(self.distances[self._own_targets] == np.iinfo(self.distances.dtype).max))
-        facts = np.array([cut.longest + 1, cut.reached, cut.arcs, len(self._own_targets) - unmet])
-        table = self._work.mail.share(facts)
-        self.level, self.reached, self._thin = int(table[:, 0].max()) - 1, cut.reached, None
-        _, self._everywhere, self._front.visited_arcs, met = (int(total) for total in table.sum(axis=0))
+    def _count_again(self, longest: int) -> None:
+        """Forget distances above `longest`, and count everything anew from the others, which are final."""
+        frontier, visited, ends = self._frontier, self._core.work.visited, -1
+        reached = arcs = 0
+        for start in range(frontier.first, frontier.stop, _PIECE):
+            values = self.distances[start : min(start + _PIECE, frontier.stop)]
+            values[values > longest] = self._unreached
+            ids = np.flatnonzero(values != self._unreached)
+            reached, arcs = reached + len(ids), arcs + frontier.sum_degrees(ids + start)
+            ends = max(ends, int(values[ids].max(initial=0)) if len(ids) else -1)
+        distances = self.distances[frontier.first : frontier.stop]
+        bounded_bits(distances, self._unreached - 1, visited[frontier.words])
+        visited[frontier.words] |= self._core.table.isolated[frontier.words]
+        met = np.count_nonzero(self.distances[self._own_targets] != self._unreached)
+        table = self._alltoall.share(np.array([ends + 1, reached, arcs, met]))
+        self.level, self.reached = int(table[:, 0].max()) - 1, reached
+        _, frontier.reached, frontier.front.visited_arcs, met = table.sum(axis=0).tolist()
         self._left = self._n_targets - met if self._n_targets else _FOREVER
-        self._sparse_run = self._late = self._late_arcs = 0
-        self._count_again()
-        return self.level
-
-    def _met_last(self, thin: Thin) -> bool:
-        """Whether a thin search has come to all targets."""
-        if not self._n_targets:
-            return False
-        found = self.distances[self._own_targets]
-        far = found == np.iinfo(found.dtype).max if thin.over else found > thin.low
-        return not self._work.mail.total(np.array([np.count_nonzero(far)])).any()
-
-    def _largest(self, values: np.ndarray) -> int:
-        """The largest of all ranks' values."""
-        return int(self._work.mail.share(np.array([int(values.max(initial=0))])).max())
+        count_labels(distances, self._unreached, self.level, self.bins, 0)
+        if self._profiled:
+            counts = np.bincount(distances[distances != self._unreached], minlength=self.level + 1)
+            self.level_counts = self._alltoall.total(counts).tolist()
 
     def _back_to_levels(self) -> None:
         """The frontier from the distances."""
-        frontier, level = self._frontier, self.level
-        frontier.vertices = np.flatnonzero(self.distances[frontier.first : frontier.stop] == level) + frontier.first
-        vertices, arcs = self._work.mail.total(
-            np.array([len(frontier.vertices), self._sum_degrees(frontier.vertices)])).tolist()
-        self._front.vertices, self._front.arcs = vertices, arcs
-        self._choose_direction(vertices, arcs)
-
-    def _count_again(self) -> None:
-        """The profile, from the distances."""
-        own = self.distances[self._frontier.first : self._frontier.stop]
-        unreached = int(np.iinfo(own.dtype).max)
-        count_labels(own, unreached, self.level, self.bins, 0)
-        if self._profiled:
-            counts = np.bincount(own[own != unreached], minlength=self.level + 1)
-            self.level_counts = self._work.mail.total(counts).tolist()
+        frontier = self._frontier
+        at = self.distances[frontier.first : frontier.stop] == self.level
+        frontier.vertices = np.flatnonzero(at) + frontier.first
+        facts = np.array([len(frontier.vertices), frontier.sum_degrees(frontier.vertices)])
+        frontier.front.vertices, frontier.front.arcs = self._alltoall.total(facts).tolist()
+        frontier.choose_direction()
 
     # -- this rank's vertices -------------------------------------------------------------------
-    def _settle(self, new: np.ndarray, level: int) -> None:
-        if len(new) == 0:
-            return
-        self.distances[new] = level
-        self.reached += len(new)
-        count_level(self.bins, 0, level, len(new))
+    @property
+    def _unreached(self) -> int:
+        return int(np.iinfo(self.distances.dtype).max)
 
-    def _sum_degrees(self, vertices: np.ndarray) -> int:
-        return int(self._core.degrees(vertices).sum()) if len(vertices) else 0
+    def _settle(self, new: np.ndarray, level: int) -> None:
+        if len(new):
+            self.distances[new] = level
+            self.reached += len(new)
+            count_level(self.bins, 0, level, len(new))
 
     def _met(self, new: np.ndarray) -> int:
         if len(self._targets) == 0 or len(new) == 0:
@@ -313,7 +254,7 @@ class Search:
         return int(np.count_nonzero((self._targets[new >> 6] >> (new & 63).astype(np.uint64)) & np.uint64(1)))
 
     def _level_limit(self) -> int:
-        return min(self._radius, int(np.iinfo(self.distances.dtype).max) - 1)
+        return min(self._radius, self._unreached - 1)
 
     def _at_limit(self) -> None:
         if self.level >= self._radius:
@@ -326,8 +267,6 @@ class Search:
 
 def widened(values: np.ndarray, first: int, stop: int) -> np.ndarray:
     """The column in the next wider dtype, sentinels kept sentinels, in first..stop-1."""
-    from ..traverse.columns import smallest_dtype
-
     old = int(np.iinfo(values.dtype).max)
     dtype = smallest_dtype(old)
     wide = virtual_column(len(values), dtype, first, stop, int(np.iinfo(dtype).max))
@@ -338,7 +277,7 @@ def widened(values: np.ndarray, first: int, stop: int) -> np.ndarray:
 
 # -- as asked of a rank ---------------------------------------------------------------------------
 @dataclass(frozen=True)
-class How:
+class Query:
     """What a search is begun with: source, radius, targets and profile as of Engine.bfs. into : key of the column that
     takes the distances, cleared first, or None. keep : key of a new column for them, or None."""
 
@@ -351,8 +290,8 @@ class How:
 
 
 @dataclass(frozen=True)
-class Found:
-    """What a search has found in one range. level : the last one. complete : whether it came to its end, and not to a
+class RangeResult:
+    """What a search has reached in one range. level : the last one. complete : whether it came to its end, and not to a
     radius or targets. farthest : the smallest vertex on the last level, or -1. dtype : of the distances. bins : see
     traverse/profile.py. level_counts : vertices of each level, of all ranges, if they were wanted."""
 
@@ -365,27 +304,28 @@ class Found:
     level_counts: list[int]
 
 
-def bfs(part: Part, how: How) -> Found:
+def bfs(rank: Rank, query: Query) -> RangeResult:
     """A whole search, on all ranks together."""
     values = None
-    if how.into is not None:
-        values = part.values[how.into]
-        values[part.own] = np.iinfo(values.dtype).max
-    search = part.under_way = Search(part.work, how.source, radius=how.radius, targets=how.targets, distances=values,
-                                     profile=how.profile)
+    if query.into is not None:
+        values = rank.values[query.into]
+        values[rank.span] = np.iinfo(values.dtype).max
+    search = rank.under_way = Search(rank.frontier, query.source, radius=query.radius, targets=query.targets,
+                                     distances=values, profile=query.profile)
     search.run()
-    if how.keep is not None:
-        part.values[how.keep] = search.distances
-    at = np.flatnonzero(search.distances[part.own] == search.level)[:1]
-    return Found(search.level, bool(search.complete), search.reached, int(at[0]) + part.first if len(at) else -1,
-                 search.distances.dtype.name, search.bins, search.level_counts)
+    if query.keep is not None:
+        rank.values[query.keep] = search.distances
+    at = np.flatnonzero(search.distances[rank.span] == search.level)[:1]
+    return RangeResult(search.level, bool(search.complete), search.reached,
+                       int(at[0]) + rank.first if len(at) else -1, search.distances.dtype.name, search.bins,
+                       search.level_counts)
 
 
-def merged_profile(found: Sequence[Found], level: int) -> list[list[int]]:
+def merged_profile(results: Sequence[RangeResult], level: int) -> list[list[int]]:
     """[[first level, vertices], ...] up to `level`, from the bins of all ranks (traverse/profile.py)."""
-    shift = max(int(part.bins[0]) for part in found)
+    shift = max(int(result.bins[0]) for result in results)
     total = np.zeros(BINS, np.int64)
-    for part in found:
-        folded = part.bins[1:].reshape(-1, 1 << (shift - int(part.bins[0]))).sum(axis=1)
+    for result in results:
+        folded = result.bins[1:].reshape(-1, 1 << (shift - int(result.bins[0]))).sum(axis=1)
         total[: len(folded)] += folded
     return [[i << shift, count] for i, count in enumerate(total[: 1 + (level >> shift)].tolist())]

@@ -14,8 +14,8 @@ import numpy as np
 
 from ..traverse.chains import follow_within, start_walks
 from ..traverse.paths import read_rows, walk_down
-from .exchange import Post, hand_over, own_ranks, ranks_of
-from .rank import Part
+from .exchange import OwnerExchange, hand_over, range_ranks, ranks_of
+from .rank import Rank
 
 PATH = "path"
 # Steps between two looks at what the holder tells, and those that are told to the client at a time.
@@ -26,18 +26,18 @@ _ASKS, _HANDS, _ENDS, _FULL, _LOST = 1, 2, 3, 4, 5
 
 
 # -- chains -------------------------------------------------------------------------------------------
-def follow_chains(part: Part, tips: np.ndarray) -> np.ndarray:
+def follow_chains(rank: Rank, tips: np.ndarray) -> np.ndarray:
     """Chains from `tips`, vertices of degree 1, on all ranks together: the walks that come to their end here,
     int64[k, 4] as of follow_within."""
-    own = np.flatnonzero((tips >= part.first) & (tips < part.stop))
+    own = np.flatnonzero((tips >= rank.first) & (tips < rank.stop))
     walks = start_walks(tips[own])
     walks[:, 0] = own
     ended, left = list[np.ndarray](), 1
     while left:
-        pending = follow_within(part.core, walks)
+        pending = follow_within(rank.core, walks)
         ended.append(walks[pending == 0])
         walks = walks[pending == 1]
-        walks, left = hand_over(part, walks, walks[:, 1])
+        walks, left = hand_over(rank, walks, walks[:, 1])
     return np.concatenate(ended)
 
 
@@ -66,45 +66,45 @@ class PathStep:
     lost: bool = False
 
 
-def begin_path(part: Part, target: int) -> None:
+def begin_path(rank: Rank, target: int) -> None:
     """A path that stands at `target`."""
-    holder = int(np.searchsorted(part.spec.ranges, target, side="right")) - 1
-    part.objects[PATH] = PathWalk(holder, target)
+    holder = int(np.searchsorted(rank.spec.ranges, target, side="right")) - 1
+    rank.objects[PATH] = PathWalk(holder, target)
 
 
-def walk_some(part: Part, key: int, by_rank: bool) -> PathStep:
+def walk_some(rank: Rank, key: int, by_rank: bool) -> PathStep:
     """Walk on, on all ranks together, down the distances of a column."""
-    walk: PathWalk = part.objects[PATH]
+    walk: PathWalk = rank.objects[PATH]
     until = walk.length + _STEPS
-    ranked = by_rank and not part.store.is_natural
-    ranks = own_ranks(part) if ranked else np.empty(0, part.store.id_dtype)
+    ranked = by_rank and not rank.store.is_natural
+    ranks = range_ranks(rank) if ranked else np.empty(0, rank.store.id_dtype)
     pieces: list[tuple[int, np.ndarray]] = []
     while True:
-        what = _walk_on(part, key, ranks, pieces, until) if part.rank == walk.holder else 0
-        row = read_rows(part.core, np.array([walk.at]))[0] if what == _ASKS else _NO_IDS
-        table = part.mail.share(np.array([what, walk.at, walk.length], np.int64))
+        what = _walk_on(rank, key, ranks, pieces, until) if rank.number == walk.holder else 0
+        row = read_rows(rank.core, np.array([walk.at]))[0] if what == _ASKS else _NO_IDS
+        table = rank.alltoall.share(np.array([what, walk.at, walk.length], np.int64))
         what, walk.at, walk.length = table[walk.holder].tolist()
         if what == _HANDS:
-            walk.holder = int(np.searchsorted(part.spec.ranges, walk.at, side="right")) - 1
+            walk.holder = int(np.searchsorted(rank.spec.ranges, walk.at, side="right")) - 1
         elif what == _ASKS:
-            _step_among_others(part, key, ranked, row, pieces)
+            _step_among_others(rank, key, ranked, row, pieces)
         else:
             break
     if what != _FULL:
-        part.objects.pop(PATH)
+        rank.objects.pop(PATH)
     return PathStep(pieces, walk.at, what == _ENDS, what == _LOST)
 
 
 def _walk_on(
-    part: Part, key: int, ranks: np.ndarray, pieces: list[tuple[int, np.ndarray]], until: int
+    rank: Rank, key: int, ranks: np.ndarray, pieces: list[tuple[int, np.ndarray]], until: int
 ) -> int:
     """The holder walks as far as its own range lets it; what it tells."""
-    walk, core, values = part.objects[PATH], part.core, part.values[key]
+    walk, core, values = rank.objects[PATH], rank.core, rank.values[key]
     if walk.lost:
         return _LOST
     if walk.length >= until:
         return _FULL
-    if not part.first <= walk.at < part.stop:
+    if not rank.first <= walk.at < rank.stop:
         return _HANDS
     path, state = np.empty(_PIECE, np.int64), np.array([walk.at, -1, 0, -1], np.int64)
     while values[state[0]] > 0:
@@ -125,13 +125,13 @@ def _walk_on(
 
 
 def _step_among_others(
-    part: Part, key: int, ranked: bool, row: np.ndarray, pieces: list[tuple[int, np.ndarray]]
+    rank: Rank, key: int, ranked: bool, row: np.ndarray, pieces: list[tuple[int, np.ndarray]]
 ) -> None:
     """One step of the holder to a neighbour in `row`, its row, some of which others own; others answer (row : none)."""
-    walk, values, post = part.objects[PATH], part.values[key], Post(part.mail, part.spec.ranges)
+    walk, values, post = rank.objects[PATH], rank.values[key], OwnerExchange(rank.alltoall, rank.spec.ranges)
     distances = post.ask(row, lambda ids: values[ids])
-    keys = post.ask(row, lambda ids: ranks_of(part, ids)) if ranked else row
-    if part.rank != walk.holder:
+    keys = post.ask(row, lambda ids: ranks_of(rank, ids)) if ranked else row
+    if rank.number != walk.holder:
         return
     nearer = np.flatnonzero(distances.astype(np.int64) + 1 == int(values[walk.at]))
     if len(nearer) == 0:

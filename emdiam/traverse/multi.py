@@ -212,7 +212,7 @@ class MultiRun:
             return False
         out = np.zeros(1, np.int64)
         self._share(len(self._marks[FULL]), lambda turn, grain: open_arcs(
-            turn, grain, self._marks[FULL], *core.offsets, out))
+            turn, grain, self._marks[FULL], core.offsets, out))
         return bool(out[0] < PUSH_COST * self._arcs)
 
     def _share(self, n_words: int, kernel: Callable[[np.ndarray, int], object]) -> None:
@@ -236,7 +236,7 @@ class MultiRun:
         out = np.zeros(3, np.int64)
         self._share(self._marks.shape[1], lambda turn, grain: end_level(
             turn, grain, self._words, self._marks, self._state, self._targets, self._sinks, merge,
-            *self._core.offsets, out))
+            self._core.offsets, out))
         return int(out[0]), int(out[1]), int(out[2])
 
     def _to_sparse(self) -> None:

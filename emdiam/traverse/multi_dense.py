@@ -22,7 +22,7 @@ import numpy as np
 from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
-from .rows import row_walk
+from .rows import bit_walk, row_walk
 from .sparse import LEVEL
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
@@ -164,8 +164,31 @@ def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
             marks[FRESH, v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
+@visitor
+def _fresh(state, word):  # type: ignore[no-untyped-def]
+    return state[1][FRESH, word]
+
+
+@visitor
+def _finish(state, v, word, bit):  # type: ignore[no-untyped-def]
+    words, marks, there, merge, targets, sinks, about, offsets, alive, sums = state
+    group, row, hub = offsets
+    wanted = len(targets) > 0 and (targets[word] & bit) != 0
+    for j in range(words.shape[2] if merge else 0):
+        words[there, v, j] &= ~words[0, v, j]
+    full, pairs = see(words, there, v, alive, sinks, about[0], about[1], wanted)
+    sums[0] += 1
+    sums[1] += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    sums[2] += pairs
+    if full:
+        marks[FULL, word] |= bit
+
+
+_walk_fresh = bit_walk(_fresh, _finish)
+
+
 @kernel
-def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, row, hub, out):  # type: ignore[no-untyped-def]
+def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, out):  # type: ignore[no-untyped-def]
     """Threads share this pass over the FRESH vertices.
 
     merge : the level was pushed, so their words still hold what was seen before. Sets FULL,
@@ -176,74 +199,59 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, group, ro
     n = words.shape[1] - 1
     w = words.shape[2]
     there = 3 - state[FLIP]
-    flat = words.reshape(-1)
     alive = np.zeros(w, words.dtype)
-    n_words = marks.shape[1]
-    vertices = 0
-    arcs = 0
-    met = 0
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= n_words:
-            break
-        for word in range(begin, min(begin + grain, n_words)):
-            bits = marks[FRESH, word]
-            while bits:
-                bit = bits & (~bits + np.uint64(1))
-                v = (word << 6) + count_trailing_zeros(bits)
-                bits ^= bit
-                wanted = len(targets) > 0 and (targets[word] & bit) != 0
-                for j in range(w if merge else 0):
-                    words[there, v, j] &= ~words[0, v, j]
-                full, pairs = see(words, there, v, alive, sinks, state[LEVEL] + 1, state[ITEM_BYTES], wanted)
-                met += pairs
-                vertices += 1
-                arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
-                if full:
-                    marks[FULL, word] |= bit
+    sums = np.zeros(3, np.int64)
+    about = state[LEVEL] + 1, state[ITEM_BYTES]
+    _walk_fresh(turn, grain, marks.shape[1],
+                (words, marks, there, merge, targets, sinks, about, offsets, alive, sums))
+    flat = words.reshape(-1)
     for j in range(w):
         atomic_or(flat, (there * (n + 1) + n) * w + j, alive[j])
-    atomic_add(out, 0, vertices)
-    atomic_add(out, 1, arcs)
-    atomic_add(out, 2, met)
-    return vertices
+    for i in range(3):
+        atomic_add(out, i, sums[i])
+
+
+@visitor
+def _in_both(state, word):  # type: ignore[no-untyped-def]
+    bits = state[0][word]
+    return bits & state[1][word] if len(state[1]) else bits
+
+
+@visitor
+def _clear(state, v, word, bit):  # type: ignore[no-untyped-def]
+    _, _, words, plane = state
+    for j in range(words.shape[2]):
+        words[plane, v, j] = 0
+
+
+_walk_stale = bit_walk(_in_both, _clear)
 
 
 @kernel
 def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-untyped-def]
     """Threads share this: zero the words of a plane at the vertices of `bitmap` (and of `within`,
     if it has bits)."""
-    w = words.shape[2]
-    n_words = len(bitmap)
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= n_words:
-            return 0
-        for word in range(begin, min(begin + grain, n_words)):
-            bits = bitmap[word]
-            if len(within):
-                bits &= within[word]
-            while bits:
-                v = (word << 6) + count_trailing_zeros(bits)
-                bits &= bits - np.uint64(1)
-                for j in range(w):
-                    words[plane, v, j] = 0
+    _walk_stale(turn, grain, len(bitmap), (bitmap, within, words, plane))
+
+
+@visitor
+def _clear_bits(state, word):  # type: ignore[no-untyped-def]
+    return ~state[0][word]
+
+
+@visitor
+def _add_arcs(state, v, word, bit):  # type: ignore[no-untyped-def]
+    _, offsets, sums = state
+    group, row, hub = offsets
+    sums[0] += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+
+
+_walk_open = bit_walk(_clear_bits, _add_arcs)
 
 
 @kernel
-def open_arcs(turn, grain, bitmap, group, row, hub, out):  # type: ignore[no-untyped-def]
+def open_arcs(turn, grain, bitmap, offsets, out):  # type: ignore[no-untyped-def]
     """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
-    n_words = len(bitmap)
-    arcs = 0
-    while True:
-        begin = atomic_add(turn, 0, grain)
-        if begin >= n_words:
-            break
-        for word in range(begin, min(begin + grain, n_words)):
-            bits = ~bitmap[word]
-            while bits:
-                v = (word << 6) + count_trailing_zeros(bits)
-                bits &= bits - np.uint64(1)
-                arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
-    atomic_add(out, 0, arcs)
-    return arcs
+    sums = np.zeros(1, np.int64)
+    _walk_open(turn, grain, len(bitmap), (bitmap, offsets, sums))
+    atomic_add(out, 0, sums[0])

@@ -141,6 +141,27 @@ def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visit
     return walk
 
 
+def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
+    """The walk over the selected bits of bitmap words: walk(turn, grain, stop_word, state) on all threads.
+
+    They share `turn`, int64[1], which begins at the first word, and take `grain` words at a time. select : as above.
+    visit(state, v, word, bit): what is done at vertex v, whose bit of the word is `bit`."""
+    @compiled_walk
+    def walk(turn, grain, stop_word, state):  # type: ignore[no-untyped-def]
+        while True:
+            begin = atomic_add(turn, 0, grain)
+            if begin >= stop_word:
+                return
+            for word in range(begin, min(begin + grain, stop_word)):
+                bits = select(state, word)
+                while bits:
+                    bit = bits & (~bits + np.uint64(1))
+                    bits ^= bit
+                    visit(state, (word << 6) + count_trailing_zeros(bit), word, bit)
+
+    return walk
+
+
 @kernel
 def mark_blocks(blocks, span, layout, bitmap, invert, needed):  # type: ignore[no-untyped-def]
     """needed[i] = 1 if blocks[i] has an arc of a set bit's row (of a clear one's if invert) in span[0]..span[1]-1.

@@ -83,7 +83,7 @@ def check_random(folder: Path, workers: int, graph: naive.Graph, seed: int) -> N
     wide = apart(graph)
     store = write_store(folder / "g.zarr", wide)
     with engine_on_workers(store, workers, processes=False) as engine:
-        engine.ghost_bytes = (None, 1, 3000)[seed % 3]
+        engine.halo_bytes = (None, 1, 3000)[seed % 3]
         check_all(engine, wide, random.Random(seed))
 
 
@@ -113,7 +113,7 @@ def test_shuffled_graphs_in_little_room(tmp_path: Path, name: str) -> None:
     shuffled = naive.graph_of(len(graph), [(order[v], order[w]) for v, row in enumerate(graph) for w in row])
     store = write_store(tmp_path / "g.zarr", shuffled)
     with engine_on_workers(store, 3, processes=False, dense_arcs=0) as engine:
-        engine.ghost_bytes = 1
+        engine.halo_bytes = 1
         check_all(engine, shuffled, random.Random(5))
         tips = [v for v, row in enumerate(shuffled) if len(row) == 1]
         if tips:
@@ -260,9 +260,9 @@ def test_messages_of_clusters_are_few(tmp_path: Path) -> None:
     graph = naive.graph_of(2000, [(rng.randrange(2000), rng.randrange(2000)) for _ in range(6000)])
     store = write_store(tmp_path / "g.zarr", graph)
     with engine_on_workers(store, 2, processes=False) as engine:
-        before = sum(report["mail"]["payload_bytes"] for report in engine.group.reports)
+        before = sum(report["messages"]["payload_bytes"] for report in engine.group.reports)
         labels = grown(engine, [5])
-        sent = sum(report["mail"]["payload_bytes"] for report in engine.group.reports) - before
+        sent = sum(report["messages"]["payload_bytes"] for report in engine.group.reports) - before
         assert 2 < labels.passes < 32 and 0 < sent <= 9 * 2000 + 2 * 9 * labels.passes
 
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.dask.engine import Reached
+from emdiam.dask.column_verbs import Reached
 from emdiam.errors import StateLost
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import comparable
@@ -56,7 +56,7 @@ def losing_at(monkeypatch: pytest.MonkeyPatch, owner: Any, name: str, when: Call
             dies = bool(left[0]) and when(self)
             left[0] -= dies
         if dies:
-            raise PeerLost(self._work.rank, "planted")
+            raise PeerLost(self._frontier.alltoall.rank, "planted")
         return whole(self, *args, **named)
 
     with monkeypatch.context() as patch:
@@ -82,17 +82,18 @@ def check_distances(engine: Any, graph: naive.Graph, source: int, **how: Any) ->
 # -- verbs cut short --------------------------------------------------------------------------------
 @pytest.mark.thin(2)
 @pytest.mark.parametrize(
-    ("workers", "dense", "method"), [(2, -1, "_thin_round"), (3, -1, "_sparse_level"), (2, 0, "_dense_level")])
+    ("workers", "dense", "method"), [(2, -1, "_async_round"), (3, -1, "_sparse_level"), (2, 0, "_dense_level")])
 def test_a_bfs_cut_short_is_done_again(
     workers: int, dense: int, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from emdiam.dask import search
     line = apart(naive.graph_of(60, [(i, i + 1) for i in range(59)]))
-    graph = line if method == "_thin_round" else mesh()
+    graph = line if method == "_async_round" else mesh()
     with engine_on_workers(write_store(tmp_path / "g.zarr", graph), workers, processes=False,
                            dense_arcs=dense) as engine:
         for rank in range(workers):
-            with losing_at(monkeypatch, search.Search, method, lambda s, r=rank: s._work.rank == r and s.level >= 1):
+            with losing_at(monkeypatch, search.Search, method,
+                           lambda s, r=rank: s._frontier.alltoall.rank == r and s.level >= 1):
                 engine.repeated(lambda: check_distances(engine, graph, 13))
             assert engine.group.losses[-1].verb == "bfs"
         check_distances(engine, graph, 0)
@@ -191,7 +192,8 @@ def test_a_spread_cut_short_begins_from_what_was_there(tmp_path: Path, monkeypat
             return [*result, engine.spread(np.array([100, 299]), np.array([1, 0]), 9, bound), values(bound)]
 
         want = lowered()
-        with losing_at(monkeypatch, spreads.Spread, "_sparse_level", lambda s: s._work.rank == 1 and s.level >= 5):
+        with losing_at(monkeypatch, spreads.Spread, "_sparse_level",
+                       lambda s: s._frontier.alltoall.rank == 1 and s.level >= 5):
             assert engine.repeated(lowered) == want
 
 

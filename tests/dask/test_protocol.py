@@ -21,7 +21,7 @@ from tests.helpers.workers import apart, engine_on_workers  # noqa: E402 - needs
 
 ODD = odd_graphs()
 SETTINGS = settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-# Workers, whether they are processes of their own, fields of PartSpec.
+# Workers, whether they are processes of their own, fields of RankSpec.
 KINDS: dict[str, tuple[int, bool, dict[str, Any]]] = {
     "one": (1, False, {}), "two": (2, False, {}), "four-dense": (4, False, {"dense_arcs": 0}),
 }

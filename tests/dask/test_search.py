@@ -1,4 +1,4 @@
-"""BFS over workers: as the naive twin finds it, level by level and thin, whatever queues hold; and its bytes."""
+"""BFS over workers: as the naive twin finds it, by levels and without, whatever queues hold; and its bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
 
 # isort: off - after workers, which skips
-from emdiam.dask import alltoall, async_bfs, async_bfs_kernels, ranges, rank, search
+from emdiam.dask import alltoall, async_bfs, ranges, rank, search
 from tests.engine.test_protocol import check_bfs, check_targets
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
@@ -43,17 +43,17 @@ GRAPH, FIRSTS = shapes()
 
 
 @contextmanager
-def thin_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """The limits of the rounds of thin searches in this process."""
+def async_rounds(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The limits of the rounds without levels in this process."""
     rounds: list[int] = []
-    plain = async_bfs.Thin.round
+    plain = async_bfs.AsyncBfs.round
 
-    def counted(self: async_bfs.Thin, most: int) -> None:
+    def counted(self: async_bfs.AsyncBfs, most: int) -> None:
         rounds.append(most)
         plain(self, most)
 
     with monkeypatch.context() as patch:
-        patch.setattr(async_bfs.Thin, "round", counted)
+        patch.setattr(async_bfs.AsyncBfs, "round", counted)
         yield rounds
 
 
@@ -81,8 +81,8 @@ def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, d
     path, rng = write_store(tmp_path / "g.zarr", GRAPH), random.Random(workers)
     with engine_on_workers(path, workers, processes=False, dense_arcs=dense) as engine:
         for after in (0, 3, 16):
-            monkeypatch.setattr(search, "THIN_AFTER", after)
-            with thin_rounds(monkeypatch) as rounds:
+            monkeypatch.setattr(search, "ASYNC_AFTER", after)
+            with async_rounds(monkeypatch) as rounds:
                 check_some(engine, rng, 2)
                 check_path(engine, 150)
             assert bool(rounds) == (dense != 0 or after == 0)
@@ -91,10 +91,11 @@ def test_shapes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int, d
 @pytest.mark.slow
 @pytest.mark.parametrize("workers", [2, pytest.param(1, marks=SLOW), pytest.param(3, marks=SLOW)])
 def test_short_queues_and_few_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
-    """Levels that fit no queue, letters that fit no room, what was sent forgotten, two blocks in memory."""
+    """Levels that fit no queue, messages that fit no room, what was sent forgotten, two blocks in memory."""
     path, rng = write_store(tmp_path / "g.zarr", GRAPH), random.Random(3)
-    for module, name, value in ((ranges, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_LETTERS", 1),
-                                (async_bfs, "_memory", lambda core: np.zeros(2, np.uint64)), (search, "THIN_AFTER", 0)):
+    for module, name, value in ((ranges, "queue_capacity", lambda n: 3), (async_bfs, "_LEAST_MESSAGES", 1),
+                                (async_bfs, "_sent_table", lambda frontier: np.zeros(2, np.uint64)),
+                                (search, "ASYNC_AFTER", 0)):
         monkeypatch.setattr(module, name, value)
     arena = rank.Arena
     monkeypatch.setattr(rank, "Arena", lambda blocks, slots, *more: arena(blocks, min(slots, 2), *more))
@@ -114,7 +115,7 @@ def test_random_graphs(
 ) -> None:
     wide = apart(graph)
     path = write_store(tmp_path / "g.zarr", wide)
-    monkeypatch.setattr(search, "THIN_AFTER", after)
+    monkeypatch.setattr(search, "ASYNC_AFTER", after)
     with engine_on_workers(path, workers, processes=False, dense_arcs=dense) as engine:
         for _ in range(2):
             source, *targets = (APART * rng.randrange(len(graph)) for _ in range(3))
@@ -124,7 +125,7 @@ def test_random_graphs(
 
 @pytest.mark.parametrize("after", [0, 16, 10**6])
 def test_distances_widen_and_never_wrap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
-    monkeypatch.setattr(search, "THIN_AFTER", after)
+    monkeypatch.setattr(search, "ASYNC_AFTER", after)
     n = 600
     graph = naive.graph_of(n, [(v, v + 1) for v in range(n - 1)])
     path = write_store(tmp_path / "g.zarr", graph)
@@ -178,10 +179,10 @@ def check_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, work
     path = write_store(tmp_path / "g.zarr", graph)
     with engine_on_workers(path, workers, processes=False, dense_arcs=dense_arcs) as engine:
         for source in (0, n // 2, n - 1):
-            before = [dict(report["mail"]) for report in engine.group.reports]
+            before = [dict(report["messages"]) for report in engine.group.reports]
             dense.clear()
             engine.bfs(source)
-            payload, facts = (sum(report["mail"][kind] - old[kind] for report, old in
+            payload, facts = (sum(report["messages"][kind] - old[kind] for report, old in
                                   zip(engine.group.reports, before, strict=True))
                               for kind in ("payload_bytes", "fact_bytes"))
             want = naive.distances(graph, source)
@@ -205,18 +206,6 @@ def test_bytes_of_few_and_more_workers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, workers: int, dense_arcs: int
 ) -> None:
     check_bytes(tmp_path, monkeypatch, name, workers, dense_arcs)
-
-
-@given(st.dictionaries(st.integers(0, 1 << 40), st.integers(0, 1 << 33), max_size=30), st.integers(0, 1 << 20))
-def test_letters_are_read_as_they_were_written(letters: dict[int, int], first: int) -> None:
-    ids = np.array(sorted(letters), np.int64) + first
-    values = np.array([letters[v] for v in sorted(letters)], np.int64)
-    out = np.empty(20 * len(ids), np.uint8)
-    size = async_bfs_kernels.write_letters(ids, values, first, out)
-    found = np.empty(size, np.int64), np.empty(size, np.int64)
-    count = async_bfs_kernels.read_letters(out[:size], first, *found)
-    assert_array_equal(found[0][:count], ids)
-    assert_array_equal(found[1][:count], values)
 
 
 @given(st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=6), st.sampled_from([1, 1 << 8, 1 << 20, 1 << 33]))

@@ -174,8 +174,8 @@ def test_masks_of_two_ranges_out_of_core(k: int) -> None:
                 mine.begin_push()
                 more = True
                 while more:
-                    more = mine.push()
-                    other.receive(*mine.outgoing())
+                    vertices, masks, more = mine.push()
+                    other.receive(vertices, masks)
                     rounds += 1
             alive = ranks[0].end_level(level)[1] | ranks[1].end_level(level)[1]
             bits = np.unpackbits(alive.view(np.uint8), bitorder="little")[:k]

@@ -53,18 +53,18 @@ def apart(graph: naive.Graph, by: int = APART) -> naive.Graph:
 
 @contextmanager
 def engine_on_workers(path: Path, workers: int, *, processes: bool = True, **more: Any) -> Iterator[Any]:
-    """A DaskEngine on the store over so many workers. more : fields of PartSpec."""
+    """A DaskEngine on the store over so many workers. more : fields of RankSpec."""
     from emdiam.dask.engine import DaskEngine
-    from emdiam.dask.plan import PartSpec
+    from emdiam.dask.plan import RankSpec
     from emdiam.dask.ranges import balanced_ranges
-    from emdiam.dask.rank_group import Group, chosen_workers
+    from emdiam.dask.rank_group import RankGroup, chosen_workers
 
     with open_store(path) as store:
         mine = client(workers, processes)
         options: dict[str, Any] = {"memory_bytes": MEMORY, "threads": 2, **more}
-        spec = PartSpec(str(path), store.digest, balanced_ranges(store, workers), chosen_workers(mine, workers),
+        spec = RankSpec(str(path), store.digest, balanced_ranges(store, workers), chosen_workers(mine, workers),
                         needs_of(store, make_run("pivots")).phases, 1 << 20, **options)
-        group = Group(mine, store, spec)
+        group = RankGroup(mine, store, spec)
         try:
             with open_engine(store, memory_bytes=MEMORY) as local:
                 engine = DaskEngine(store, group, local.plan, lambda: open_engine(store, memory_bytes=MEMORY))
