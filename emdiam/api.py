@@ -14,8 +14,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypedDict, Unpack, cast
 
-from .checkpoints import OPTIONS as CHECKPOINT
-from .checkpoints import CheckpointOptions, chosen_checkpoint
+from .checkpoint.options import OPTIONS as CHECKPOINT
+from .checkpoint.options import CheckpointOptions, chosen_checkpoint
 from .conversion.convert import ConvertOptions, ConvertReport, write_graph
 from .conversion.convert import convert as convert_files
 from .conversion.report import ReorderReport

@@ -20,6 +20,7 @@ PACKAGE = Path(emdiam.__file__).parent
 # Rooms from below to above: a module imports from its own room and from those before it, so that there is no circle.
 ROOMS: tuple[str, ...] = (
     "top",  # errors, units, progress, hashing, the compiler of kernels: what everyone imports
+    "checkpoint",  # the folder of a run that goes on: whose it is, records that last
     "sorting",  # sorting more than fits in memory
     "store",  # the Zarr layout of a graph
     "formats",  # readers of files
@@ -35,7 +36,7 @@ ROOMS: tuple[str, ...] = (
     "methods/exact",  # exact diameters
     "weighted",  # small graphs with weights, in RAM
     "methods/approx",  # bounds and estimates
-    "checkpoint",  # runs that go on
+    "journal",  # what the verbs of an engine gave, so that a run goes on
     "runs",  # a run from its options to its result
     "order",  # numberings of vertices, computed by runs of their own
     "verification",  # certificates, checked by traversals of their own

@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from ..checkpoints import CheckpointOptions, chosen_checkpoint
+from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..errors import NotWritten, StoppedEarly
 from ..progress import Listener
 from . import options

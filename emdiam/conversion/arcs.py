@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from ..checkpoint.records import State
 from ..sorting.merge import merged_from
 from ..sorting.runs import Keys
 from ..sorting.sort import RunSet, SortContext
-from ..state_file import State
 from ..store.writer import StoreWriter
 from .arc_keys import without_flags
 

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 
+from ..checkpoint.records import State
 from ..errors import EmdiamError, InputError
 from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
 from ..sorting.scratch import disk_full_is_said
 from ..sorting.sort import SortContext
-from ..state_file import State
 from ..store.layout import StoreRecord
 from .intake import DeclaredIntake, Intake, Numbering
 from .intake_ints import IntIntake
@@ -33,7 +33,7 @@ class Conversion(StoreWriting[ConvertReport]):
         self._numbering: Numbering | None = None
         self._salt, self._was_read = 0, False
         checkpoint = context.safe.checkpoint
-        if checkpoint is not None and self._resumed is None and checkpoint.asked_to_resume:
+        if checkpoint is not None and self._resumed is None and checkpoint.options.resume:
             self._notes.append("there was no checkpoint to go on from; it began anew")
 
     def _work_state(self) -> State:

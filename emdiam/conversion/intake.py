@@ -17,11 +17,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
 from ..sorting.runs import Keys
 from ..sorting.sort import SortContext
-from ..state_file import State
 from ..store.writer import StoreWriter
 from .arc_keys import BLOCK
 from .pack import ArcSorter

@@ -13,12 +13,12 @@ from itertools import islice
 
 import numpy as np
 
+from ..checkpoint.records import State
 from ..formats.source import EdgeBatch
 from ..sorting.merge import fewer_runs
 from ..sorting.presence import Presence, Ranks
 from ..sorting.runs import DiskRun, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext
-from ..state_file import State
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
 from .arc_keys import FLAG_BITS, pairs_of, put_both_directions

@@ -14,11 +14,11 @@ from dataclasses import replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch
 from ..sorting.merge import fewer_runs, merged
 from ..sorting.sort import KeySorter, SortContext
-from ..state_file import State
 from ..store.writer import StoreWriter
 from .intake import Numbering, Tally, without_loops
 from .pack import ArcSorter

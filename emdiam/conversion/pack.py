@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ..checkpoint.records import State
 from ..errors import InputError
 from ..sorting.merge import fewer_runs
 from ..sorting.runs import Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext
-from ..state_file import State
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
 from .arc_keys import BLOCK, FLAG_BITS, both_directions, put_both_directions

@@ -18,11 +18,11 @@ from itertools import islice
 import numpy as np
 import numpy.typing as npt
 
+from ..checkpoint.records import State
 from ..sorting.merge import fewer_runs, merged
 from ..sorting.runs import Keys
 from ..sorting.scratch import Scratch, ScratchFile
 from ..sorting.sort import RunSet, SortContext
-from ..state_file import State
 
 _TABLE_BLOCK = 1 << 17
 

@@ -6,11 +6,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
-from ..checkpoints import CheckpointOptions
+from ..checkpoint.options import CheckpointOptions
+from ..checkpoint.records import State
 from ..progress import Listener
 from ..sorting.plan import SortPlan
 from ..sorting.sort import SortStats
-from ..state_file import State
 from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store
 from ..units import MemoryFigures, peak_rss_bytes

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checkpoints import CheckpointOptions
+from ..checkpoint.records import State
 from ..errors import BudgetError, InputError, StoreError
 from ..formats.source import EdgeBatch, EdgeSource
 from ..sorting.checkpoint import Checkpoint
-from ..state_file import State
 from ..store.store import open_store
 from ..units import default_memory_bytes, format_size
 
@@ -22,17 +21,6 @@ from ..units import default_memory_bytes, format_size
 DONE = "done"
 ALREADY_DONE = "it was complete already; nothing was left to do"
 _PINNED_BYTES = 1 << 16
-
-
-def open_checkpoint(
-    options: CheckpointOptions, key: Mapping[str, Any], target: Path, scratch: Path | None
-) -> Checkpoint:
-    """The checkpoint of what `key` describes, the writing of the store `target`. scratch : the folder that the user
-    named for scratch files. Raises what Checkpoint.open does, and InputError where that is not None."""
-    if scratch is not None:
-        raise InputError("with a checkpoint the scratch files lie in its folder", path=scratch,
-                         remedy="leave out --scratch, and name a folder with room by --checkpoint")
-    return Checkpoint.open(options.folder_for(target), key, every_seconds=options.every, resume=options.resume)
 
 
 def input_pins(source: EdgeSource) -> list[list[Any]]:
@@ -89,8 +77,8 @@ def done_before(checkpoint: Checkpoint, target: Path) -> State | None:
 def done_state(report: Mapping[str, Any]) -> State:
     """What is left of a conversion or reordering that is complete, from the dict of its report: enough to
     report it again."""
-    told = dict(report)
-    return {DONE: told.pop("record")["record_digest"], "memory": report["memory_limit_bytes"], "report": told}
+    rest = dict(report)
+    return {DONE: rest.pop("record")["record_digest"], "memory": report["memory_limit_bytes"], "report": rest}
 
 
 def without_first(batches: Iterator[EdgeBatch], n_pairs: int) -> Iterator[EdgeBatch]:

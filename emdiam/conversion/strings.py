@@ -18,10 +18,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..checkpoint.records import State
 from ..sorting.runs import Keys
 from ..sorting.scratch import ScratchFile
 from ..sorting.sort import SortContext
-from ..state_file import State
 
 TOP_BIT = 1 << 63
 _HASHED_AT_A_TIME = 1 << 15

@@ -13,19 +13,19 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from ..errors import StoreError
+from ..checkpoint.records import State
+from ..errors import InputError, StoreError
 from ..formats.source import SourceInfo
 from ..phases import Meter
 from ..sorting.checkpoint import Checkpoint, SafePoints
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch
 from ..sorting.sort import SortContext
-from ..state_file import State
 from ..store.layout import StoreRecord
 from ..store.writer import StoreWriter
 from ..units import format_size, peak_rss_bytes
 from .report import ConvertOptions, WritingReport
-from .resume import DONE, done_before, done_state, open_checkpoint
+from .resume import DONE, done_before, done_state
 
 _BYTES_PER_TEXT_EDGE = 12
 _SCRATCH_BYTES_PER_KEY = 2.5
@@ -45,7 +45,7 @@ class StoreWriting(ABC, Generic[Report]):
         self._resumed: State | None = None if checkpoint is None else checkpoint.state
         if checkpoint is not None:
             self._notes += checkpoint.notes
-            context.safe.told_by(self._state)
+            context.safe.save_by(self._state)
 
     def write(self, info: SourceInfo) -> Report:
         """Everything to the finished store. info : how many edges to expect. Raises BudgetError where the disk has no
@@ -121,9 +121,9 @@ class StoreWriting(ABC, Generic[Report]):
 
     def _end(self, report: Report) -> Report:
         """Remove the checkpoint, but for its last state if that is to stay."""
-        checkpoint, options = self._context.safe.checkpoint, self._options.checkpoint
+        checkpoint = self._context.safe.checkpoint
         if checkpoint is not None:
-            checkpoint.finish(done_state(asdict(report)), keep=options is not None and options.keep)
+            checkpoint.finish(done_state(asdict(report)))
         return report
 
     def _figures(self) -> dict[str, Any]:
@@ -155,20 +155,24 @@ class StoreWriting(ABC, Generic[Report]):
 
 
 def resumable(
-    report_type: type[Report], target: Path, options: ConvertOptions, key: Callable[[], dict[str, Any]],
+    report_type: type[Report], target: Path, options: ConvertOptions, identity: Callable[[], dict[str, Any]],
     write: Callable[[Checkpoint | None], Report],
 ) -> Report:
     """write(checkpoint), None without options.checkpoint; but the report alone where the checkpoint is that of a store
-    which is complete. key : see Checkpoint.open."""
+    which is complete. identity : see Checkpoint. Raises what `write` and Checkpoint raise, and InputError where a
+    folder for scratch files is named beside a checkpoint."""
     if options.checkpoint is None:
         return write(None)
-    checkpoint = open_checkpoint(options.checkpoint, key(), target, options.scratch)
+    if options.scratch is not None:
+        raise InputError("with a checkpoint the scratch files lie in its folder", path=options.scratch,
+                         remedy="leave out --scratch, and name a folder with room by --checkpoint")
+    checkpoint = Checkpoint(options.checkpoint.folder_for(target), identity(), options.checkpoint)
     try:
         done = done_before(checkpoint, target)
         if done is None:
             return write(checkpoint)
         report = report_type.of_done(done, target)
-        checkpoint.finish(done, keep=options.checkpoint.keep)
+        checkpoint.finish(done)
         return report
     finally:
         checkpoint.release()

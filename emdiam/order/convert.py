@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from ..checkpoints import CheckpointOptions, check_own
+from ..checkpoint.folder import check_names, make_folder
+from ..checkpoint.options import CheckpointOptions
 from ..conversion.convert import ConvertOptions, ConvertReport, check_outputs, convert
 from ..durable import check_name
-from ..sorting.checkpoint import make_folder
 from ..store.claim import claim, remove_stale
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.writer import check_target
@@ -58,7 +58,7 @@ def _resumable(
     check_name(folder)
     steps = [folder / name for name in _STEPS]
     if folder.is_dir():
-        check_own(folder, _STEPS.__contains__)
+        check_names(folder, _STEPS.__contains__)
     else:
         check_target(target, options.force)
         make_folder(folder)

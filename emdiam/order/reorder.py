@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from crc32c import crc32c
 
+from ..checkpoint.records import State
 from ..conversion.convert import check_outputs
 from ..conversion.pack import ArcSorter
 from ..conversion.report import ConvertOptions, ReorderReport
@@ -35,7 +36,6 @@ from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import disk_full_is_said
 from ..sorting.sort import SortContext
-from ..state_file import State
 from ..store.arc_check import ArcCheck
 from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
 from ..store.check import check_ranks
@@ -211,7 +211,7 @@ def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
     new_of = np.empty(store.n_vertices, store.id_dtype)
     checkpoint.scratch.restored(name, checkpoint.file_marks()[name]).read_array(0, new_of)
     if crc32c(new_of.data) != check:
-        raise StoreError("the numbers of the vertices have changed on disk", path=checkpoint.folder,
+        raise StoreError("the numbers of the vertices have changed on disk", path=checkpoint.path,
                          remedy="remove the folder and begin anew")
     return new_of
 

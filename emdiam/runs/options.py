@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..checkpoints import OPTIONS as CHECKPOINT
-from ..checkpoints import chosen_checkpoint
+from ..checkpoint.options import OPTIONS as CHECKPOINT
+from ..checkpoint.options import chosen_checkpoint
 from ..dask.setting import chosen_cluster
 from ..units import available_cores, parse_duration, parse_size
 from .registry import entry_of

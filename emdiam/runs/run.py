@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checkpoints import CheckpointOptions
+from ..checkpoint.options import CheckpointOptions
 from ..dask.setting import OnCluster
 from ..durable import check_file
 from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
@@ -24,7 +24,7 @@ from ..units import peak_rss_bytes
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
-    from ..checkpoint.run import Checkpoint
+    from ..journal.run import Checkpoint
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
         except StoppedEarly as stop:
             raise stop if kept is None else kept.stopped(stop) from None
         if kept is not None:
-            kept.done()
+            kept.finish()
     return result
 
 
@@ -136,7 +136,7 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
     if selected.device is not None:
         raise InputError("traversals on a GPU leave no checkpoint",
                          remedy="leave the options of checkpoints out, or compute with --device cpu")
-    from ..checkpoint.run import checkpointed, run_identity
+    from ..journal.run import checkpointed, run_identity
 
     limits = run.options.limits
     asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
@@ -178,7 +178,7 @@ def _solve(
                 raise (with_budget(error, engine.plan, run.threads) if here else error) from None
             _complete(result, run, engine, compile_seconds() - compiled, selected)
             if kept is not None:
-                result.details["checkpoint"] = kept.told()
+                result.details["checkpoint"] = kept.details()
             return result
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None

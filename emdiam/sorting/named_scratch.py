@@ -8,20 +8,14 @@ knows. They count as scratch as long as they lie there.
 from __future__ import annotations
 
 import os
-import re
 from pathlib import Path
 
+from ..checkpoint.folder import SCRATCH
 from .scratch import Scratch, ScratchFile, checksum, disk_full_is_said
 
 # Bytes of a file, and the checksum of them; a list, as JSON has it.
 Mark = list[int]
 _PIECE = 1 << 20
-_NAME = re.compile(r"(\d{6,})\.scratch")
-
-
-def is_scratch_name(name: str) -> bool:
-    """Whether a file of this name is a named scratch file."""
-    return _NAME.fullmatch(name) is not None
 
 
 def check_of(path: Path, size: int) -> int:
@@ -42,7 +36,7 @@ class NamedScratch(Scratch):
     def __init__(self, folder: Path, target: Path) -> None:
         super().__init__(folder, target)
         self._sizes = {path.name: path.stat().st_size for path in self.folder.iterdir()
-                       if is_scratch_name(path.name)}
+                       if SCRATCH.fullmatch(path.name)}
         self._next = 1 + max((int(name.split(".")[0]) for name in self._sizes), default=0)
         self._by_name: dict[str, ScratchFile] = {}
         self.grew(sum(self._sizes.values()))

@@ -13,7 +13,7 @@ from threading import Lock
 import numpy as np
 import numpy.typing as npt
 
-from ..state_file import State
+from ..checkpoint.records import State
 from .runs import Keys
 
 _BLOCK = 1 << 15

@@ -14,8 +14,8 @@ from queue import Empty, SimpleQueue
 
 import numpy as np
 
+from ..checkpoint.records import State
 from ..phases import Meter
-from ..state_file import State
 from .checkpoint import SafePoints
 from .named_scratch import NamedScratch
 from .plan import SortPlan

@@ -6,7 +6,7 @@ import threading
 
 import numpy as np
 
-from ..state_file import State
+from ..checkpoint.records import State
 from .arc_runs import ArcRun
 from .check import Fingerprints, not_ascending, one_way_only
 from .store import Store

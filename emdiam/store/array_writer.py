@@ -17,9 +17,9 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ..checkpoint.records import State
 from ..durable import sync_path
 from ..errors import StoreError
-from ..state_file import State
 from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
 from .shards import end_bytes, pack_index, seal_digest, seal_of
 

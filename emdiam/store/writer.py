@@ -18,9 +18,9 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpoint.records import State
 from ..durable import check_name, sync_path
 from ..errors import InputError, StoreError
-from ..state_file import State
 from .array_writer import ArrayWriter
 from .claim import claim, remove_stale
 from .codec import ChunkCodec

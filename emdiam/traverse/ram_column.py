@@ -59,6 +59,10 @@ class RamColumn(Column):
         """See Column; a view."""
         return self._values[start:stop]
 
+    def set_part(self, start: int, values: np.ndarray) -> None:
+        """Overwrite the values from `start` on with values of this dtype."""
+        self._values[start : start + len(values)] = values
+
     def raw(self) -> np.ndarray:
         """See Column; the vector itself."""
         return self._values

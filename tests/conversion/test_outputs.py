@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from emdiam import reorder
-from emdiam.checkpoints import CheckpointOptions
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, convert, write_graph
 from emdiam.errors import BudgetError, InputError
 from emdiam.formats.source import EdgeBatch, SourceInfo

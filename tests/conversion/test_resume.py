@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from emdiam.checkpoints import CheckpointOptions
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
 from emdiam.conversion.resume import DONE
 from emdiam.formats.source import SourceInfo
@@ -211,7 +211,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from emdiam.conversion.convert import ConvertOptions, write_graph
-from emdiam.checkpoints import CheckpointOptions
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.formats.source import SourceInfo
 from tests.helpers.convert_twin import ListSource
 from tests.conversion.test_stages import SMALL, random_pairs

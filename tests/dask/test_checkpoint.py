@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from emdiam.checkpoint.engine import JournalEngine
 from emdiam.checkpoint.folder import Folder
-from emdiam.checkpoint.partial_traversal import Halves
-from emdiam.checkpoint.ram_state import RamState
-from emdiam.checkpoint.run import run_facts
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.errors import StoppedEarly
+from emdiam.journal.engine import JournalEngine
+from emdiam.journal.run import run_facts
+from emdiam.journal.vertex_state import RamState
 from emdiam.runs.opening import open_engine
 from emdiam.runs.registry import METHODS, method_options
 from emdiam.store.store import open_store
@@ -48,15 +48,15 @@ def answer(engine: Any, run: str) -> dict[str, Any]:
 @contextmanager
 def kept(bare: Any, folder: Path, stop: int | None = None) -> Iterator[Any]:
     """`bare` over the journal in `folder`; Planted after record number `stop` of this run."""
-    from emdiam.checkpoint.worker_state import WorkerState
+    from emdiam.journal.worker_state import WorkerState
 
     state = WorkerState(bare) if hasattr(bare, "group") else RamState(bare)
-    opened = Folder(folder)
+    opened = Folder(folder, options=CheckpointOptions(every=1e9, resume=True))
     try:
         journal = CountingJournal(opened, stop, before=False)
         facts = run_facts(bare)
         try:
-            yield JournalEngine(bare, state, journal, Halves(opened), 1e9, facts)
+            yield JournalEngine(bare, state, journal, opened, facts)
         finally:
             journal.close()
     finally:
@@ -77,7 +77,7 @@ def test_a_run_goes_on_wherever(run: str, tmp_path: Path) -> None:
                 answer(over, run)
         with engine_of(path, then) as engine, kept(engine, folder) as over:
             assert answer(over, run) == want
-            assert over._book.n_kept == 4 + i
+            assert over.journal.n_before == 4 + i
 
 
 @pytest.mark.slow
@@ -103,5 +103,5 @@ def test_a_lost_run_leaves_what_it_had(tmp_path: Path, monkeypatch: pytest.Monke
         assert found.lower <= want["lower"] == want["upper"] <= found.upper and stop.value.exit_code == 3
     monkeypatch.undo()
     with engine_of(path, 2) as engine, kept(engine, folder) as over:
-        assert over._book.n_kept > 0
+        assert over.journal.n_before > 0
         assert answer(over, "pivots") == want

@@ -6,10 +6,10 @@ import inspect
 
 import pytest
 
-from emdiam.checkpoint.engine import JournalEngine
 from emdiam.engine import interface
 from emdiam.engine.cpu import CpuEngine
 from emdiam.gpu.engine import GpuEngine
+from emdiam.journal.engine import JournalEngine
 
 CAPABILITIES = [one for one in interface.Engine.__mro__ if one.__module__ == interface.__name__]
 VERBS = {name for one in CAPABILITIES for name, member in vars(one).items()

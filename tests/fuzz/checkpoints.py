@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.checkpoints import CheckpointOptions
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.progress import Event
 from tests.fuzz.bases import good_stores
 from tests.fuzz.kinds import Attack

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.checkpoints import CheckpointOptions
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.order.registry import ORDERS
 from emdiam.progress import Listener
 from emdiam.runs.registry import METHODS as REGISTRY

@@ -7,12 +7,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from emdiam.checkpoint.engine import JournalEngine
 from emdiam.checkpoint.folder import Folder
-from emdiam.checkpoint.journal import Journal
-from emdiam.checkpoint.partial_traversal import Halves
-from emdiam.checkpoint.ram_state import RamState
-from emdiam.checkpoint.run import run_facts
+from emdiam.checkpoint.options import CheckpointOptions
+from emdiam.journal.engine import JournalEngine
+from emdiam.journal.journal import Journal
+from emdiam.journal.run import run_facts
+from emdiam.journal.vertex_state import RamState
 from emdiam.runs.registry import METHODS, method_options
 
 # name -> method, options, chosen so that every verb is used by some.
@@ -48,17 +48,18 @@ class CountingJournal(Journal):
             raise Planted
 
 
-class CountingHalves(Halves):
-    """Half-done traversals; the run ends after number `stop` of them was kept."""
+class CountingFolder(Folder):
+    """A folder that ends the run after its state number `stop` was saved."""
 
     stop: int | None = None
-    saved = 0
+    n_saved = 0
 
-    def save(self, *arguments: Any) -> None:
-        super().save(*arguments)
-        self.saved += 1
-        if self.saved == self.stop:
+    def save(self, *arguments: Any) -> int:
+        number = super().save(*arguments)
+        self.n_saved += 1
+        if self.n_saved == self.stop:
             raise Planted
+        return number
 
 
 def comparable(result: Any) -> dict[str, Any]:
@@ -75,7 +76,7 @@ def comparable(result: Any) -> dict[str, Any]:
 class Kept:
     """A folder of a checkpoint, and runs of one method on `engine` over it.
 
-    journal, halves, engine : those of the last run."""
+    journal, damage, engine : those of the last run."""
 
     def __init__(self, engine: Any, path: Path, run: str, every: float = 1e9) -> None:
         self._bare, self._path, self._every = engine, path, every
@@ -89,14 +90,12 @@ class Kept:
     def run(self, stop: int | None = None, before: bool = True, half: int | None = None) -> dict[str, Any]:
         """The result over the journal; Planted where it is told to stop."""
         self._bare.core.bias, self._bare.core.thin = 1.0, False  # as in a new process
-        folder = Folder(self._path)
+        every = self._every if half is not None else 1e9
+        folder = CountingFolder(self._path, options=CheckpointOptions(every=every, resume=True))
+        folder.stop = half
         try:
-            self.journal = CountingJournal(folder, stop, before)
-            self.halves = CountingHalves(folder)
-            self.halves.stop = half
-            facts = run_facts(self._bare)
-            every = self._every if half is not None else 1e9
-            self.engine = JournalEngine(self._bare, RamState(self._bare), self.journal, self.halves, every, facts)
+            self.journal, self.damage = CountingJournal(folder, stop, before), folder.damage
+            self.engine = JournalEngine(self._bare, RamState(self._bare), self.journal, folder, run_facts(self._bare))
             try:
                 return self._on(self.engine)
             finally:

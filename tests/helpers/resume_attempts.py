@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from emdiam.checkpoints import CheckpointOptions
+from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, write_graph
 from emdiam.formats.source import SourceInfo
 from emdiam.sorting.checkpoint import Checkpoint

@@ -16,8 +16,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.checkpoint.folder import Folder
-from emdiam.checkpoint.journal import Journal
 from emdiam.errors import InputError
+from emdiam.journal.journal import Journal
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import RUNS, Kept, Planted
 from tests.helpers.small_engine import engines
@@ -55,7 +55,7 @@ def test_a_run_that_stops_at_any_verb_goes_on_to_the_same_result(engine: Any, ru
     kept = Kept(engine, tmp_path / "whole", run)
     whole = kept.run()
     total = kept.journal.written
-    assert kept.journal.n_kept == 0 and total >= 2
+    assert kept.journal.n_before == 0 and total >= 2
     assert kept.run() == whole and kept.journal.written == 0  # all of it from the journal
     stops = sorted({1, total, *np.linspace(1, total, MOST_STOPS).astype(int).tolist()})
     for stop in stops:
@@ -63,10 +63,10 @@ def test_a_run_that_stops_at_any_verb_goes_on_to_the_same_result(engine: Any, ru
         with pytest.raises(Planted):
             kept.run(stop, before=stop % 2 == 0)
         assert kept.run() == whole
-        assert kept.journal.n_kept == stop - (stop % 2 == 0)
+        assert kept.journal.n_before == stop - (stop % 2 == 0)
         if run == "pivots":
             continue  # what is cheaper by the clock may differ once the run is live
-        assert kept.journal.written == total - kept.journal.n_kept
+        assert kept.journal.written == total - kept.journal.n_before
 
 
 def test_a_checkpoint_changes_no_result(engine: Any, tmp_path: Path) -> None:
@@ -163,10 +163,9 @@ def stopped(tmp_path: Path) -> Iterator[tuple[Kept, Path, dict[str, Any]]]:
 def kept_records(folder: Path) -> tuple[int, str | None]:
     opened = Folder(folder)
     journal = Journal(opened)
-    found = journal.n_kept, journal.cut
     journal.close()
     opened.close()
-    return found
+    return journal.n_before, "; ".join(opened.damage) or None
 
 
 def test_a_torn_tail_costs_the_last_record_alone(stopped: tuple[Kept, Path, dict[str, Any]]) -> None:
@@ -187,7 +186,7 @@ def test_a_torn_tail_costs_the_last_record_alone(stopped: tuple[Kept, Path, dict
         begin = size
     assert begin < len(last) and len(lengths) <= 2  # cut to a whole record wherever it was torn
     journal.write_bytes(data[:begin])
-    assert kept.run() == want and kept.journal.n_kept == 5
+    assert kept.run() == want and kept.journal.n_before == 5
 
 
 def test_a_flipped_byte_anywhere_costs_what_follows_it(stopped: tuple[Kept, Path, dict[str, Any]]) -> None:
@@ -204,7 +203,7 @@ def test_a_flipped_byte_anywhere_costs_what_follows_it(stopped: tuple[Kept, Path
         if at % 91 == 0:
             journal.write_bytes(damaged)
             assert kept.run() == want
-            assert kept.journal.n_kept == count
+            assert kept.journal.n_before == count
     assert counts == sorted(counts) and set(counts) == set(range(6))
 
 
@@ -221,7 +220,7 @@ def test_records_are_waited_for_on_disk_now_and_then(
 ) -> None:
     waits: list[int] = []
     monkeypatch.setattr(os, "fsync", waits.append)
-    monkeypatch.setattr("emdiam.checkpoint.journal.SYNC_SECONDS", seconds)
+    monkeypatch.setattr("emdiam.journal.journal.SYNC_SECONDS", seconds)
     with engines() as make:
         kept = Kept(make(tangle()), tmp_path / "kept", "fdiam")
         with pytest.raises(Planted):

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from ..checkpoint.folder import JOURNAL, Folder
+from ..checkpoint.records import FrameFile, Record, RecordWriter, records
 from ..errors import InputError
-from .folder import JOURNAL, Folder
-from .frames import FrameFile
-from .records import Record, RecordWriter, records, warm_up
 
 CLOCK = "clock"
 _SHOWN = 8
@@ -27,7 +26,7 @@ _SHOWN = 8
 SYNC_SECONDS = 0.5
 
 
-def told(values: np.ndarray | None) -> Any:
+def argument(values: np.ndarray | None) -> Any:
     """An array as an argument: itself if it is short, else its length and a digest of its bytes."""
     if values is None:
         return None
@@ -41,23 +40,22 @@ class Journal:
     """The journal in a folder. What of it is damaged is cut off. Raises OSError, and InputError for that of
     another run.
 
-    n_records : verbs that it answered or took so far. n_kept : those it had at the start. cut : a clause
-    about what was cut off, or None. replaying : it still answers.
+    n_records : verbs that it answered or took so far. n_before : those it had at the start.
     """
 
     def __init__(self, folder: Folder) -> None:
-        warm_up()
+        self._folder = folder
         self._file = FrameFile(folder.path / JOURNAL, folder.owner)
-        self.n_records = self.n_kept = self.bytes_at_start = 0
+        self.n_records = self.n_before = 0
         end, last = self._file.begin, 0.0
         for record in records(self._file):
-            self.n_kept += record.head["verb"] != CLOCK
+            self.n_before += record.head["verb"] != CLOCK
             last = record.head[CLOCK]
             end = record.after
         lost = self._file.size - end.offset
-        self.cut = f"{lost:,} bytes at its end were damaged or not finished" if lost > 0 else None
+        if lost > 0:
+            folder.damage.append(f"{lost:,} bytes at its end were damaged or not finished")
         self._file.cut(end)
-        self.bytes_at_start = end.offset
         self._offset = last - time.perf_counter()
         self._synced = last
         self._again = records(self._file)
@@ -78,7 +76,8 @@ class Journal:
         if self._next is not None:
             return float(self._take(CLOCK, None).head["value"])
         now = self.now()
-        RecordWriter(self._file).commit({"verb": CLOCK, "args": None, "value": now, CLOCK: now}, sync=False)
+        with self.writing() as writer:
+            writer.commit({"verb": CLOCK, "args": None, "value": now, CLOCK: now}, sync=False)
         return now
 
     def answer(self, verb: str, args: Any) -> Record | None:
@@ -104,17 +103,14 @@ class Journal:
     @contextmanager
     def writing(self) -> Iterator[RecordWriter]:
         """A writer for the next record; it is dropped if something fails before it is finished. Raises
-        InputError where the disk is full."""
+        BudgetError where the disk is full."""
         writer = RecordWriter(self._file)
-        try:
-            yield writer
-        except OSError as error:
-            writer.abort()
-            raise InputError(f"the checkpoint cannot be written ({error.strerror})",
-                             remedy="give --checkpoint a folder with room, and --resume") from None
-        except BaseException:
-            writer.abort()
-            raise
+        with self._folder.writing():
+            try:
+                yield writer
+            except BaseException:
+                writer.abort()
+                raise
 
     def finish(self, writer: RecordWriter, head: dict[str, Any]) -> None:
         """Make the writer's record last."""

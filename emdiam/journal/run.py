@@ -8,20 +8,17 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .._version import __version__
-from ..checkpoints import CheckpointOptions, check_resumed
+from ..checkpoint.folder import Folder, identity_digest
+from ..checkpoint.options import CheckpointOptions
 from ..engine.cpu import CpuEngine
-from ..errors import BudgetError, InputError, StoppedEarly
+from ..errors import BudgetError, StoppedEarly
 from ..methods.exact.result import Result
 from ..progress import Event, Listener
 from ..store.store import Store
 from ..units import format_size, scratch_folder
 from .engine import JournalEngine
-from .folder import Folder, check_same, identity_digest
 from .journal import Journal
-from .partial_traversal import Halves
-from .ram_state import RamState
-from .vertex_state import VertexState
+from .vertex_state import RamState, VertexState
 
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
@@ -35,11 +32,11 @@ _PLAIN = (str, int, float, bool, type(None))
 
 
 def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, Any]) -> dict[str, Any]:
-    """What makes a run another one: version, store, method and options. options : a MethodOptions. limits :
-    those beside the time."""
-    own = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _FREE}
-    told = {name: value if isinstance(value, _PLAIN) else str(value) for name, value in {**own, **limits}.items()}
-    return {"version": __version__, "store_digest": store.digest, "method": method, **told}
+    """What makes a run another one: store, method and options. options : a MethodOptions. limits : those beside the
+    time."""
+    chosen = {field.name: getattr(options, field.name) for field in fields(options) if field.name not in _FREE}
+    values = {name: value if isinstance(value, _PLAIN) else str(value) for name, value in {**chosen, **limits}.items()}
+    return {"store_digest": store.digest, "method": method, **values}
 
 
 def run_facts(engine: CpuEngine | DaskEngine) -> dict[str, Any]:
@@ -50,34 +47,20 @@ def run_facts(engine: CpuEngine | DaskEngine) -> dict[str, Any]:
 def default_folder(store: Store, identity: Mapping[str, Any], scratch: str | Path | None) -> Path:
     """Where a checkpoint is that has no folder of its own."""
     name = Path(str(store.path)).name or "store"
-    return Path(scratch_folder(scratch)) / f"emdiam-{name}-{identity_digest(dict(identity))}.checkpoint"
+    return Path(scratch_folder(scratch)) / f"emdiam-{name}-{identity_digest(identity)}.checkpoint"
 
 
 class Checkpoint:
-    """The checkpoint of the run `identity` in the folder at `path`; `attach` it to an engine.
-
-    Raises InputError where another run is at work, has left its checkpoint, or `options` do not ask to go on
-    with what is there.
-    """
+    """The checkpoint of the run `identity` in the folder at `path`; `attach` it to an engine. Raises InputError as
+    Folder."""
 
     def __init__(self, path: Path, identity: dict[str, Any], options: CheckpointOptions) -> None:
-        self.path, self._identity, self._options = path, identity, options
-        try:
-            self._folder = Folder(path)
-        except OSError as error:
-            raise InputError(f"the checkpoint cannot be kept here ({error.strerror})", path=path,
-                             remedy="give --checkpoint another folder") from None
-        self._facts: dict[str, Any] | None = None
+        self.path = path
+        self._folder = Folder(path, identity, options)
         self._engine: JournalEngine | None = None
         try:
-            found = self._folder.manifest()
-            if found is not None:
-                check_resumed(path, options.resume)
-                check_same(path, found["identity"], identity)
-                self._facts = found["facts"]
-            else:
-                self._folder.begin(identity)
-            self._journal, self._halves = Journal(self._folder), Halves(self._folder)
+            self._folder.begin(self._folder.facts or {})
+            self._journal = Journal(self._folder)
         except BaseException:
             self._folder.close()
             raise
@@ -88,54 +71,51 @@ class Checkpoint:
         if self._engine is not None:  # its records are answers now
             self._journal.close()
             self._journal = Journal(self._folder)
-        if not self._facts:
-            self._facts = run_facts(engine)
-            self._folder.write_manifest(self._identity, self._facts)
-        missing = max(int(self._facts[name]) - has for name, has in run_facts(engine).items()
+        facts = self._folder.facts or run_facts(engine)
+        self._folder.begin(facts)
+        missing = max(int(facts[name]) - has for name, has in run_facts(engine).items()
                       if name in ("pool_bytes", "room_bytes")) - POOL_JITTER
         if missing > 0:
             raise BudgetError(f"the run that left this checkpoint had {format_size(missing)} more memory beside the"
                               " vertex state", path=self.path, remedy="give --memory as it was, or more")
-        if progress is not None and self._journal.n_kept:
-            progress(Event("resume", self._journal.n_kept, self._journal.n_kept, "traversals", self.told(), True))
+        n_before = self._journal.n_before
+        if progress is not None and n_before:
+            progress(Event("resume", n_before, n_before, "traversals", self.details(), True))
         if isinstance(engine, CpuEngine):
             state: VertexState = RamState(engine)
         else:
             from .worker_state import WorkerState
 
             state = WorkerState(engine)
-        self._engine = JournalEngine(engine, state, self._journal, self._halves, self._options.every, self._facts)
+        self._engine = JournalEngine(engine, state, self._journal, self._folder, facts)
         return self._engine
 
-    @property
-    def n_records(self) -> int:
-        """Passes over edges that it has."""
-        return max(self._journal.n_kept, self._journal.n_records)
-
-    def told(self) -> dict[str, Any]:
+    def details(self) -> dict[str, Any]:
         """For Result.details: the folder; passes over edges that were answered from it; whether one under
         way was taken up inside; bytes; what was damaged."""
         inside = self._engine is not None and self._engine.resumed_inside
-        cut = "; ".join(clause for clause in (self._journal.cut, self._halves.cut) if clause)
-        return {"folder": str(self.path), "resumed": self._journal.n_kept, "resumed_inside": inside,
-                "bytes": self._journal.nbytes, "damaged": cut or None}
+        return {"folder": str(self.path), "resumed": self._journal.n_before, "resumed_inside": inside,
+                "bytes": self._journal.nbytes, "damaged": "; ".join(dict.fromkeys(self._folder.damage)) or None}
+
+    def _has_records(self) -> bool:
+        return max(self._journal.n_before, self._journal.n_records) > 0
 
     def stopped(self, stop: StoppedEarly) -> StoppedEarly:
         """The same, with a clause on how to go on, if there is something to go on from."""
-        if not self.n_records:
+        if not self._has_records():
             return stop
         if isinstance(stop.result, Result):
-            stop.result.details["checkpoint"] = self.told()
+            stop.result.details["checkpoint"] = self.details()
         return StoppedEarly(f"{stop}; the same command with --resume goes on from {self.path}", stop.result)
 
-    def done(self) -> None:
-        """The run has ended well: remove the folder, unless it is to be kept."""
-        if not self._options.keep:
+    def finish(self) -> None:
+        """The run has ended well: remove the folder, unless it is to stay."""
+        if not self._folder.options.keep:
             self._folder.remove()
 
     def close(self) -> None:
         """Let go of it; one without a record is removed."""
-        if self._folder.path.exists() and not self.n_records:
+        if self.path.exists() and not self._has_records():
             self._folder.remove()
         self._journal.close()
         self._folder.close()
@@ -146,9 +126,9 @@ def checkpointed(
     store: Store, identity: dict[str, Any], options: CheckpointOptions, scratch: str | Path | None
 ) -> Iterator[Checkpoint]:
     """The checkpoint of a run on `store`, open. scratch : where it is if `options` do not say. Raises
-    InputError as Checkpoint."""
-    kept = Checkpoint(options.folder or default_folder(store, identity, scratch), identity, options)
+    InputError as Folder."""
+    checkpoint = Checkpoint(options.folder or default_folder(store, identity, scratch), identity, options)
     try:
-        yield kept
+        yield checkpoint
     finally:
-        kept.close()
+        checkpoint.close()

@@ -1,20 +1,13 @@
-"""What all checkpoints share, of runs and of conversions: their options, and the claim of a folder.
-
-No heavy imports, since the command line reads this. What lies in the folder: checkpoint/folder.py and
-sorting/checkpoint.py.
-"""
+"""The options of checkpoints, of runs and of conversions. No heavy imports, since the command line reads this."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .durable import lock_folder
-from .errors import InputError
-from .units import parse_duration
+from ..units import parse_duration
 
 EVERY_SECONDS = 300.0
 _BESIDE = ".resume"
@@ -55,24 +48,3 @@ def chosen_checkpoint(given: Mapping[str, Any]) -> CheckpointOptions | None:
         return None
     return CheckpointOptions(None if folder is None else Path(folder),
                              EVERY_SECONDS if every is None else parse_duration(every), resume, keep)
-
-
-def lock_checkpoint(folder: Path) -> int:
-    """A lock on the folder of a checkpoint, see lock_folder. Raises InputError if somebody has it."""
-    return lock_folder(folder, "another run keeps its checkpoint here now",
-                       "wait for it or give --checkpoint another folder")
-
-
-def check_own(folder: Path, own: Callable[[str], bool]) -> None:
-    """Raises InputError if something lies in the folder whose name is not one of a checkpoint's `own`."""
-    foreign = sorted(name for name in os.listdir(folder) if not own(name))
-    if foreign:
-        raise InputError("this folder is not a checkpoint", path=folder, text=foreign[0],
-                         remedy="give --checkpoint an empty or a new one")
-
-
-def check_resumed(folder: Path, resume: bool) -> None:
-    """Raises InputError unless what the folder has is to be gone on from."""
-    if not resume:
-        raise InputError("there is the checkpoint of a run here already", path=folder,
-                         remedy="go on with --resume, or delete the folder to begin again")

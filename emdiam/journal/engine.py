@@ -1,0 +1,356 @@
+"""The engine that writes what its verbs give to a journal, and answers from it: the same whatever engine is under it.
+
+Verbs that pass over edges are answered from the journal or done and written to it, with the columns that
+they wrote. All others (columns, degrees, ranks, rows, paths, trees in RAM) are done again. The bitmap of
+reached vertices is written with each BFS, since Winnow and components look at it. Counters go on where they stood:
+each record has what its verb cost. A traversal under way is saved now and then as a state of the folder. Where vertex
+state lives is said by a VertexState.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import Lock
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..checkpoint.folder import DamagedError, Folder
+from ..checkpoint.records import Record, RecordWriter
+from ..engine.cpu import CpuEngine, CpuForest
+from ..traverse.bfs import Traversal
+from ..traverse.clusters import Labels
+from ..traverse.columns import Column
+from ..traverse.components import Components
+from ..traverse.level_window_batch import MOST_STRIPS
+from ..traverse.ram_column import RamColumn
+from ..traverse.spanning import SpanningForest
+from ..traverse.tree_refinement import TreeRefinement
+from .journal import Journal, argument
+from .vertex_state import RamState, VertexState
+
+# Writes the arrays of a verb's result, and returns the rest (for JSON); makes the result of a record and that rest.
+Write = Callable[[RecordWriter, Any], Any]
+Read = Callable[[Record, Any], Any]
+Push = Callable[[np.ndarray], None]
+# Verbs whose results are vertex state that not every engine hands out.
+_LABELS = {"components", "grow_clusters", "restart"}
+_ARCS, _LEAST_ARC_BYTES = "arcs", 1 << 20
+
+
+class Resumable(Protocol):
+    """A traversal that can be put down between two steps, and be taken up by a new one of the same arguments."""
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        """Scalars (for JSON) and arrays, 1-D, which are views."""
+        ...
+
+    def restore(self, scalars: dict[str, Any], read: Any) -> None:
+        """Take over what `state` gave. read(name, out=None) gives an array, into `out` if given."""
+        ...
+
+
+class JournalEngine:
+    """The verbs of `engine`, answered from `journal` as far as it goes; see emdiam.engine.interface.Engine.
+
+    engine : of the CPU or over workers; its reporter measures time by the journal from here on. state : its vertex
+    state. folder : where traversals under way are saved. facts : what methods see of the plan (run_facts), that of the
+    run which began the journal. resumed_inside : whether one under way was taken up.
+    """
+
+    def __init__(
+        self, engine: Any, state: VertexState, journal: Journal, folder: Folder, facts: Mapping[str, Any]
+    ) -> None:
+        self.engine, self.store, self.reporter = engine, engine.store, engine.reporter
+        self.load_seconds, self.plan, self.details = engine.load_seconds, engine.plan, engine.details
+        self.facts = replace(engine.facts, **facts)
+        self.reporter.use_clock(journal.clock)
+        # What reads no edges but few rows is done again.
+        self.new_column, self.new_bounds, self.ranks = engine.new_column, engine.new_bounds, engine.ranks
+        self.degrees, self.rows = engine.degrees, engine.rows
+        self.vertices_of_degree, self.highest_degrees = engine.vertices_of_degree, engine.highest_degrees
+        self.follow_chains, self.path_pieces = engine.follow_chains, engine.path_pieces
+        self.all_edges_exist, self.sample_vertices = engine.all_edges_exist, engine.sample_vertices
+        self.journal, self._state, self._folder = journal, state, folder
+        self._begun = self.reporter.stats()
+        self._run: object | None = None
+        self._call: list[Any] = []
+        self.resumed_inside = False
+
+    # -- the journal ----------------------------------------------------------------------------
+    def answered(self, verb: str, args: Any, live: Callable[[], Any], write: Write, read: Read) -> Any:
+        """The result of the verb of this name. args : its arguments, for JSON. live : does it."""
+        record = self.journal.answer(verb, args)
+        unwritten = verb in _LABELS and not self._state.keeps_labels
+        if record is not None:
+            self._state.set_core(record.head["core"])
+            if record.head.get("again") or unwritten:
+                self._run = record  # no other: nothing is taken up or saved
+                return self._rested(live)
+            self.reporter.count(**record.head["counters"])
+            return read(record, record.head["value"])
+        self._begun, self._run, self._call = self.reporter.stats(), None, [verb, args]
+        result = self._rested(live)
+        with self.journal.writing() as writer:
+            self._finish(writer, verb, args, None if unwritten else write(writer, result), again=unwritten)
+        return result
+
+    def _rested(self, live: Callable[[], Any]) -> Any:
+        """Do a verb, which calls at its rests, where it can be put down."""
+        with self._state.resting(self._at_rest):
+            return live()
+
+    def _at_rest(self, run: Resumable) -> None:
+        """The first run of a verb is taken up where it was, and saved now and then. Called between steps."""
+        if self._run is None:
+            self._run = run
+            self._take_up(run)
+        elif run is self._run and self._folder.due:
+            self.journal.sync()
+            scalars, arrays = run.state()
+            self._folder.save({"position": self.journal.n_records, "call": self._call, "scalars": scalars,
+                               "counters": self._cost()}, arrays)
+
+    def _take_up(self, run: Resumable) -> None:
+        """Bring a run to where the newest whole state has it, if that is one of the verb at hand."""
+        for number in self._folder.states():
+            try:
+                with self._folder.state(number) as state:
+                    if [state.head["position"], state.head["call"]] == [self.journal.n_records, self._call]:
+                        run.restore(state.head["scalars"], state.read)
+                        self.reporter.count(**state.head["counters"])
+                        self.resumed_inside = True
+                        return
+            except DamagedError as error:
+                self._folder.damage.append(str(error))
+
+    def _finish(self, writer: RecordWriter, verb: str, args: Any, value: Any, again: bool = False) -> None:
+        """Finish the record of the verb at hand. again : it has no result, and the verb is to be done again."""
+        self.journal.finish(writer, {"verb": verb, "args": args, "value": value, "counters": self._cost(),
+                                     "core": self._state.core(), **({"again": True} if again else {})})
+        self._folder.drop(self._folder.states())
+        self._folder.saved()
+
+    def _cost(self) -> dict[str, float]:
+        """What the verb at hand has cost so far."""
+        return (self.reporter.stats() - self._begun).to_dict()
+
+    # -- traversals -----------------------------------------------------------------------------
+    def bfs(
+        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+        distances: bool = True, profile: bool = False, into: Column | None = None,
+    ) -> Traversal:
+        wanted = None if targets is None else np.fromiter(targets, np.int64)
+
+        def write(writer: RecordWriter, run: Traversal) -> Any:
+            self._state.write_reached(writer)
+            column = into if into is not None else run.distances
+            if column is not None:
+                self._state.write_column(writer, "distances", column)
+            writer.add("profile", np.array(run.level_counts, np.int64))
+            return [run.eccentricity, run.levels, run.n_reached, run.farthest]
+
+        def read(record: Record, value: list[Any]) -> Traversal:
+            self._state.read_reached(record)
+            column = self._state.read_column(record, "distances", into) if distances or into is not None else None
+            complete, levels, reached, farthest = value
+            return Traversal(int(source), complete, levels, reached, farthest, column,
+                             record.read("profile").tolist(), self._state.reached())
+
+        args = [int(source), radius, argument(wanted), distances, profile, into is not None]
+        live = partial(self.engine.bfs, source, radius=radius, targets=wanted, distances=distances, profile=profile,
+                       into=into)
+        result: Traversal = self.answered("bfs", args, live, write, read)
+        return result
+
+    def eccentricities(
+        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+        columns: Sequence[Column] | None = None,
+    ) -> np.ndarray:
+        """See Engine.eccentricities. Each batch has a record of its own, so that no more than one is repeated."""
+        wanted = np.asarray(sources, np.int64)
+        windows = columns is not None and targets is None and self._state.core()[1]
+        size = MOST_STRIPS if windows else self.facts.batch_bits
+        if len(wanted) <= size:
+            return self._journal_batch(wanted, targets, columns)
+        parts = [slice(begin, begin + size) for begin in range(0, len(wanted), size)]
+        return np.concatenate([
+            self._journal_batch(wanted[part], targets, None if columns is None else columns[part]) for part in parts])
+
+    def _journal_batch(
+        self, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None
+    ) -> np.ndarray:
+        """One batch of sources."""
+        def write(writer: RecordWriter, eccentricities: np.ndarray) -> Any:
+            writer.add("eccentricities", eccentricities)
+            for i, column in enumerate(columns or ()):
+                self._state.write_column(writer, f"column {i}", column)
+
+        def read(record: Record, value: Any) -> np.ndarray:
+            for i, column in enumerate(columns or ()):
+                self._state.read_column(record, f"column {i}", column)
+            return record.read("eccentricities")
+
+        args = [argument(sources), argument(targets), columns is not None]
+        live = partial(self.engine.eccentricities, sources, targets=targets, columns=columns)
+        result: np.ndarray = self.answered("eccentricities", args, live, write, read)
+        return result
+
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
+        live = partial(self.engine.spread, seeds, values, limit, bound)
+        if seeds is None:
+            return self.changing("extend", [int(values), int(limit)], live, self._state, bound)
+        args = [argument(np.asarray(seeds)), argument(np.asarray(values)), int(limit)]
+        return self.changing("spread", args, live, self._state, bound)
+
+    def changing(self, verb: str, args: Any, live: Callable[[], int], state: VertexState, column: Column) -> int:
+        """A verb that changes entries of `column`, which is of `state`, and returns a number."""
+        before = {} if self.journal.replaying else state.digests(column)
+
+        def write(writer: RecordWriter, number: int) -> Any:
+            return [int(number), state.write_changes(writer, column, before)]
+
+        def read(record: Record, value: list[Any]) -> int:
+            state.read_changes(record, value[1], column)
+            return int(value[0])
+
+        return int(self.answered(verb, args, live, write, read))
+
+    def components(self, reached: int) -> Components | None:
+        def write(writer: RecordWriter, components: Components | None) -> Any:
+            if components is not None:
+                writer.add("labels", components.labels)
+                writer.add("sizes", components.sizes)
+            return components is not None
+
+        def read(record: Record, others: bool) -> Components | None:
+            if not others:
+                return None
+            return self._state.components(record.read("labels"), record.read("sizes"), reached)
+
+        live = partial(self.engine.components, reached)
+        result: Components | None = self.answered("components", int(reached), live, write, read)
+        return result
+
+    def scan(self, name: str, column: Column, source: int = 0) -> int:
+        verb, args = ("tree_diameter", int(source)) if name == "tree-diameter" else ("scan", name)
+        live = partial(self.engine.scan, name, column, source)
+        return int(self.answered(verb, args, live, lambda writer, number: int(number), lambda record, number: number))
+
+    # -- clusters -------------------------------------------------------------------------------
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        def write(writer: RecordWriter, labels: Labels | None) -> Any:
+            if labels is None:
+                return None
+            writer.add("labels", labels.raw)
+            writer.add("masters", labels.masters)
+            return labels.passes
+
+        def read(record: Record, passes: int | None) -> Labels | None:
+            if passes is None:
+                return None
+            return self._state.clusters(record.read("labels"), record.read("masters"), passes)
+
+        live = partial(self.engine.grow_clusters, masters, most_rounds)
+        labels: Labels | None = self.answered("grow_clusters", [argument(masters), most_rounds], live, write, read)
+        return labels
+
+    def restart(
+        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
+    ) -> bool:
+        def write(writer: RecordWriter, exact: bool) -> Any:
+            writer.add("labels", labels.raw)
+            return [bool(exact), labels.passes]
+
+        def read(record: Record, value: list[Any]) -> bool:
+            record.read("labels", labels.raw)
+            labels.masters, labels.passes = sources, value[1]
+            return bool(value[0])
+
+        args = [argument(base), argument(parts), argument(sources), most_scans]
+        live = partial(self.engine.restart, labels, base, parts, sources, most_scans)
+        return bool(self.answered("restart", args, live, write, read))
+
+    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Push) -> None:
+        """See Engine.condense. The arcs are written if they take less than reading them again would; otherwise the
+        scan is done again."""
+        verb, args = "condense", list[Any](bits)
+        if isinstance(by, np.ndarray):
+            verb, args = "renumbered_arcs", [argument(by), *bits]
+        record = self.journal.answer(verb, args)
+        if record is not None:
+            if record.head["value"]:
+                self.reporter.count(**record.head["counters"])
+                for piece in record.pieces(_ARCS):
+                    push(piece)
+            else:
+                self.engine.condense(by, bits, push)
+            return
+        limit = self.facts.n_arcs * self.store.id_dtype.itemsize // 4 + _LEAST_ARC_BYTES
+        self._begun, self._run = self.reporter.stats(), None
+        with self.journal.writing() as writer:
+            spill = ArcSpill(writer, push, limit)
+            self.engine.condense(by, bits, spill.push)
+            self._finish(writer, verb, args, spill.whole)
+
+    # -- spanning trees -------------------------------------------------------------------------
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> JournalForest:
+        def write(writer: RecordWriter, forest: SpanningForest) -> Any:
+            writer.add("parents", forest.raw)
+            return [forest.n_trees, forest.scans, forest.bytes_read]
+
+        live = partial(self.engine.spanning_forest, key, buffer_bytes)
+        forest: SpanningForest = self.answered(
+            "spanning_forest", [int(key), buffer_bytes], live, write,
+            lambda record, value: SpanningForest(record.read("parents"), *value))
+        return JournalForest(forest.raw, forest.n_trees, forest.scans, forest.bytes_read,
+                             self._state.engine_of_trees(), self)
+
+
+class ArcSpill:
+    """Packed arcs on their way from a scan to a collector: handed on to `push`, from any number of threads, and written
+    to the array "arcs" while they are few.
+
+    limit : bytes on disk, packed; beyond that none is written. whole : all are written.
+    """
+
+    def __init__(self, writer: RecordWriter, push: Push, limit: int) -> None:
+        self._writer, self._push, self._limit, self._lock = writer, push, limit, Lock()
+        self.whole = True
+        writer.add(_ARCS, np.empty(0, np.uint64))
+
+    def push(self, arcs: np.ndarray) -> None:
+        """Take arcs, uint64[k], in any order. Raises OSError where the disk is full."""
+        self._push(arcs)
+        with self._lock:
+            if not self.whole:
+                return
+            self._writer.add(_ARCS, arcs)
+            if self._writer.nbytes > self._limit:
+                self.whole = False
+                self._writer.abort()
+
+
+@dataclass
+class JournalForest(CpuForest):
+    """A forest whose refinement is answered by the engine `over` the journal."""
+
+    over: JournalEngine
+
+    def refine(self) -> TreeRefinement:
+        return JournalTrees(self.engine, self.raw, self.over)
+
+
+class JournalTrees(TreeRefinement):
+    """See TreeRefinement. Each iteration has a record, the parents that were chosen; heights follow from these, and
+    are computed again."""
+
+    def __init__(self, engine: CpuEngine, parents: np.ndarray, over: JournalEngine) -> None:
+        super().__init__(engine.core, parents, engine.rank_array, engine.reporter.heartbeat)
+        self._state, self._over = RamState(engine), over
+
+    def _choose(self) -> int:
+        return self._over.changing("choose parents", self.iterations, super()._choose, self._state,
+                                   RamColumn(self._parents))

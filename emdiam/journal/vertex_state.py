@@ -1,0 +1,167 @@
+"""The vertex state of an engine: how a checkpoint writes it, and takes it back."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..checkpoint.records import PIECE_BYTES, Record, RecordWriter
+from ..engine.cpu import CpuEngine
+from ..errors import InputError
+from ..traverse.clusters import Labels
+from ..traverse.columns import PIECE_ITEMS, Column, digests
+from ..traverse.components import Components
+
+# Digest of each piece of a column, by its number, and by whatever else tells parts of it from each other.
+Digests = Mapping[tuple[Hashable, int], bytes]
+_CHANGED, _REACHED = "changed", "visited"
+
+
+class VertexState(ABC):
+    """The vertex state of `engine`, of the CPU or over workers. Arrays go in pieces of PIECE_BYTES.
+
+    keeps_labels : whether labels of components and clusters are written, which are in RAM then, or their verbs done
+    again.
+    """
+
+    keeps_labels: ClassVar[bool] = False
+
+    def __init__(self, engine: Any) -> None:
+        self.engine = engine
+        self._n_words = (engine.facts.n_vertices + 63) // 64
+
+    # -- what engines differ in -----------------------------------------------------------------
+    @abstractmethod
+    def core(self) -> list[Any]:
+        """[bias, thin] of the engine's core (traverse/core.py): what later verbs choose by."""
+
+    @abstractmethod
+    def set_core(self, facts: list[Any]) -> None:
+        """Take over what `core` gave."""
+
+    @abstractmethod
+    def words(self, start: int, stop: int) -> np.ndarray:
+        """Words start..stop-1 of the bitmap of what the last BFS reached, uint64[k]."""
+
+    @abstractmethod
+    def set_words(self, start: int, words: np.ndarray) -> None:
+        """Overwrite words of that bitmap from `start` on."""
+
+    @abstractmethod
+    def digests(self, column: Column) -> Digests:
+        """What tells later which pieces of PIECE_ITEMS entries have changed."""
+
+    @abstractmethod
+    def engine_of_trees(self) -> CpuEngine:
+        """The engine that trees are refined with."""
+
+    @abstractmethod
+    def reached(self) -> Any:
+        """What the last BFS reached; see Traversal.reached."""
+
+    def components(self, labels: np.ndarray, sizes: np.ndarray, reached: int) -> Components:
+        """What the verb gave. Only where labels are written."""
+        raise TypeError("these labels are not written")
+
+    def clusters(self, values: np.ndarray, masters: np.ndarray, passes: int) -> Labels:
+        """What grow_clusters gave. Only where labels are written."""
+        raise TypeError("these labels are not written")
+
+    def resting(self, at_rest: Callable[[Any], None]) -> AbstractContextManager[None]:
+        """Around a verb: at_rest is called with a traversal between its steps, where it can be put down."""
+        return nullcontext()
+
+    # -- what is written and taken back ---------------------------------------------------------
+    def write_column(self, writer: RecordWriter, name: str, column: Column) -> None:
+        """Write all values of a column to the array `name`."""
+        writer.add(name, np.empty(0, column.dtype))
+        step = PIECE_BYTES // column.dtype.itemsize
+        for start in range(0, len(column), step):
+            writer.add(name, column.part(start, start + step))
+
+    def read_column(self, record: Record, name: str, into: Column | None = None) -> Column:
+        """The column of write_column: `into`, or a new one. Raises InputError if it does not fit."""
+        dtype, length = record.shape(name)
+        column: Any = into if into is not None else self.engine.new_column(int(np.iinfo(dtype).max) - 1)
+        if column.dtype != dtype or len(column) != length:
+            raise InputError(f"the checkpoint has {length:,} values of {dtype} in place of {len(column):,} of "
+                             f"{column.dtype}", remedy="begin again without it")
+        start = 0
+        for piece in record.pieces(name):
+            column.set_part(start, piece)
+            start += len(piece)
+        return column  # type: ignore[no-any-return]
+
+    def write_reached(self, writer: RecordWriter) -> None:
+        """Write the bitmap of what the last BFS reached."""
+        writer.add(_REACHED, np.empty(0, np.uint64))
+        step = PIECE_BYTES // 8
+        for start in range(0, self._n_words, step):
+            writer.add(_REACHED, self.words(start, min(self._n_words, start + step)))
+
+    def read_reached(self, record: Record) -> None:
+        """Take over what write_reached wrote."""
+        start = 0
+        for piece in record.pieces(_REACHED):
+            self.set_words(start, piece)
+            start += len(piece)
+
+    def write_changes(self, writer: RecordWriter, column: Column, before: Digests) -> list[int]:
+        """Write the pieces that changed since `digests`; their numbers."""
+        pieces = sorted({key[1] for key, digest in self.digests(column).items() if before[key] != digest})
+        for i in pieces:
+            writer.add(_CHANGED, column.part(i * PIECE_ITEMS, (i + 1) * PIECE_ITEMS))
+        return pieces
+
+    def read_changes(self, record: Record, pieces: list[int], column: Any) -> None:
+        """Take over what write_changes wrote."""
+        for i, piece in zip(pieces, record.pieces(_CHANGED) if pieces else (), strict=True):
+            column.set_part(i * PIECE_ITEMS, piece)
+
+
+class RamState(VertexState):
+    """That of the CPU engine, in RAM and streamed alike."""
+
+    keeps_labels = True
+    engine: CpuEngine
+
+    def core(self) -> list[Any]:
+        return [self.engine.core.bias, self.engine.core.thin]
+
+    def set_core(self, facts: list[Any]) -> None:
+        self.engine.core.bias, self.engine.core.thin = facts
+
+    def words(self, start: int, stop: int) -> np.ndarray:
+        return self.reached()[start:stop]
+
+    def set_words(self, start: int, words: np.ndarray) -> None:
+        self.reached()[start : start + len(words)] = words
+
+    def digests(self, column: Column) -> Digests:
+        return {(0, i): digest for i, digest in enumerate(digests(column.raw()))}
+
+    def engine_of_trees(self) -> CpuEngine:
+        return self.engine
+
+    def reached(self) -> np.ndarray:
+        return self.engine.core.work.visited
+
+    def components(self, labels: np.ndarray, sizes: np.ndarray, reached: int) -> Components:
+        return Components(self.engine.core, labels, sizes, reached)
+
+    def clusters(self, values: np.ndarray, masters: np.ndarray, passes: int) -> Labels:
+        labels = Labels(self.engine.core, values, masters, self.engine.rank_array)
+        labels.passes = passes
+        return labels
+
+    @contextmanager
+    def resting(self, at_rest: Callable[[Any], None]) -> Iterator[None]:
+        self.engine.core.at_rest = at_rest
+        try:
+            yield
+        finally:
+            self.engine.core.at_rest = None

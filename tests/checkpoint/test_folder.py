@@ -1,0 +1,141 @@
+"""The folder of a checkpoint: what comes back from it, what is damaged, foreign or of another version."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from emdiam.checkpoint.folder import DamagedError, Folder
+from emdiam.checkpoint.options import CheckpointOptions
+from emdiam.checkpoint.records import FrameFile, RecordWriter, arrays_of, state_of
+from emdiam.errors import BudgetError, InputError
+
+
+@pytest.fixture(autouse=True)
+def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No power fails in here."""
+    monkeypatch.setattr(os, "fsync", lambda handle: None)
+
+
+def state_in(path: Path, identity: dict[str, Any] | None, number: int = 1) -> Any:
+    """The state of this number in a folder."""
+    folder = Folder(path, identity)
+    try:
+        with folder.state(number) as record:
+            return state_of(record)
+    finally:
+        folder.close()
+
+
+def saved(path: Path, identity: dict[str, Any], state: dict[str, Any]) -> int:
+    """Save a state in a folder; its number."""
+    folder = Folder(path, identity)
+    try:
+        return folder.save({}, arrays_of(state))
+    finally:
+        folder.close()
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-2**70, 2**70) | st.text()
+    | st.lists(st.integers(0, 2**64 - 1)).map(lambda values: np.array(values, np.uint64))
+    | st.lists(st.integers(-9, 9)).map(lambda values: np.array([values, values], np.int16)),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner), max_leaves=9,
+)
+
+
+def same(a: Any, b: Any) -> bool:
+    if isinstance(a, np.ndarray):
+        return isinstance(b, np.ndarray) and a.dtype == b.dtype and a.shape == b.shape and bool((a == b).all())
+    if isinstance(a, dict):
+        return isinstance(b, dict) and a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(same, a, b))
+    return bool(a == b and type(a) is type(b))
+
+
+@given(st.dictionaries(st.text(), VALUES), st.data())
+def test_a_state_comes_back_and_any_damage_is_noticed(state: dict[str, Any], data: st.DataObject) -> None:
+    with tempfile.TemporaryDirectory() as name:
+        path = Path(name)
+        saved(path, {"run": 1}, state)
+        assert same(state_in(path, {"run": 1}), state)
+        whole = bytearray((path / "state-1").read_bytes())
+        at = data.draw(st.integers(0, len(whole) - 1))
+        (path / "state-1").write_bytes(whole[:at])
+        with pytest.raises(DamagedError):
+            state_in(path, {"run": 1})
+        whole[at] ^= 1 << data.draw(st.integers(0, 7))
+        (path / "state-1").write_bytes(whole)
+        with pytest.raises(DamagedError):
+            state_in(path, {"run": 1})
+
+
+def test_the_newest_two_states_stay(tmp_path: Path) -> None:
+    assert [saved(tmp_path, {}, {"at": i}) for i in range(4)] == [1, 2, 3, 4]
+    assert sorted(os.listdir(tmp_path)) == ["manifest.json", "state-3", "state-4"]
+    assert state_in(tmp_path, {}, 4) == {"at": 3}
+
+
+def test_a_state_of_another_run_is_none(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        saved(tmp_path / name, {"run": name}, {})
+    (tmp_path / "a" / "state-1").replace(tmp_path / "b" / "state-1")
+    with pytest.raises(DamagedError, match="state-1 is of another run"):
+        state_in(tmp_path / "b", {"run": "b"})
+
+
+@pytest.mark.parametrize(("name", "content", "sentence"), [
+    ("manifest.json", '{"format": 2, "identity": {}}', "this version can read \\(format 2\\)"),
+    ("state.7", "", "this version can read \\(state.7 is of an earlier one\\)"),
+    ("half-1", "", "this version can read \\(half-1 is of an earlier one\\)"),
+    ("journal", "", "this version can read \\(it has journal and no manifest.json\\)"),
+    ("state-3", "", "this version can read \\(it has state-3 and no manifest.json\\)"),
+    ("notes.txt", "", "this folder is not a checkpoint: 'notes.txt'"),
+])
+def test_what_an_earlier_version_or_somebody_else_has_left_is_refused(
+    tmp_path: Path, name: str, content: str, sentence: str
+) -> None:
+    (tmp_path / name).write_text(content)
+    with pytest.raises(InputError, match=sentence):
+        Folder(tmp_path, {"run": 1}, CheckpointOptions(resume=True))
+    assert os.listdir(tmp_path) == [name]
+
+
+def test_what_is_left_before_the_first_record_is_no_checkpoint_yet(tmp_path: Path) -> None:
+    for name in ("000001.scratch", "manifest.json.partial", "state-1.partial"):
+        (tmp_path / name).write_text("x")
+    folder = Folder(tmp_path, {"run": 1}, CheckpointOptions(resume=False))
+    folder.remove()
+    folder.close()
+    assert not tmp_path.exists()
+
+
+def test_a_full_disk_leaves_the_states_as_they_were(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    saved(tmp_path, {}, {"at": 1})
+
+    def full(self: FrameFile, kind: int, payload: bytes) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(FrameFile, "append", full)
+        with pytest.raises(BudgetError, match="the checkpoint cannot be written .No space left.*go on with --resume"):
+            saved(tmp_path, {}, {"at": 2})
+    assert sorted(os.listdir(tmp_path)) == ["manifest.json", "state-1"]
+    assert state_in(tmp_path, {}) == {"at": 1}
+
+
+def test_a_record_that_was_dropped_leaves_nothing(tmp_path: Path) -> None:
+    with FrameFile(tmp_path / "frames") as file:
+        writer = RecordWriter(file)
+        writer.add("a", np.arange(9))
+        writer.abort()
+        assert file.size == file.begin.offset
