@@ -19,7 +19,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..runs.registry import APPROXIMATIONS, EXACT
-from .records import ANSWERED, FAILED, OPEN, STOPPED, Bound, Report, Run, Spell, Track, Traversal
+from .records import ANSWERED, FAILED, OPEN, STOPPED, Bound, Report, Run, Spell, Track, Traversal, number
 
 RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
 # Options that a batch adds to every command.
@@ -48,35 +48,29 @@ def _read_one(source: Path, report: Report) -> None:
         if not inside:
             raise InputError(f"this folder has neither {RESULTS} nor {TRADEOFF}", path=source, remedy=_REMEDY)
         source = inside[0]
-    text = _text(source)
-    if source.suffix == ".jsonl":
-        _read_lines(source, text, report)
-        return
     try:
-        data = json.loads(text)
+        text = source.read_text(encoding="utf-8")
+        data = None if source.suffix == ".jsonl" else json.loads(text)
+    except UnicodeDecodeError:
+        raise InputError("this is not a text in UTF-8", path=source, remedy=_REMEDY) from None
+    except OSError as error:
+        raise InputError(error.strerror or str(error), path=source, remedy=_REMEDY) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is not JSON ({error})", path=source, remedy=_REMEDY) from None
     several = data.get("runs") if isinstance(data, dict) else None
-    if isinstance(several, list):
-        report.runs += [_single(f"{source.stem} {i + 1}", one, source) for i, one in enumerate(several)]
+    if source.suffix == ".jsonl":
+        _read_lines(source, text, report)
+    elif isinstance(several, list):
+        report.runs += [_single(f"{source.stem} {i}", one, source) for i, one in enumerate(several, 1)]
     else:
         report.runs.append(_single(source.stem, data, source))
 
 
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise InputError("this is not a text in UTF-8", path=path, remedy=_REMEDY) from None
-    except OSError as error:
-        raise InputError(error.strerror or str(error), path=path, remedy=_REMEDY) from None
-
-
 def _read_lines(source: Path, text: str, report: Report) -> None:
-    """A line a job; of a job that was run again, the last one counts. A last line that was cut off is told."""
+    """A line a job; of a job that was run again, the last one counts. A last line that was cut off is noted."""
     runs: dict[str, Run] = {}
     lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
+    for place, line in enumerate(lines, 1):
         if not line.strip():
             continue
         try:
@@ -84,13 +78,14 @@ def _read_lines(source: Path, text: str, report: Report) -> None:
             if not isinstance(data, dict):
                 raise ValueError("not an object")
         except (ValueError, RecursionError) as error:
-            if number == len(lines) and not text.endswith("\n"):
+            if place == len(lines) and not text.endswith("\n"):
                 report.notes.append(f"the last line of {source.name} is cut off, and is left out")
                 continue
-            raise InputError(f"this is not the result of a job ({error})", path=source, line=number,
+            raise InputError(f"this is not the result of a job ({error})", path=source, line=place,
                              remedy=_REMEDY) from None
-        run = _job(data, f"line {number}")
-        run.track = _events(source.parent / "jobs" / _folder_name(run.name) / EVENTS)
+        run = _job(data, f"line {place}")
+        if Path(run.name).name == run.name:  # what a file of results says must not lead out of its folder
+            run.track = _events(source.parent / "jobs" / run.name / EVENTS)
         runs[run.name] = run
     report.runs += [one for run in runs.values() for one in _spread(run)]
 
@@ -104,27 +99,18 @@ def _spread(run: Run) -> list[Run]:
             for i, one in enumerate(several, 1)] or [run]
 
 
-def _folder_name(name: str) -> str:
-    """A name that is no path: what a file of results says must not lead out of its folder."""
-    return name if Path(name).name == name else "-"
-
-
 def _job(data: dict[str, Any], place: str) -> Run:
     """A job of a batch."""
     if isinstance(data.get("method"), str) and "traversals" in data:
         return _single(place, data, None)  # a bare result
     result = data.get("result") if isinstance(data.get("result"), dict) else None
-    command, exit_code, sentence = data.get("command"), data.get("exit_code"), data.get("sentence")
+    command, sentence, seconds = data.get("command"), data.get("sentence"), number(data.get("seconds"))
     words = [str(word) for word in command] if isinstance(command, list) else []
-    seconds, peak = data.get("seconds"), data.get("peak_rss_bytes")
     return Run(
-        name=str(data.get("job") or place), status=_STATUSES.get(str(data.get("status")), OPEN),
-        family=_family(words, result), method=_method(words, result), graph=_graph(words),
-        command=shlex.join([word for word in words if not word.startswith(_ADDED)]),
-        exit_code=exit_code if isinstance(exit_code, int) else None, result=result,
-        sentence=None if sentence is None else str(sentence),
-        seconds=float(seconds) if isinstance(seconds, int | float) else None,
-        peak_rss_bytes=peak if isinstance(peak, int) else None)
+        str(data.get("job") or place), _STATUSES.get(str(data.get("status")), OPEN), _family(words, result),
+        _method(words, result), _graph(words), shlex.join([word for word in words if not word.startswith(_ADDED)]),
+        _whole(data.get("exit_code")), None if sentence is None else str(sentence),
+        None if seconds is None else float(seconds), _whole(data.get("peak_rss_bytes")), result)
 
 
 def _graph(words: list[str]) -> str:
@@ -146,11 +132,11 @@ def _family(words: list[str], result: dict[str, Any] | None) -> str:
 
 
 def _method(words: list[str], result: dict[str, Any] | None) -> str:
-    for i, word in enumerate(words):
-        if word == "--method" and i + 1 < len(words):
-            return words[i + 1]
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == "--method" and following:
+            return following
         if word.startswith("--method="):
-            return word.split("=", 1)[1]
+            return word.removeprefix("--method=")
     return str((result or {}).get("method") or "")
 
 
@@ -166,33 +152,26 @@ def _single(name: str, data: Any, source: Path | None) -> Run:
         sentence = None if ended else "some cells failed, were stopped or have not been run"
         return Run(name, ANSWERED if ended else STOPPED, "tradeoff", "tradeoff", str(data.get("store") or ""),
                    sentence=sentence, result=data)
-    exact = data.get("exact") is True or data.get("estimate") is not None
-    enough = isinstance(data.get("details"), dict) and data["details"].get("enough") is not None
-    status = ANSWERED if exact or enough else STOPPED
-    run = Run(name, status, _family([], data), str(data["method"]), result=data)
-    if status == STOPPED:
-        run.sentence = "stopped before the diameter was proved"
+    details = data.get("details")
+    answered = (data.get("exact") is True or data.get("estimate") is not None
+                or isinstance(details, dict) and details.get("enough") is not None)
+    run = Run(name, ANSWERED if answered else STOPPED, _family([], data), str(data["method"]), result=data,
+              sentence=None if answered else "stopped before the diameter was proved")
     if source is not None:
         run.track = _events(source.with_suffix(".events.jsonl"), source.with_name(EVENTS))
-        _ask(run)
+    if run.track is not None and run.track.command:  # options that were not given are left out
+        given = {name: value for name, value in run.track.arguments.items() if value not in (None, False, [], "")}
+        run.graph = str(given.pop("store", ""))
+        options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
+        run.command = f"emdiam {run.track.command} {run.graph}" + (f" with {options}" if options else "")
     return run
-
-
-def _ask(run: Run) -> None:
-    """The command line as the events have it: options that were not given are left out."""
-    if run.track is None or not run.track.command:
-        return
-    given = {name: value for name, value in run.track.arguments.items() if value not in (None, False, [], "")}
-    run.graph = str(given.pop("store", ""))
-    options = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in given.items())
-    run.command = f"emdiam {run.track.command} {run.graph}" + (f" with {options}" if options else "")
 
 
 def _events(*places: Path) -> Any:
     return next((read_events(place) for place in places if place.is_file()), None)
 
 
-MOST_PROFILES = 4
+_LIMIT_PROFILES = 4
 
 
 def read_events(path: Path) -> Track:
@@ -209,122 +188,103 @@ def track_of(lines: Iterable[str]) -> Track:
     builder = _Builder()
     for line in lines:
         if line.strip():
-            builder.take(_record(line))
-    return builder.end()
-
-
-def _record(line: str) -> dict[str, Any] | None:
-    try:
-        data = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict) or moment(data) is None:
-        return None
-    return data
-
-
-def moment(record: dict[str, Any]) -> float | None:
-    """Seconds since the start at which an event was sent; None for a record that has none."""
-    value = record.get("at")
-    if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value) and value >= 0:
-        return float(value)
-    return None
+            builder.take(line)
+    builder.track.seconds = builder.last
+    return builder.track
 
 
 def _whole(value: Any) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
+def _record(line: str) -> tuple[dict[str, Any], float] | None:
+    """The event of a line, and its seconds since the start of its run; None for what is no event."""
+    try:
+        data = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    at = number(data.get("at")) if isinstance(data, dict) else None
+    return (data, float(at)) if at is not None and math.isfinite(at) and at >= 0 else None
+
+
 class _Builder:
     """Takes events one by one. Another run in the same file, such as one that goes on where the one before
-    was killed, has begun again at 0: its moments are laid behind those before."""
+    was killed, has begun again at 0: its moments are laid behind those before. last : seconds of the last event."""
 
     def __init__(self) -> None:
         self.track = Track()
-        self._shift = self._last = self._turned = 0.0
+        self.last = self._shift = self._turned = 0.0
         self._run: str | None = None
-        self._phase: str | None = None
-        self._spells: dict[str, list[float]] = {}
-        self._bytes: dict[str, int] = {}
+        self._spell: Spell | None = None  # that of the phase that runs
         self._traversals: int | None = None
         self._read = 0
 
-    def take(self, record: dict[str, Any] | None) -> None:
-        """One line, None for one that is no event."""
-        if record is None:
+    def take(self, line: str) -> None:
+        """One line."""
+        event = _record(line)
+        if event is None:
             self.track.n_skipped += 1
             return
         self.track.n_events += 1
-        own, run = moment(record), str(record.get("run"))
-        assert own is not None
+        (record, at), run = event, str(event[0].get("run"))
         if run != self._run:
-            self._spell("", self._last, True)  # what the one before was in when it ended, however it did
-            self._run, self._shift, self._read = run, self._last, 0
-        at = max(self._last, own + self._shift)
+            self._turn("", self.last, True)  # what the one before was in when it ended, however it did
+            self._run, self._shift, self._read = run, self.last, 0
+        at = max(self.last, at + self._shift)
         facts = record["facts"] if isinstance(record.get("facts"), dict) else record
         what = record.get("record")
         if what == "begin":
-            self._begin(record)
+            arguments = record.get("arguments")
+            self.track.command = str(record.get("command") or "")
+            self.track.arguments = arguments if isinstance(arguments, dict) else {}
         elif what == "traversal":
             self._traversal(facts, at)
         else:
-            until = self._phase  # what was read since the last event was read in the phase that ends here
-            self._spell(str(record.get("phase") or ""), at, what == "end" or record.get("finished") is True)
-            self._count(facts, until or self._phase)
+            until = self._spell  # what was read since the last event was read in the phase that ends here
+            self._turn(str(record.get("phase") or ""), at, what == "end" or record.get("finished") is True)
+            self._count(facts, until or self._spell)
         self._bound(facts, at)
-        self._last = at
+        self.last = at
 
-    def _begin(self, record: dict[str, Any]) -> None:
-        """What was asked."""
-        arguments = record.get("arguments")
-        self.track.command = str(record.get("command") or "")
-        self.track.arguments = arguments if isinstance(arguments, dict) else {}
-
-    def _count(self, facts: dict[str, Any], phase: str | None) -> None:
-        """The run's own counters, as far as a sign of life has them."""
+    def _count(self, facts: dict[str, Any], spell: Spell | None) -> None:
+        """The run's counters, as far as a sign of life has them."""
         read, done = _whole(facts.get("bytes_read")), _whole(facts.get("traversals"))
         if done is not None:
             self._traversals = max(done, self._traversals or 0)
-        if read is not None and phase is not None:
-            self._bytes[phase] = self._bytes.get(phase, 0) + max(0, read - self._read)
+        if read is not None and spell is not None:
+            spell.bytes_read = (spell.bytes_read or 0) + max(0, read - self._read)
             self._read = max(read, self._read)
 
-    def _spell(self, phase: str, at: float, finished: bool) -> None:
-        if self._phase is not None:
-            self._spells[self._phase][0] += at - self._turned
+    def _turn(self, phase: str, at: float, finished: bool) -> None:
+        """The run is in `phase` now, or has just left it."""
+        if self._spell is not None:
+            self._spell.seconds += at - self._turned
         self._turned = at
-        if phase and phase not in self._spells:
-            self._spells[phase] = [0.0]
-        self._phase = None if finished or not phase else phase
+        spell = next((spell for spell in self.track.spells if spell.phase == phase), None)
+        if phase and spell is None:
+            spell = Spell(phase)
+            self.track.spells.append(spell)
+        self._spell = None if finished else spell
 
     def _traversal(self, facts: dict[str, Any], at: float) -> None:
-        told = self.track.traversals
-        number = _whole(facts.get("number")) or (told[-1].number + 1 if told else 1)
-        seconds = facts.get("seconds")
+        before, seconds = self.track.traversals, number(facts.get("seconds"))
+        place = _whole(facts.get("number")) or (before[-1].number + 1 if before else 1)
         kind = str(facts.get("kind") or "bfs")
-        told.append(Traversal(
-            number, at, kind, float(seconds) if isinstance(seconds, int | float) else None,
-            _whole(facts.get("bytes_read")), _whole(facts.get("levels"))))
-        self._traversals = max(number, self._traversals or 0)
+        before.append(Traversal(place, at, kind, None if seconds is None else float(seconds),
+                                _whole(facts.get("bytes_read")), _whole(facts.get("levels"))))
+        self._traversals = max(place, self._traversals or 0)
         profile = facts.get("profile")
-        if isinstance(profile, list) and len(self.track.profiles) < MOST_PROFILES:
+        if isinstance(profile, list) and len(self.track.profiles) < _LIMIT_PROFILES:
             points = [(int(p[0]), int(p[1])) for p in profile if isinstance(p, list) and len(p) == 2
                       and all(_whole(value) is not None for value in p)]
             if points:
-                self.track.profiles.append((f"traversal {number} ({kind})", points))
+                self.track.profiles.append((f"traversal {place} ({kind})", points))
 
     def _bound(self, facts: dict[str, Any], at: float) -> None:
-        known = self.track.bounds
-        before = known[-1] if known else Bound(at, None, None, None)
+        bounds = self.track.bounds
+        before = bounds[-1] if bounds else Bound(at, None, None, None)
         lower, upper = _whole(facts.get("lower")), _whole(facts.get("upper"))
         lower = before.lower if lower is None else lower
         upper = before.upper if upper is None else upper
         if (lower, upper) != (before.lower, before.upper):
-            known.append(Bound(at, self._traversals, lower, upper))
-
-    def end(self) -> Track:
-        """The track, once all events were taken."""
-        self.track.seconds = self._last
-        self.track.spells = [Spell(phase, seconds[0], self._bytes.get(phase))
-                             for phase, seconds in self._spells.items()]
-        return self.track
+            bounds.append(Bound(at, self._traversals, lower, upper))

@@ -1,4 +1,4 @@
-"""What a report is about: runs, each with how it ended, its result and what its events tell."""
+"""What a report is about: runs, each with how it ended, its result and what its events say."""
 
 from __future__ import annotations
 
@@ -10,10 +10,15 @@ from typing import Any
 ANSWERED, STOPPED, FAILED, OPEN = "answered", "stopped", "failed", "open"
 
 
+def number(value: Any) -> float | None:
+    """The value, if it is a number."""
+    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+
+
 @dataclass(frozen=True)
 class Traversal:
     """One finished traversal. number : its place among those of the run, from 1. at, seconds : when it
-    ended, of the run, and how long it took. bytes_read, levels : of it alone; None where not told."""
+    ended, of the run, and how long it took. bytes_read, levels : of it alone; None where not known."""
 
     number: int
     at: float
@@ -33,22 +38,21 @@ class Bound:
     upper: int | None
 
 
-@dataclass(frozen=True)
+@dataclass
 class Spell:
-    """One phase of the run, all its spells together. bytes_read : None where not told."""
+    """One phase of the run, all its spells together. bytes_read : None where not known."""
 
     phase: str
-    seconds: float
+    seconds: float = 0.0
     bytes_read: int | None = None
 
 
 @dataclass
 class Track:
-    """What the events of a run tell. command, arguments : what was asked, by names of options. bounds : in
-    order of time, changes only. profiles : (label, [(level,
-    vertices), ...]) of some traversals. spells : phases in the order in which they began. seconds : at
-    the last event. n_events : read;
-    n_skipped : lines that were no events, such as one that was cut off when the machine stopped."""
+    """What the events of a run say. command, arguments : what was asked, by names of options. bounds : in order of
+    time, changes only. profiles : (label, [(level, vertices), ...]) of some traversals. spells : phases in the order
+    in which they began. seconds : at the last event. n_events : read; n_skipped : lines that were no events, such as
+    one that was cut off when the machine stopped."""
 
     command: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -89,8 +93,7 @@ class Run:
 
     def number(self, *path: str) -> float | None:
         """The same, if it is a number."""
-        found = self.value(*path)
-        return found if isinstance(found, int | float) and not isinstance(found, bool) else None
+        return number(self.value(*path))
 
     @property
     def peak(self) -> float | None:
@@ -100,8 +103,14 @@ class Run:
     @property
     def wall(self) -> float | None:
         """Wall seconds of the run, as its result says, or else its process."""
-        found = self.number("seconds", "total")
-        return self.seconds if found is None else found
+        seconds = self.number("seconds", "total")
+        return self.seconds if seconds is None else seconds
+
+    @property
+    def traversals(self) -> float | None:
+        """BFS and multi-source BFS that an exact run or approximation took."""
+        bfs = self.number("traversals", "bfs")
+        return None if bfs is None else bfs + (self.number("traversals", "multi_source") or 0)
 
 
 @dataclass

@@ -1,26 +1,25 @@
 """What a report says: sections of sentences, tables and plots, from its runs, before they are HTML or Markdown.
 
-A section about which no run tells anything says so in a sentence instead of showing an empty table. drawing.py draws
-plots when they are wanted.
+A section about which no run says anything has a sentence instead of an empty table. drawing.py draws plots when they
+are wanted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from .._version import __version__
 from . import texts
-from .records import ANSWERED, FAILED, OPEN, STOPPED, Report, Run, Track
+from .records import ANSWERED, FAILED, OPEN, STOPPED, Report, Run, Track, number
 from .texts import NONE
 
 _WORDS = {ANSWERED: "answered", STOPPED: "stopped with an interval", FAILED: "failed", OPEN: "not run"}
 _LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
 _LATE = "the events of a run, which --events FILE.jsonl keeps, tell of it"
 # So many runs have plots of their own, those that took longest; more would bury the reader.
-_MOST_RUNS, _MOST_BARS = 12, 40
-_NOT_PHASES = ("total",)
+_LIMIT_RUNS, _LIMIT_BARS = 12, 40
 
 
 @dataclass
@@ -31,6 +30,16 @@ class Table:
     head: list[str]
     rows: list[list[str]]
     words: int = 1
+
+
+def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[Any], str]]) -> Table:
+    """A row for each item. columns : by its head, the text of its cell for an item."""
+    return Table(list(columns), [[text(item) for text in columns.values()] for item in items], words)
+
+
+def _figure(text: Callable[[float | None], str], name: str) -> Callable[[Run], str]:
+    """The text of a figure of a run's result."""
+    return lambda run: text(run.number(name))
 
 
 @dataclass
@@ -97,8 +106,9 @@ class Point:
 def document(report: Report) -> Document:
     """The whole report."""
     runs = report.runs
-    parts = [f"{report.count(status):,} {_WORDS[status]}" for status in _WORDS if report.count(status)]
-    lead = f"{_runs(len(runs))}: {', '.join(parts)}." if runs else "There are no runs in it yet."
+    parts = [f"{report.count(status):,} {word}" for status, word in _WORDS.items() if report.count(status)]
+    n_runs = "1 run" if len(runs) == 1 else f"{len(runs):,} runs"
+    lead = f"{n_runs}: {', '.join(parts)}." if runs else "There are no runs in it yet."
     sections = [_asked(runs), _answers(runs), _unanswered(runs, report.notes)]
     if runs:
         sections += [
@@ -111,33 +121,30 @@ def document(report: Report) -> Document:
                     " largest finite distance, over all components.")
 
 
-def _runs(number: int) -> str:
-    return "1 run" if number == 1 else f"{number:,} runs"
-
-
 def _tiles(report: Report) -> list[tuple[str, str]]:
     runs = report.runs
     if len(runs) == 1:
         run = runs[0]
         tiles = [(texts.bounds(run), "proved"), (texts.duration(run.wall), "time"),
-                 (texts.count(texts.traversals(run)), "traversals"), (texts.size(run.number("bytes_read")), "read"),
+                 (texts.count(run.traversals), "traversals"), (texts.size(run.number("bytes_read")), "read"),
                  (texts.size(run.peak), "peak memory")]
         return [tile for tile in tiles if tile[0] != NONE]
     seconds = sum(run.wall or 0.0 for run in runs)
     peak = max((run.peak or 0.0 for run in runs), default=0.0)
-    tiles = [(f"{report.count(status):,}", _WORDS[status]) for status in _WORDS if report.count(status)]
+    tiles = [(f"{report.count(status):,}", word) for status, word in _WORDS.items() if report.count(status)]
     tiles += [(texts.duration(seconds), "time of all runs")] if seconds else []
     return tiles + ([(texts.size(peak), "largest peak memory")] if peak else [])
 
 
 def _asked(runs: Sequence[Run]) -> Section:
     """Which command on which graph."""
-    rows = [[run.name, run.family or NONE, run.method or NONE, run.graph or texts.shortened(
-        run.value("store_digest") or NONE), _asked_of(run)] for run in runs]
-    if not rows:
+    if not runs:
         return Section("What was asked", ["No run is in the source yet."])
-    return Section("What was asked", tables=[
-        Table(["run", "command", "method", "graph", "command line or limits"], rows, words=5)])
+    return Section("What was asked", tables=[table_of(runs, 5, {
+        "run": lambda run: run.name, "command": lambda run: run.family or NONE,
+        "method": lambda run: run.method or NONE,
+        "graph": lambda run: run.graph or texts.shortened(run.value("store_digest") or NONE),
+        "command line or limits": _asked_of})])
 
 
 def _asked_of(run: Run) -> str:
@@ -147,7 +154,7 @@ def _asked_of(run: Run) -> str:
     parts = [f"memory {texts.size(memory)}" if memory is not None else "",
              f"device {run.value('device')}" if run.value("device") else "",
              f"seed {run.value('seed')}" if run.value("seed") is not None else ""]
-    return ", ".join(part for part in parts if part) or NONE
+    return ", ".join(filter(None, parts)) or NONE
 
 
 def _answers(runs: Sequence[Run]) -> Section:
@@ -155,14 +162,15 @@ def _answers(runs: Sequence[Run]) -> Section:
     shown = [run for run in runs if run.number("lower") is not None and run.family != "tradeoff"]
     if not shown:
         return Section("Answers", ["No run has proved a bound on a diameter."])
-    head = ["run", "diameter", "proved", "paper's estimate", "witness", "vertices", "edges"]
-    rows = [[run.name, texts.diameter(run), texts.bounds(run), texts.estimate(run), texts.witness(run),
-             texts.count(run.number("n_vertices")), texts.count(run.number("n_edges"))] for run in shown]
-    if all(row[3] == NONE for row in rows):
-        head, *rows = [row[:3] + row[4:] for row in (head, *rows)]
+    columns = {
+        "run": lambda run: run.name, "diameter": texts.diameter, "proved": texts.bounds,
+        "paper's estimate": _figure(texts.count, "estimate"), "witness": texts.witness,
+        "vertices": _figure(texts.count, "n_vertices"), "edges": _figure(texts.count, "n_edges")}
+    if all(run.number("estimate") is None for run in shown):
+        del columns["paper's estimate"]
     return Section("Answers", [
         "A diameter is stated only where it is proved; else the interval is what is proved. The witness is a pair of"
-        " vertices at the distance that the lower bound states."], [Table(head, rows, words=len(head) - 2)],
+        " vertices at the distance that the lower bound states."], [table_of(shown, len(columns) - 2, columns)],
         folded=[(f"A shortest path of {run.name}", line) for run in shown if (line := texts.path(run)) is not None])
 
 
@@ -171,26 +179,25 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
     missing = [run for run in runs if run.status != ANSWERED]
     if not missing and not notes:
         return None
-    section = Section("What has no answer", [note[:1].upper() + note[1:] + "." for note in notes])
-    if missing:
-        section.tables = [Table(["run", "how it ended", "exit code", "why"], [
-            [run.name, _WORDS[run.status], NONE if run.exit_code is None else str(run.exit_code),
-             run.sentence or NONE] for run in missing], words=4)]
-    return section
+    table = table_of(missing, 4, {
+        "run": lambda run: run.name, "how it ended": lambda run: _WORDS[run.status],
+        "exit code": lambda run: NONE if run.exit_code is None else str(run.exit_code),
+        "why": lambda run: run.sentence or NONE})
+    return Section("What has no answer", [note[:1].upper() + note[1:] + "." for note in notes],
+                   [table] if missing else [])
 
 
 def _compared(runs: Sequence[Run]) -> Section:
     """All runs side by side, and the wall time of each where there are several."""
-    head = ["run", "how it ended", "proved", "time", "traversals", "levels", "arcs scanned", "read", "peak memory"]
-    rows = [[run.name, _WORDS[run.status], texts.bounds(run), texts.duration(run.wall),
-             texts.count(texts.traversals(run)), texts.count(run.number("levels")),
-             texts.count(run.number("edges_scanned")), texts.size(run.number("bytes_read")), texts.size(run.peak)]
-            for run in runs]
-    bars = [(run.name, run.wall, run.status) for run in runs if run.wall is not None][:_MOST_BARS]
+    bars = [(run.name, run.wall, run.status) for run in runs if run.wall is not None][:_LIMIT_BARS]
     plots = [Plot("times", "Time of each run",
                   "Wall seconds. Blue: answered; orange, hatched: stopped with an interval, or failed.",
                   "draw_times", bars)] if len(bars) > 1 else []
-    return Section("All runs side by side", tables=[Table(head, rows, words=3)], plots=plots)
+    return Section("All runs side by side", plots=plots, tables=[table_of(runs, 3, {
+        "run": lambda run: run.name, "how it ended": lambda run: _WORDS[run.status], "proved": texts.bounds,
+        "time": lambda run: texts.duration(run.wall), "traversals": lambda run: texts.count(run.traversals),
+        "levels": _figure(texts.count, "levels"), "arcs scanned": _figure(texts.count, "edges_scanned"),
+        "read": _figure(texts.size, "bytes_read"), "peak memory": lambda run: texts.size(run.peak)})])
 
 
 def _drawn(title: str, plots: list[Plot], otherwise: str) -> Section:
@@ -198,16 +205,18 @@ def _drawn(title: str, plots: list[Plot], otherwise: str) -> Section:
     return Section(title, [] if plots else [otherwise], plots=plots)
 
 
-def _tracked(runs: Sequence[Run], tells: Callable[[Track], Any]) -> list[tuple[int, Run, Track]]:
-    """(place, run, track) of the runs whose events tell something, at most _MOST_RUNS, those that took longest."""
-    shown = [(i, run, run.track) for i, run in enumerate(runs, 1) if run.track is not None and tells(run.track)]
-    shown.sort(key=lambda item: -(item[1].wall or 0.0))
-    return sorted(shown[:_MOST_RUNS], key=lambda item: item[0])
+def _longest(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> list[tuple[int, Run, Any]]:
+    """(place, run, what `of_run` gives of it) of the runs of which it gives something, in order; those that took
+    longest where there are many."""
+    shown = [(place, run, item) for place, run in enumerate(runs, 1) if (item := of_run(run))]
+    shown.sort(key=lambda entry: -(entry[1].wall or 0.0))
+    return sorted(shown[:_LIMIT_RUNS], key=lambda entry: entry[0])
 
 
-def _closing(track: Track) -> bool:
-    """Whether the events have both bounds at some time."""
-    return any(bound.lower is not None and bound.upper is not None for bound in track.bounds)
+def _closing(run: Run) -> Track | None:
+    """The track of the run, if it has both bounds at some time."""
+    both = run.track is not None and any(None not in (bound.lower, bound.upper) for bound in run.track.bounds)
+    return run.track if both else None
 
 
 def _bounds(runs: Sequence[Run]) -> list[Plot]:
@@ -217,7 +226,7 @@ def _bounds(runs: Sequence[Run]) -> list[Plot]:
         "The proved lower bound (blue) and upper bound (orange) on D against wall time and against traversals,"
         " from the first traversal on. The band between them is what was not known yet; where it closes, D is"
         f" proved. The last event has {texts.count(track.bounds[-1].lower)} and {texts.count(track.bounds[-1].upper)}.",
-        "draw_bounds", track) for place, run, track in _tracked(runs, _closing)]
+        "draw_bounds", track) for place, run, track in _longest(runs, _closing)]
 
 
 def _frontiers(runs: Sequence[Run]) -> list[Plot]:
@@ -227,7 +236,7 @@ def _frontiers(runs: Sequence[Run]) -> list[Plot]:
         "Vertices by their distance from the source, of the first traversals: a high narrow hill is a graph"
         " whose levels are few and large, which a streamed run reads several times over; a long low plateau is"
         " one of many thin levels.", "draw_frontiers", track)
-        for place, run, track in _tracked(runs, lambda track: track.profiles)]
+        for place, run, track in _longest(runs, lambda run: run.track if run.track and run.track.profiles else None)]
 
 
 def _spells(run: Run) -> list[tuple[str, float, int | None]]:
@@ -235,27 +244,23 @@ def _spells(run: Run) -> list[tuple[str, float, int | None]]:
     if run.track is not None and run.track.spells:
         return [(spell.phase, spell.seconds, spell.bytes_read) for spell in run.track.spells]
     seconds = run.value("seconds")
-    if not isinstance(seconds, dict):
-        return []
-    return [(name, float(value), None) for name, value in seconds.items()
-            if name not in _NOT_PHASES and isinstance(value, int | float)]
+    return [(name, float(value), None) for name, value in (seconds if isinstance(seconds, dict) else {}).items()
+            if name != "total" and isinstance(value, int | float)]
 
 
 def _phases(runs: Sequence[Run]) -> Section:
     """Time and bytes by phase."""
-    title = "Where time and bytes went"
-    shown = [(i, run, spells) for i, run in enumerate(runs, 1) if (spells := _spells(run))]
     rows = []
-    for _, run, spells in shown:
+    for run in runs:
+        spells = _spells(run)
         least = _LEAST_SHARE * sum(seconds for _, seconds, _ in spells)
         rows += [[run.name, name, texts.duration(seconds), texts.size(read)]
                  for name, seconds, read in spells if seconds >= least]
-    shown.sort(key=lambda item: -(item[1].wall or 0.0))
-    plots = [Plot(f"phases-{i}", f"Phases of {run.name}",
+    plots = [Plot(f"phases-{place}", f"Phases of {run.name}",
                   "Wall seconds of each phase, in the order in which they began" + (
                       ", and bytes read from disk in each." if any(read is not None for _, _, read in spells) else "."),
-                  "draw_phases", spells)
-             for i, run, spells in sorted(shown[:_MOST_RUNS], key=lambda item: item[0])]
+                  "draw_phases", spells) for place, run, spells in _longest(runs, _spells)]
+    title = "Where time and bytes went"
     if not rows:
         return _drawn(title, plots, "No run tells how long its phases took.")
     return Section(title, [f"Phases that took less than {100 * _LEAST_SHARE:.0f} % of a run are left out of the"
@@ -267,29 +272,29 @@ def _memory(runs: Sequence[Run]) -> Section:
     title, shown = "Memory: planned and measured", [run for run in runs if run.peak is not None]
     if not shown:
         return Section(title, ["No run has measured its peak memory."])
-    figures = [(run.name, run.peak, run.number("planned_rss_bytes"), run.number("expected_rss_bytes"),
-                run.number("memory_limit_bytes")) for run in shown]
-    rows = [[name, texts.size(limit), texts.size(planned), texts.size(expected), texts.size(peak),
-             texts.ratio(planned / peak if planned and peak else None)]
-            for name, peak, planned, expected, limit in figures]
+    bars = [(run.name, run.peak, *(run.number(name) for name in (
+        "planned_rss_bytes", "expected_rss_bytes", "memory_limit_bytes"))) for run in shown[:_LIMIT_BARS]]
     return Section(title, [
         "The plan is a promise: no peak may exceed it. It reserves what the worst graph of this size needs; what a run"
-        " does not use, it does not take from the system."],
-        [Table(["run", "limit", "planned", "expected", "measured peak", "planned / measured"], rows)],
+        " does not use, it does not take from the system."], [table_of(shown, 1, {
+            "run": lambda run: run.name, "limit": _figure(texts.size, "memory_limit_bytes"),
+            "planned": _figure(texts.size, "planned_rss_bytes"), "expected": _figure(texts.size, "expected_rss_bytes"),
+            "measured peak": lambda run: texts.size(run.peak),
+            "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak)})],
         [Plot("memory", "Peak memory against the plan",
               "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what was"
               " expected, where the result tells. A limit far above the plan is not drawn; the table has it.",
-              "draw_memory", figures[:_MOST_BARS])])
+              "draw_memory", bars)])
 
 
 def _forecasts(runs: Sequence[Run]) -> Section | None:
     """Bytes that were expected against bytes read."""
-    figures = [(run.name, run.number("planned_bytes_read"), run.number("bytes_read")) for run in runs]
-    rows = [[name, texts.size(planned), texts.size(read), texts.ratio(planned / read if read else None)]
-            for name, planned, read in figures if planned is not None and read is not None]
-    if not rows:
-        return None
-    return Section("Bytes: expected and read", tables=[Table(["run", "expected", "read", "expected / read"], rows)])
+    shown = [run for run in runs if None not in (run.number("planned_bytes_read"), run.number("bytes_read"))]
+    return Section("Bytes: expected and read", tables=[table_of(shown, 1, {
+        "run": lambda run: run.name, "expected": _figure(texts.size, "planned_bytes_read"),
+        "read": _figure(texts.size, "bytes_read"),
+        "expected / read": lambda run: texts.ratio(run.number("planned_bytes_read"), run.number("bytes_read")),
+    })]) if shown else None
 
 
 def points(runs: Sequence[Run]) -> list[Point]:
@@ -299,28 +304,19 @@ def points(runs: Sequence[Run]) -> list[Point]:
               if run.value("exact") is True and run.value("store_digest")}
     result: list[Point] = []
     for run in runs:
+        estimate, lower, upper = (run.number(name) for name in ("estimate", "lower", "upper"))
         if run.family == "tradeoff" and run.result is not None:
-            result += [_cell(run, row) for row in run.result.get("rows", ()) if _number(row, "seconds") is not None]
-        elif run.number("estimate") is not None and run.wall is not None:
-            estimate, known = run.number("estimate"), proved.get(run.value("store_digest"))
-            quality = run.number("ratio")
-            if quality is None and known and estimate is not None:
+            for row in run.result.get("rows", ()):
+                seconds, *figures = (number(row.get(name)) for name in (
+                    "seconds", "estimate", "ratio", "lower", "upper"))
+                if seconds is not None:
+                    result.append(Point(f"{run.name}: {row.get('cell')}", str(row.get("method")), seconds, *figures))
+        elif estimate is not None and run.wall is not None:
+            quality, known = run.number("ratio"), proved.get(run.value("store_digest"))
+            if quality is None and known:
                 quality = estimate / known
-            result.append(Point(run.name, run.method, run.wall, estimate, quality, run.number("lower"),
-                                run.number("upper")))
+            result.append(Point(run.name, run.method, run.wall, estimate, quality, lower, upper))
     return result
-
-
-def _number(row: dict[str, object], name: str) -> float | None:
-    value = row.get(name)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
-
-
-def _cell(run: Run, row: dict[str, object]) -> Point:
-    seconds = _number(row, "seconds")
-    assert seconds is not None
-    return Point(f"{run.name}: {row.get('cell')}", str(row.get("method")), seconds, _number(row, "estimate"),
-                 _number(row, "ratio"), _number(row, "lower"), _number(row, "upper"))
 
 
 def _approximations(runs: Sequence[Run]) -> Section | None:
@@ -328,20 +324,22 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
     shown = points(runs)
     if not shown:
         return None
-    rows = [[point.name, point.method, texts.count(point.lower), texts.count(point.upper),
-             texts.count(point.estimate), texts.ratio(point.quality), texts.duration(point.seconds)] for point in shown]
-    head = ["approximation", "method", "lower", "upper", "paper's estimate", "estimate / D", "time"]
-    section = Section("Approximations: quality and price", [
-        "Lower and upper are proved. The estimate is that of the paper's formula; it may lie on either side of D."],
-        [Table(head, rows, words=2)])
+    plots = []
     if any(point.quality is not None for point in shown):
-        section.plots.append(Plot(
+        plots.append(Plot(
             "quality", "Quality of estimates against time",
             "Each mark is one approximation: to the left is cheaper, and 1 is the diameter itself. Bars: proved bounds"
             " over D.", "draw_quality", shown))
     if any(point.width is not None for point in shown):
-        section.plots.append(Plot(
+        plots.append(Plot(
             "widths", "Width of proved intervals against time",
             "(upper - lower) / lower of each approximation: 0 is a proved diameter, and to the left is cheaper.",
             "draw_widths", shown))
-    return section
+    return Section("Approximations: quality and price", [
+        "Lower and upper are proved. The estimate is that of the paper's formula; it may lie on either side of D."],
+        [table_of(shown, 2, {
+            "approximation": lambda point: point.name, "method": lambda point: point.method,
+            "lower": lambda point: texts.count(point.lower), "upper": lambda point: texts.count(point.upper),
+            "paper's estimate": lambda point: texts.count(point.estimate),
+            "estimate / D": lambda point: texts.ratio(point.quality),
+            "time": lambda point: texts.duration(point.seconds)})], plots)

@@ -1,4 +1,4 @@
-"""Figures of runs as short texts; a dash where a run does not tell."""
+"""Figures of runs as short texts; a dash where a run does not say."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ def duration(value: float | None) -> str:
     return NONE if value is None else format_seconds(value, 3)
 
 
-def ratio(value: float | None) -> str:
+def ratio(value: float | None, divisor: float | None = 1) -> str:
     """A quotient with two decimals."""
-    return NONE if value is None else f"{value:.2f}"
+    return NONE if value is None or not divisor else f"{value / divisor:.2f}"
 
 
 def bounds(run: Run) -> str:
@@ -46,19 +46,14 @@ def diameter(run: Run) -> str:
         return NONE
     if run.value("connected") is False:
         return f"infinite ({count(run.number('n_components'))} components)"
-    found = run.number("diameter")
-    if found is None and run.value("exact") is True:
-        found = run.number("lower")
-    return "not proved" if found is None else f"{found:,}"
-
-
-def estimate(run: Run) -> str:
-    """What an approximation reports."""
-    return count(run.number("estimate"))
+    value = run.number("diameter")
+    if value is None and run.value("exact") is True:
+        value = run.number("lower")
+    return "not proved" if value is None else f"{value:,}"
 
 
 def witness(run: Run) -> str:
-    """The two ends of the longest path that was found, in the user's ids."""
+    """The two ends of the longest path that is known, in the user's ids."""
     if not isinstance(run.value("witness"), dict):
         return NONE
     ends = [shortened(run.value("witness", end)) for end in ("source", "target")]
@@ -67,11 +62,10 @@ def witness(run: Run) -> str:
 
 def path(run: Run) -> str | None:
     """The witness's path, its middle left out where it is long; None where it is not in the result."""
-    found = run.value("witness", "path")
-    if not isinstance(found, list) or not found:
+    vertices = run.value("witness", "path")
+    if not isinstance(vertices, list) or not vertices:
         return None
-    ids = [shortened(one) for one in found]
-    half = _LONGEST_PATH // 2
+    ids, half = [shortened(one) for one in vertices], _LONGEST_PATH // 2
     return ", ".join(ids if len(ids) <= _LONGEST_PATH else [*ids[:half], "...", *ids[-half:]])
 
 
@@ -79,9 +73,3 @@ def shortened(value: Any) -> str:
     """An id of a user, cut where it is very long."""
     text = str(value)
     return text if len(text) <= _LONGEST_ID else text[: _LONGEST_ID - 1] + "…"
-
-
-def traversals(run: Run) -> float | None:
-    """BFS and multi-source BFS that an exact run or approximation took."""
-    found = [run.number("traversals", kind) for kind in ("bfs", "multi_source")]
-    return None if found[0] is None else found[0] + (found[1] or 0)
