@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from ..formats.names import FORMATS
+from ..formats.registry import FORMATS
 from ..units import format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line

@@ -6,7 +6,7 @@ the names of the formats (for `--help`) loads neither numba nor pyarrow.
 
 from __future__ import annotations
 
-from .names import FORMATS
 from .opening import open_source
+from .registry import FORMATS
 
 __all__ = ["FORMATS", "open_source"]

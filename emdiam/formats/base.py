@@ -1,34 +1,27 @@
-"""What all readers of one input share."""
+"""What all readers of one input share, and several inputs as one source."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, TypeVar
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 from ..errors import InputError
 from .inputs import Input
 from .source import EdgeBatch, SourceInfo
 
-FURTHER_FIELDS = "lines with further fields"
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
 _PAIR_BYTES = 16
-_HEAD_BYTES = (1 << 16, 1 << 20, 1 << 24)
-T = TypeVar("T")
 
 
 def pairs_per_batch(batch_bytes: int) -> int:
     """Pairs of int64 ids that take `batch_bytes`; at least one."""
     return max(1, batch_bytes // _PAIR_BYTES)
-
-
-def in_slices(src: Any, dst: Any, batch_bytes: int) -> Iterator[EdgeBatch]:
-    """Two int64 or string arrays of one length as batches of about `batch_bytes` (by their mean size)."""
-    pieces = max(1, -(-(src.nbytes + dst.nbytes) // batch_bytes))
-    step = max(1, -(-len(src) // pieces))
-    for start in range(0, len(src), step):
-        yield EdgeBatch(src[start : start + step], dst[start : start + step])
 
 
 class FileSource(ABC):
@@ -57,6 +50,27 @@ class FileSource(ABC):
     def _read_info(self) -> SourceInfo:
         """Reads the header."""
 
+    def _facts(self, **facts: Any) -> SourceInfo:
+        """A SourceInfo of these facts, with the size and the format of this input."""
+        return SourceInfo(size_bytes=self.input.size_bytes, format=self.format, **facts)
+
+    def _path_in_place(self, file: str, kind: str) -> Path:
+        """The path of `file`, of this kind, whose table of contents is at its end. Raises InputError for a pipe and for
+        a compressed one."""
+        path = self.input.require_file(f"{file} has its table of contents at its end")
+        if self.input.compression is not None:
+            raise self.error(f"a compressed {kind} cannot be read in place", remedy="decompress it first")
+        return path
+
+    @contextmanager
+    def _damage(self, errors: tuple[type[Exception], ...], what: str, remedy: str) -> Iterator[None]:
+        """A context where such errors of a library become an InputError: `what` and what the library says."""
+        try:
+            yield
+        except errors as error:
+            why = str(error).partition("\n")[0]
+            raise self.error(f"{what} ({why})", remedy=remedy) from error
+
     @abstractmethod
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource."""
@@ -70,19 +84,76 @@ class FileSource(ABC):
         return InputError(what, path=self.name, **where)  # type: ignore[arg-type]
 
 
-def text_head(source: Input, parse: Callable[[bytes, bool], T | None]) -> T:
-    """What `parse(head, complete)` finds in the first bytes of `source`.
+class ChainedSource:
+    """One or more inputs, one behind the other; an EdgeSource.
 
-    `parse` returns None to ask for more; `complete` says that there is no more. Raises InputError
-    when 16 MiB do not suffice.
+    After a complete pass `info()` also knows what the inputs had beside the edges.
     """
-    for size in _HEAD_BYTES:
-        head = source.peek(size, text=True)
-        complete = len(head) < size
-        found = parse(head, complete)
-        if found is not None:
-            return found
-        if complete:
-            break
-    raise InputError("no edge and no header is found", path=source.name,
-                     remedy="check that this is a graph, or name its format with --format")
+
+    def __init__(self, sources: Sequence[FileSource]) -> None:
+        self._sources = list(sources)
+        self.rewindable = all(source.rewindable for source in sources)
+        more = len(sources) - 1
+        self.name = sources[0].name + (f" and {more} more" if more else "")
+        self._info: SourceInfo | None = None
+
+    @property
+    def paths(self) -> list[Path]:
+        """The files of all inputs that are files, in order."""
+        return [source.input.path for source in self._sources if source.input.path is not None]
+
+    def info(self) -> SourceInfo:
+        """Header facts of all inputs together. Raises InputError where they contradict."""
+        if self._info is None:
+            infos = [source.info() for source in self._sources]
+            for source, info in zip(self._sources, infos, strict=True):
+                self._check(source, info, infos[0])
+            self._info = _merged(infos)
+        return self._info
+
+    def _check(self, source: FileSource, info: SourceInfo, first: SourceInfo) -> None:
+        if info.n_vertices == 0:
+            raise source.error("the header declares a graph without vertices", remedy="give a graph")
+        if info.id_kind != first.id_kind:
+            raise source.error(f"its ids are {_kind(info)} but those of {self._sources[0].name} are {_kind(first)}",
+                               remedy="convert them apart, or take all as names with --ids string")
+        if info.n_vertices != first.n_vertices or (info.n_vertices is not None and info.first_id != first.first_id):
+            raise source.error(f"it declares {_count(info)} but {self._sources[0].name} declares {_count(first)}",
+                               remedy="inputs given together must be parts of one graph")
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource: the pairs of every input in turn."""
+        info = self.info()
+        dropped: Counter[str] = Counter()
+        for source in self._sources:
+            yield from source.batches(batch_bytes)
+            dropped.update(source.dropped)
+        self._info = replace(info, dropped={name: count for name, count in dropped.items() if count})
+
+    def position_bytes(self) -> int:
+        """Compressed bytes consumed so far, over all inputs."""
+        return sum(source.position_bytes() for source in self._sources)
+
+
+def _merged(infos: list[SourceInfo]) -> SourceInfo:
+    return replace(infos[0], n_entries=_sum([info.n_entries for info in infos]),
+                   size_bytes=_sum([info.size_bytes for info in infos]),
+                   directed=any(info.directed for info in infos),
+                   both_directions=all(info.both_directions for info in infos),
+                   format="+".join(sorted({info.format for info in infos})))
+
+
+def _sum(numbers: list[int | None]) -> int | None:
+    """Their sum, or None if one of them is not known."""
+    known = [number for number in numbers if number is not None]
+    return sum(known) if len(known) == len(numbers) else None
+
+
+def _kind(info: SourceInfo) -> str:
+    return "integers" if info.id_kind == "int" else "names"
+
+
+def _count(info: SourceInfo) -> str:
+    if info.n_vertices is None:
+        return "no number of vertices"
+    return f"vertices {info.first_id}..{info.first_id + info.n_vertices - 1}"

@@ -45,16 +45,22 @@ def count_lines(block: Any) -> int:
     return int(np.count_nonzero(block == _LF) or np.count_nonzero(block == _CR))
 
 
+def line_text(block: Any, start: int) -> str:
+    """The line of uint8[k] `block` from byte `start` on, at most 200 bytes of it."""
+    piece = block[start : start + 200].tobytes()
+    return piece.replace(b"\r", b"\n").partition(b"\n")[0].decode("utf-8", "replace").rstrip()
+
+
 def text_blocks(stream: ByteStream, block_bytes: int, cut: Cut = after_line) -> Iterator[Any]:
     """Blocks of the rest of `stream`.
 
     Yields uint8[k] views that are overwritten by the next step. A line end is added to the last one
     if it lacks it. Raises InputError for a line (word, record) longer than MAX_LINE_BYTES.
     """
-    buffer, kept = bytearray(block_bytes), 0
+    buffer, left = bytearray(block_bytes), 0
     while True:
-        got = stream.readinto(memoryview(buffer)[kept:])
-        filled, at_end = kept + got, kept + got < len(buffer)
+        got = stream.readinto(memoryview(buffer)[left:])
+        filled, at_end = left + got, left + got < len(buffer)
         ready = filled if at_end else cut(buffer, filled)
         if at_end and filled and buffer[filled - 1] not in b"\r\n":
             buffer[filled] = _LF
@@ -63,9 +69,9 @@ def text_blocks(stream: ByteStream, block_bytes: int, cut: Cut = after_line) -> 
             yield np.frombuffer(buffer, np.uint8, ready)
         if at_end:
             return
-        kept = filled - ready
+        left = filled - ready
         if ready:
-            buffer[:kept] = buffer[ready:filled]
+            buffer[:left] = buffer[ready:filled]
         elif len(buffer) < MAX_LINE_BYTES:
             buffer = buffer + bytearray(len(buffer))
         else:

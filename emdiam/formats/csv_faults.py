@@ -1,16 +1,119 @@
-"""Where exactly a CSV block is wrong: a slow second look at a block that pyarrow refuses."""
+"""What is wrong with a CSV, and where: quotes that do not belong where they are (RFC 4180), and a slow second look at a
+block that pyarrow refuses.
+
+A field is quoted if it begins with a double quote; two of them in it stand for one. pyarrow takes a quote
+that is never closed for a field that goes on to the end, and joins what follows a closing quote to the
+field, so a damaged line would join many records, or digits, to one id. Here both are faults.
+"""
 
 from __future__ import annotations
 
 import csv
 import io
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from ..errors import InputError
+from ..jit import kernel
 from .base import MAX_ID
+from .blocks import MAX_LINE_BYTES, count_lines, line_text
 
 if TYPE_CHECKING:
     from .csv_table import Header
+
+_LF, _CR, _QUOTE, _SPACE, _TAB = 10, 13, 34, 32, 9
+# Where in a record the scan is: at the begin of a field, behind blanks there, in a field without quotes, between
+# quotes, behind a closing quote, behind blanks that follow it.
+_BEGIN, _BLANK, _PLAIN, _QUOTED, _CLOSED, _BEHIND = range(6)
+# Slots of the result of _scan.
+_CUT, _OPENED, _FAULT, _AT, _STATE, _CUT_CR = range(6)
+_NONE, _TEXT_BEHIND, _QUOTE_BEHIND_BLANK = range(3)
+
+
+@kernel
+def _scan(buf, filled, separator, src, dst, out):
+    """Records of buf[:filled], which begin with the first byte. src, dst : columns of the ids.
+
+    out : int64[6] = the place behind the last line feed outside quotes, where the last quoted field opened,
+    the fault and its place, where in a record the block ends, the place behind the last carriage return
+    outside quotes that is not the last byte.
+    """
+    state, column = _BEGIN, 0
+    out[_CUT], out[_OPENED], out[_FAULT], out[_AT], out[_CUT_CR] = 0, -1, _NONE, -1, 0
+    for pos in range(filled):
+        c = buf[pos]
+        if state == _QUOTED:
+            if c == _QUOTE:
+                state = _CLOSED
+        elif state == _CLOSED and c == _QUOTE:
+            state = _QUOTED
+        elif c == _LF or c == _CR:
+            state, column = _BEGIN, 0
+            if c == _LF:
+                out[_CUT] = pos + 1
+            elif pos + 1 < filled:
+                out[_CUT_CR] = pos + 1
+        elif c == separator:
+            state, column = _BEGIN, column + 1
+        elif state == _PLAIN:
+            continue
+        elif state == _CLOSED or state == _BEHIND:
+            if c != _SPACE and c != _TAB:
+                out[_FAULT], out[_AT] = _TEXT_BEHIND, pos
+                break
+            state = _BEHIND
+        elif c == _QUOTE:
+            if state == _BLANK and (column == src or column == dst):
+                out[_FAULT], out[_AT] = _QUOTE_BEHIND_BLANK, pos
+                break
+            if state == _BEGIN:
+                out[_OPENED] = pos
+                state = _QUOTED
+            else:
+                state = _PLAIN
+        else:
+            state = _BLANK if c == _SPACE or c == _TAB else _PLAIN
+    out[_STATE] = state
+
+
+class Quotes:
+    """The quotes of one CSV input. separator : between fields. columns : those of the two ids."""
+
+    def __init__(self, name: str, separator: str, columns: tuple[int, int]) -> None:
+        self._name, self._separator, self._columns = name, ord(separator), columns
+        self._out = np.zeros(6, np.int64)
+
+    def _scanned(self, block: Any, filled: int) -> Any:
+        _scan(block, filled, self._separator, *self._columns, self._out)
+        return self._out
+
+    def cut(self, buffer: bytearray, filled: int) -> int:
+        """Behind the last line end outside quotes; see blocks.Cut. With a fault all is handed out, since no
+        line end behind it means anything, and a quote that is not closed counts as one from 16 MiB on."""
+        out = self._scanned(np.frombuffer(buffer, np.uint8, filled), filled)
+        place = int(out[_CUT] or out[_CUT_CR])
+        endless = out[_STATE] == _QUOTED and not place and filled >= MAX_LINE_BYTES
+        return filled if out[_FAULT] or endless else place
+
+    def check(self, block: Any, first_line: int) -> None:
+        """Raise InputError with line and text unless all quotes of the records in `block`, uint8[k], are as
+        they must be. first_line : the number of its first line."""
+        out = self._scanned(block, len(block))
+        opened = first_line + count_lines(block[: max(0, out[_OPENED])])
+        if out[_FAULT] == _TEXT_BEHIND:
+            what = f"text follows the closing quote of a field, which opens on line {opened}"
+            raise self._error(what, block, int(out[_AT]), first_line)
+        if out[_FAULT] == _QUOTE_BEHIND_BLANK:
+            raise self._error("an id has a quote behind a blank", block, int(out[_AT]), first_line)
+        if out[_STATE] == _QUOTED:
+            raise self._error("a quote opens here and is never closed", block, int(out[_OPENED]), first_line)
+
+    def _error(self, what: str, block: Any, at: int, first_line: int) -> InputError:
+        before = block[:at].tobytes()
+        begin = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
+        return InputError(what, path=self._name, line=first_line + count_lines(block[:at]),
+                          text=line_text(block, begin), remedy="mend the quotes")
 
 
 def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line: int) -> InputError | None:
@@ -25,9 +128,8 @@ def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line
             if fault:
                 what, remedy = fault
                 shown = "".join(lines[line - 1 : reader.line_num]).rstrip()
-                return InputError(what, path=name, line=first_line + line - 1,
-                                  text=shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace"),
-                                  remedy=remedy)
+                return InputError(what, path=name, line=first_line + line - 1, remedy=remedy,
+                                  text=shown.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
             line = reader.line_num + 1
     except csv.Error as error:
         return InputError(f"the record cannot be parsed ({error})", path=name, line=first_line + line - 1,
@@ -39,16 +141,17 @@ def _record_fault(record: list[str], header: Header, strings: bool) -> tuple[str
     """(what, remedy) if the record is wrong."""
     if len(record) != header.n_columns:
         return f"a record of {len(record)} fields where {header.n_columns} are expected", "mend the record"
+    as_names = "mend the record, or keep such ids as names with --ids string"
     for field in (record[header.src].strip(), record[header.dst].strip()):
         if not field:
             return "an id is missing", "mend the record"
         if strings:
             if any("\ud800" <= letter <= "\udfff" for letter in field):
                 return "an id is not UTF-8 text", "convert the file to UTF-8"
-        elif field.removeprefix("-").isdigit() and field.startswith("-"):
-            return "an id is negative", "mend the record, or keep such ids as names with --ids string"
+        elif field.startswith("-") and field[1:].isdigit():
+            return "an id is negative", as_names
         elif not (field.isascii() and field.isdigit()):
-            return ("an id is not a whole number", "mend the record, or keep such ids as names with --ids string")
+            return "an id is not a whole number", as_names
         elif len(field.lstrip("0")) > 19 or int(field.lstrip("0") or 0) > MAX_ID:
-            return ("an id is larger than 2^63 - 1", "mend the record, or keep such ids as names with --ids string")
+            return "an id is larger than 2^63 - 1", as_names
     return None

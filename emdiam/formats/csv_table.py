@@ -19,16 +19,15 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from .base import FileSource, in_slices, text_head
+from .base import FileSource
 from .blocks import after_line, block_bytes_for, count_lines, text_blocks
-from .columns import dropped_columns, named_pair
-from .csv_faults import find_fault
+from .heads import is_integer_line, lines_with_text, text_head
 from .source import EdgeBatch, SourceInfo
 from .streams import BOM
-from .text_head import is_integer_line, lines_with_text
+from .tables import dropped_columns, in_slices, named_pair
 
 if TYPE_CHECKING:
-    from .csv_quotes import Quotes
+    from .csv_faults import Quotes
 
 _SEPARATORS = ",\t;| "
 _NUMBER = r"^[ \t]*[0-9]+[ \t]*$"
@@ -114,23 +113,22 @@ class CsvSource(FileSource):
     def _read_info(self) -> SourceInfo:
         header = self._header()
         kind = self.ids if self.ids != "auto" else "int" if _has_integers(header) else "string"
-        return SourceInfo(directed=True, id_kind=kind, size_bytes=self.input.size_bytes, format=self.format)
+        return self._facts(directed=True, id_kind=kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad record."""
         header, strings = self._header(), self.info().id_kind == "string"
-        line = header.line
+        line, records = header.line, 0
 
-        @cache  # the compiled kernel costs memory, which tables without quotes do not need
+        @cache  # its kernel loads numba, which tables without quotes do not need
         def quotes() -> Quotes:
-            from .csv_quotes import Quotes
+            from .csv_faults import Quotes
 
             return Quotes(self.name, header.separator, (header.src, header.dst))
 
         def cut(buffer: bytearray, filled: int) -> int:
             return (after_line if buffer.find(b'"', 0, filled) < 0 else quotes().cut)(buffer, filled)
 
-        records = 0
         with self.input.text(header.offset) as stream:
             for block in text_blocks(stream, block_bytes_for(batch_bytes), cut):
                 data = block.tobytes()
@@ -149,17 +147,16 @@ class CsvSource(FileSource):
         try:
             table = _read_table(data, header, pa.string() if as_text else pa.int64())
             columns = [table.column(name) for name in (f"f{header.src}", f"f{header.dst}")]
-            if strings:
-                ids = [_checked_strings(column) for column in columns]
-            else:
-                ids = [_checked_integers(column) for column in columns]
+            check = _checked_strings if strings else _checked_integers
+            return check(columns[0]), check(columns[1])
         except pa.ArrowInvalid as error:
+            from .csv_faults import find_fault
+
             fault = find_fault(data, header, strings, self.name, line)
             if fault is None:
                 raise self.error(f"the records cannot be parsed ({str(error).splitlines()[0]})", line=line,
                                  remedy="mend the records behind this line") from error
             raise fault from error
-        return ids[0], ids[1]
 
 
 def _has_integers(header: Header) -> bool:

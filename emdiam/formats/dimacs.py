@@ -11,11 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from types import MappingProxyType
 
-from . import kernels
-from .base import FURTHER_FIELDS, FileSource, text_head
-from .faults import Wording
-from .headers import HeaderEnd, find_line, header_counts
-from .pair_lines import pair_batches
+from .base import FileSource
+from .heads import HeaderLine, header_line
+from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
 
 # Name of the problem -> letter of its edge lines.
@@ -25,40 +23,32 @@ _PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "edge": "e", "edges": "e", 
 _MORE = MappingProxyType({"sp": "weights", "max": "capacities"})
 
 
-def _find_problem_line(head: bytes, complete: bool) -> HeaderEnd | None:
-    return find_line(head, complete, lambda line: bool(line) and line.split()[0] != b"c")
-
-
 class DimacsSource(FileSource):
     """See the module. Arcs of "sp" and "max" are directed, the others' edges are not."""
 
     format = "dimacs"
 
-    def _read_header(self) -> tuple[HeaderEnd, str, int, int]:
+    def _read_header(self) -> tuple[HeaderLine, str, int, int]:
         """(problem line, letter of edge lines, n, m)."""
-        end = text_head(self.input, _find_problem_line)
-        words = end.text.split()
+        header = header_line(self.input, lambda line: line.split()[0] == b"c")
+        words = header.text.split()
         if len(words) != 4 or words[0] != "p" or words[1] not in _PROBLEMS:
-            raise self.error("a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'", line=end.number,
-                             text=end.text, remedy="mend it, or name the format with --format")
-        n, m = header_counts(words[2:], end, self.name)
-        return end, _PROBLEMS[words[1]], n, m
+            raise header.error("a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'",
+                               "mend it, or name the format with --format")
+        n, m = header.counts(words[2:])
+        return header, _PROBLEMS[words[1]], n, m
 
     def _read_info(self) -> SourceInfo:
         _, letter, n, m = self._read_header()
-        return SourceInfo(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
-                          size_bytes=self.input.size_bytes, format=self.format)
+        return self._facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a")
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad line and when the counts do not match."""
-        end, letter, n, m = self._read_header()
-        wording = Wording(self.name, letter=letter, least=1, largest=n)
-        found, state = 0, kernels.new_state(end.number + 1)
-        with self.input.text(end.offset) as stream:
-            for batch in pair_batches(stream, "cn", wording, batch_bytes, state):
-                found += len(batch.src)
-                yield batch
-        self.dropped = {_MORE.get(end.text.split()[1], FURTHER_FIELDS): int(state[kernels.MORE])}
-        if found != m and not (letter == "e" and (found == 2 * m or 2 * found == m)):
-            raise self.error(f"the header declares {m} edges but there are {found}", line=end.number, text=end.text,
-                             remedy="mend the problem line or fetch the file again")
+        header, letter, n, m = self._read_header()
+        lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n)
+        with self.input.text(header.offset) as stream:
+            yield from lines.pairs(stream, "cn", batch_bytes)
+        self.dropped = {_MORE.get(header.text.split()[1], FURTHER_FIELDS): lines.n_further}
+        if lines.n_pairs != m and not (letter == "e" and (lines.n_pairs == 2 * m or 2 * lines.n_pairs == m)):
+            raise header.error(f"the header declares {m} edges but there are {lines.n_pairs}",
+                               "mend the problem line or fetch the file again")

@@ -12,16 +12,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..errors import InputError
-from . import kernels
-from .base import FURTHER_FIELDS, FileSource, text_head
-from .faults import Wording
-from .pair_lines import pair_batches
+from .base import FileSource
+from .heads import Head, is_integer_line, read_head, text_head
+from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
-from .string_lines import string_batches
-from .text_head import Head, is_integer_line, read_head
 
-COMMENTS = "#%"
 _UNDIRECTED = re.compile(rb"#\s*undirected\s+graph", re.IGNORECASE)
 _KONECT = re.compile(rb"%\s*(sym|asym|bip)\s+\w+")
 
@@ -35,14 +30,13 @@ class EdgeListSource(FileSource):
     def _read_info(self) -> SourceInfo:
         head = text_head(self.input, read_head)
         kind = self._id_kind(head) if self.ids == "auto" else self.ids
-        return SourceInfo(directed=self._directed(head), id_kind=kind, size_bytes=self.input.size_bytes,
-                          format=self.format)
+        return self._facts(directed=self._directed(head), id_kind=kind)
 
     def _id_kind(self, head: Head) -> str:
         if is_integer_line(head.lines[0]):
             return "int"
         if len(head.lines) > 1 and is_integer_line(head.lines[1]):
-            raise InputError("the first line is not two integers but the next one is", path=self.name,
+            raise self.error("the first line is not two integers but the next one is",
                              text=head.lines[0].decode("utf-8", "replace"),
                              remedy="if it is a header use --format csv, if ids are names use --ids string")
         return "string"
@@ -58,10 +52,8 @@ class EdgeListSource(FileSource):
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError with line number and text at the first bad line."""
-        kind = self.info().id_kind
-        wording = Wording(self.name, strings=kind == "int")
-        read = pair_batches if kind == "int" else string_batches
-        state = kernels.new_state()
+        integers = self.info().id_kind == "int"
+        lines = LineReader(self.name, strings=integers)
         with self.input.text() as stream:
-            yield from read(stream, COMMENTS, wording, batch_bytes, state)
-        self.dropped = {FURTHER_FIELDS: int(state[kernels.MORE])}
+            yield from (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
+        self.dropped = {FURTHER_FIELDS: lines.n_further}

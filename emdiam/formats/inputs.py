@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors import InputError
-from .names import HEADERLESS_BINARY, compression_suffix
+from .registry import compression_suffix
 from .streams import MAGIC_BYTES, ByteStream, RawStream, compression_of, open_raw
 
 STDIN = "-"
@@ -60,9 +60,10 @@ class Input:
 
     name : what messages call it. path : None for standard input. rewindable : False for pipes.
     size_bytes : compressed size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None.
+    headerless : see registry.Format.
     """
 
-    def __init__(self, name: str, fmt: str | None = None) -> None:
+    def __init__(self, name: str, *, headerless: bool = False) -> None:
         self.path = None if name == STDIN else Path(name)
         self.name = "standard input" if self.path is None else name
         self._current: ByteStream | None = None
@@ -73,7 +74,7 @@ class Input:
             self.size_bytes, self.rewindable = _checked_stat(self.path)
         first = self._raw()
         try:
-            self.compression = self._find_compression(first.peek(MAGIC_BYTES), fmt)
+            self.compression = self._find_compression(first.peek(MAGIC_BYTES), headerless)
         except InputError:
             first.close()
             raise
@@ -89,9 +90,9 @@ class Input:
             return RawStream(sys.stdin.buffer, self.name, owned=False)
         return open_raw(self.path)
 
-    def _find_compression(self, first_bytes: bytes, fmt: str | None) -> str | None:
+    def _find_compression(self, first_bytes: bytes, headerless: bool) -> str | None:
         by_suffix = compression_suffix(self.name) if self.path else None
-        if by_suffix is None and fmt in HEADERLESS_BINARY:
+        if by_suffix is None and headerless:
             return None
         by_content = compression_of(first_bytes)
         if by_suffix is not None and by_content is None:

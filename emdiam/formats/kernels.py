@@ -12,8 +12,6 @@ its position is in `state`, int64[STATE_SIZE], indexed by the names below.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..jit import kernel
@@ -26,19 +24,8 @@ POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE = range(10)
 STATE_SIZE = 10
 
 # Fault codes.
-(
-    OK,
-    ONE_FIELD,
-    NOT_INTEGER,
-    NEGATIVE,
-    TOO_LARGE,
-    OUT_OF_RANGE,
-    EMPTY_FIELD,
-    WRONG_LETTER,
-    FEW_FIELDS,
-    OPEN_ROW,
-    EXTRA_ROW,
-) = range(11)
+(OK, ONE_FIELD, NOT_INTEGER, NEGATIVE, TOO_LARGE, OUT_OF_RANGE, EMPTY_FIELD, WRONG_LETTER, FEW_FIELDS, OPEN_ROW,
+ EXTRA_ROW) = range(11)
 
 # Slots of `options` of parse_pairs: letter every line starts with (0: none), least and largest
 # id allowed, fewest fields on a line.
@@ -285,10 +272,3 @@ def parse_rows(buf, state, layout, src, dst):
             words += 1
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
     state[ROW], state[WORDS], state[COMMENT] = row, words, comment
-
-
-def new_state(line: int = 1) -> Any:
-    """A fresh `state`, int64[STATE_SIZE], whose first line has the number `line`."""
-    state = np.zeros(STATE_SIZE, np.int64)
-    state[LINE] = line
-    return state

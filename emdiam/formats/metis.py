@@ -10,37 +10,27 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
-import numpy as np
-
-from . import kernels
-from .base import FileSource, pairs_per_batch, text_head
-from .blocks import after_word, block_bytes_for, text_blocks
-from .faults import Wording, fault_error
-from .headers import HeaderEnd, find_line, header_counts
+from .base import FileSource
+from .heads import HeaderLine, header_line
+from .lines import LineReader
 from .source import EdgeBatch, SourceInfo
-from .streams import ByteStream
-from .symmetric_check import checked_symmetric
+from .symmetry import checked_symmetric
 
-_MOST_WEIGHTS = 1 << 20
-
-
-def _find_header(head: bytes, complete: bool) -> HeaderEnd | None:
-    return find_line(head, complete, lambda line: bool(line) and not line.startswith(b"%"))
+_MAX_WEIGHTS = 1 << 20
 
 
 @dataclass(frozen=True)
 class _Header:
     """n, m : vertices and edges. sizes, weights : numbers before the first neighbour of a row. period :
-    numbers per neighbour. end : the header line."""
+    numbers per neighbour. line : the header line."""
 
     n: int
     m: int
     sizes: int
     weights: int
     period: int
-    end: HeaderEnd
+    line: HeaderLine
 
 
 class MetisSource(FileSource):
@@ -49,23 +39,22 @@ class MetisSource(FileSource):
     format = "metis"
 
     def _read_header(self) -> _Header:
-        end = text_head(self.input, _find_header)
-        words = end.text.split()
+        line = header_line(self.input, lambda line: line.startswith(b"%"))
+        words = line.text.split()
         flags = words[2].zfill(3) if len(words) > 2 else "000"
         if not 2 <= len(words) <= 4 or len(flags) != 3 or set(flags) - {"0", "1"}:
-            raise self.error("the first line is no METIS header", line=end.number, text=end.text,
-                             remedy="it must be 'n m', 'n m fmt' or 'n m fmt ncon' with fmt of digits 0 and 1")
-        n, m, *rest = header_counts(words[:2] + words[3:], end, self.name)
-        if rest and rest[0] > _MOST_WEIGHTS:
-            raise self.error(f"the header declares more than {_MOST_WEIGHTS} weights a vertex",
-                             line=end.number, text=end.text, remedy="mend the header")
+            raise line.error("the first line is no METIS header",
+                             "it must be 'n m', 'n m fmt' or 'n m fmt ncon' with fmt of digits 0 and 1")
+        n, m, *rest = line.counts(words[:2] + words[3:])
+        if rest and rest[0] > _MAX_WEIGHTS:
+            raise line.error(f"the header declares more than {_MAX_WEIGHTS} weights a vertex", "mend the header")
         weights = (rest[0] if rest else 1) if flags[1] == "1" else 0
-        return _Header(n, m, int(flags[0]), weights, 1 + int(flags[2]), end)
+        return _Header(n, m, int(flags[0]), weights, 1 + int(flags[2]), line)
 
     def _read_info(self) -> SourceInfo:
         header = self._read_header()
-        return SourceInfo(n_vertices=header.n, first_id=1, n_entries=2 * header.m, directed=False,
-                          size_bytes=self.input.size_bytes, format=self.format, both_directions=True)
+        return self._facts(n_vertices=header.n, first_id=1, n_entries=2 * header.m, directed=False,
+                           both_directions=True)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad row, for wrong counts and for an edge that
@@ -74,49 +63,16 @@ class MetisSource(FileSource):
 
     def _rows(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         header = self._read_header()
-        state = kernels.new_state(header.end.number + 1)
-        found = 0
-        with self.input.text(header.end.offset) as stream:
-            for batch in self._neighbours(stream, header, state, pairs_per_batch(batch_bytes)):
-                found += len(batch.src)
-                yield batch
-        self._check_counts(header, int(state[kernels.ROW]), found)
+        lines = LineReader(self.name, header.line.number + 1, least=1, largest=header.n)
+        with self.input.text(header.line.offset) as stream:
+            yield from lines.rows(stream, header.sizes + header.weights, header.period, batch_bytes)
+        if lines.n_rows < header.n:
+            raise header.line.error(f"the header declares {header.n} rows but there are {lines.n_rows}",
+                                    "mend the header or fetch the file again")
+        if lines.n_pairs != 2 * header.m:
+            raise header.line.error(f"the header declares {header.m} edges, so {2 * header.m} neighbours, but the rows "
+                                    f"list {lines.n_pairs}",
+                                    "list every edge in the rows of both its ends" if lines.n_pairs == header.m
+                                    else "mend the header or fetch the file again")
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
-                        "edge weights": found * (header.period - 1)}
-
-    def _neighbours(self, stream: ByteStream, header: _Header, state: Any, capacity: int) -> Iterator[EdgeBatch]:
-        """Batches of `capacity` pairs; leaves the number of rows in `state`."""
-        wording = Wording(self.name, least=1, largest=header.n)
-        layout = np.array([header.sizes + header.weights, header.period, header.n], np.int64)
-        src, dst = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-        for block in _with_line_end(text_blocks(stream, block_bytes_for(16 * capacity), after_word)):
-            state[kernels.POS], state[kernels.END] = 0, len(block)
-            while state[kernels.POS] < state[kernels.END]:
-                kernels.parse_rows(block, state, layout, src, dst)
-                if state[kernels.FAULT]:
-                    raise fault_error(wording, state, block, words=True)
-                if state[kernels.COUNT] == capacity:
-                    yield EdgeBatch(src, dst)
-                    state[kernels.COUNT] = 0
-                    src, dst = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-        count = int(state[kernels.COUNT])
-        if count:
-            yield EdgeBatch(src[:count], dst[:count])
-
-    def _check_counts(self, header: _Header, rows: int, entries: int) -> None:
-        where: dict[str, Any] = {"line": header.end.number, "text": header.end.text,
-                                 "remedy": "mend the header or fetch the file again"}
-        if rows < header.n:
-            raise self.error(f"the header declares {header.n} rows but there are {rows}", **where)
-        if entries == header.m != 0:
-            where["remedy"] = "list every edge in the rows of both its ends"
-        if entries != 2 * header.m:
-            raise self.error(f"the header declares {header.m} edges, so {2 * header.m} neighbours, but the rows "
-                             f"list {entries}", **where)
-
-
-def _with_line_end(blocks: Iterator[Any]) -> Iterator[Any]:
-    """Appends a line end, so that the last row counts even if its own is missing (and even if the
-    row is empty, as that of an isolated last vertex)."""
-    yield from blocks
-    yield np.array([10], np.uint8)
+                        "edge weights": lines.n_pairs * (header.period - 1)}

@@ -12,31 +12,23 @@ import struct
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import IO, Any
 
 import numpy as np
 
-from ..errors import InputError
 from .base import FileSource, pairs_per_batch
-from .csr_stream import ArrayStream, csr_batches
+from .csr import ArrayStream, csr_batches
 from .source import EdgeBatch, SourceInfo
 
 _REMEDY = "write it with scipy.sparse.save_npz from a csr, csc or coo matrix"
 _ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
 _SMALL = 16
-_MOST_ITEM_BYTES = 64
+_MAX_ITEM_BYTES = 64
 # What zipfile, and NumPy's reader of headers, raise for archives and headers of any bytes.
 _DAMAGE = (zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error, tokenize.TokenError, EOFError, OSError,
            ValueError, TypeError, LookupError, SyntaxError, RuntimeError, ArithmeticError)
-
-
-def _read_npy_header(member: IO[bytes]) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    version = np.lib.format.read_magic(member)
-    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
-    shape, _, dtype = read(member)
-    return shape, dtype
 
 
 class NpzSource(FileSource):
@@ -46,48 +38,42 @@ class NpzSource(FileSource):
     _consumed = 0
 
     def _open(self) -> zipfile.ZipFile:
-        path = self.input.require_file("an .npz archive has its table of contents at its end")
-        if self.input.compression is not None:
-            raise self.error("a compressed .npz cannot be read in place", remedy="decompress it first")
-        try:
+        path = self._path_in_place("an .npz archive", ".npz")
+        with self._damage(_DAMAGE, "not an .npz archive, or cut short", _REMEDY):
             return zipfile.ZipFile(path)
-        except _DAMAGE as error:
-            raise self.error(f"not an .npz archive, or cut short ({error})", remedy=_REMEDY) from error
+
+    def _member(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
+        with self._damage(_DAMAGE, f"its member {name} cannot be read", _REMEDY):
+            try:
+                return archive.open(name + ".npy")
+            except KeyError as error:
+                raise self.error(f"the archive has no member {name}: no SciPy sparse matrix",
+                                 remedy=_REMEDY) from error
+
+    def _header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        with self._damage(_DAMAGE, f"its member {name} is no NumPy array", _REMEDY):
+            version = np.lib.format.read_magic(member)
+            read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+            shape, _, dtype = read(member)
+        return shape, dtype
+
+    def _read(self, member: IO[bytes], name: str, size: int) -> bytes:
+        with self._damage(_DAMAGE, f"its member {name} is damaged", "fetch or write it again"):
+            data = member.read(size)
+        self._consumed += len(data)
+        return data
 
     def _small(self, archive: zipfile.ZipFile, name: str) -> Any:
         """A member of few items as an array."""
-        member = self._member(archive, name)
-        with member:
+        with self._member(archive, name) as member:
             shape, dtype = self._header(member, name)
             items = math.prod(shape)
-            if dtype.kind not in "iuSU" or not 1 <= items <= _SMALL or not 1 <= dtype.itemsize <= _MOST_ITEM_BYTES:
+            if dtype.kind not in "iuSU" or not 1 <= items <= _SMALL or not 1 <= dtype.itemsize <= _MAX_ITEM_BYTES:
                 raise self.error(f"its member {name} is not as SciPy writes it", remedy=_REMEDY)
             data = self._read(member, name, items * dtype.itemsize)
             if len(data) < items * dtype.itemsize:
                 raise self.error(f"its member {name} is cut short", remedy="fetch or write it again")
             return np.frombuffer(data, dtype)
-
-    def _member(self, archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-        try:
-            return archive.open(name + ".npy")
-        except KeyError as error:
-            raise self.error(f"the archive has no member {name}: no SciPy sparse matrix", remedy=_REMEDY) from error
-        except _DAMAGE as error:
-            raise self.error(f"its member {name} cannot be read ({error})", remedy=_REMEDY) from error
-
-    def _header(self, member: IO[bytes], name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
-        try:
-            return _read_npy_header(member)
-        except _DAMAGE as error:
-            raise self.error(f"its member {name} is no NumPy array ({error})", remedy=_REMEDY) from error
-
-    def _read(self, member: IO[bytes], name: str, size: int) -> bytes:
-        try:
-            data = member.read(size)
-        except _DAMAGE as error:
-            raise self.error(f"its member {name} is damaged ({error})", remedy="fetch or write it again") from error
-        self._consumed += len(data)
-        return data
 
     def _header_facts(self, archive: zipfile.ZipFile) -> tuple[str, int]:
         """(csr, csc or coo; n)."""
@@ -110,11 +96,8 @@ class NpzSource(FileSource):
         shape, dtype = self._header(member, name)
         if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in "iu":
             raise self.error(f"its member {name} is {dtype}{list(shape)}, not a row of integers", remedy=_REMEDY)
-
-        def error(what: str, index: int) -> InputError:
-            return self.error(what, text=f"{name}[{index}]", remedy="write it again")
-
-        return ArrayStream(_Member(lambda size: self._read(member, name, size)), dtype, shape[0], error)
+        return ArrayStream(lambda size: self._read(member, name, size), dtype, shape[0],
+                           lambda what, index: self.error(what, text=f"{name}[{index}]", remedy="write it again"))
 
     def _n_values(self, archive: zipfile.ZipFile) -> int:
         """Values of the entries that the archive holds, but for those that only say that there is an entry."""
@@ -128,8 +111,7 @@ class NpzSource(FileSource):
         with self._open() as archive, ExitStack() as stack:
             kind, n = self._header_facts(archive)
             entries = self._array(stack, archive, _ARRAYS[kind][1]).length
-        return SourceInfo(n_vertices=n, n_entries=entries, directed=True, size_bytes=self.input.size_bytes,
-                          format=self.format)
+        return self._facts(n_vertices=n, n_entries=entries, directed=True)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged archive and for indices outside n."""
@@ -149,23 +131,10 @@ class NpzSource(FileSource):
     def _coo_batches(self, rows: ArrayStream, columns: ArrayStream, n: int, batch_bytes: int) -> Iterator[EdgeBatch]:
         if rows.length != columns.length:
             raise self.error(f"its members row and col have {rows.length} and {columns.length} items", remedy=_REMEDY)
+        count = pairs_per_batch(batch_bytes)
         while rows.index < rows.length:
-            at = rows.index
-            src, dst = rows.take(pairs_per_batch(batch_bytes)), columns.take(pairs_per_batch(batch_bytes))
-            for ids, array in ((src, rows), (dst, columns)):
-                outside = (ids < 0) | (ids >= n)
-                if outside.any():
-                    worst = int(np.argmax(outside))
-                    raise array.error(f"index {ids[worst]} is outside 0..{n - 1}", at + worst)
-            yield EdgeBatch(src, dst)
+            yield EdgeBatch(rows.take_ids(count, n, "index"), columns.take_ids(count, n, "index"))
 
     def position_bytes(self) -> int:
         """Uncompressed bytes read so far, at most the size of the archive."""
         return min(self._consumed, self.input.size_bytes or 0)
-
-
-class _Member:
-    """A member of an archive as a Readable."""
-
-    def __init__(self, read: Callable[[int], bytes]) -> None:
-        self.read = read

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from .names import READERS, SUFFIXES, check_format, format_suffix
+from .registry import READERS, check_format, format_of_file
 from .source import EdgeSource
 
 if TYPE_CHECKING:
@@ -30,8 +30,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: st
     Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
     contradict each other. Headers are checked here, edges while they are read.
     """
-    from .base import IDS
-    from .chain import ChainedSource
+    from .base import IDS, ChainedSource
     from .inputs import Input, expand
 
     fmt = None if fmt is None else check_format(fmt)
@@ -39,8 +38,8 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: st
         raise InputError("unknown kind of ids", text=ids, remedy="choose one of " + ", ".join(IDS))
     sources = []
     for name in expand(inputs):
-        named = fmt or SUFFIXES.get(format_suffix(name))
-        source = Input(name, named)
+        named = fmt or format_of_file(name)
+        source = Input(name, headerless=named is not None and READERS[named].headerless)
         sources.append(_reader(named, fmt is None, source, ids))
     chained = ChainedSource(sources)
     chained.info()
@@ -49,11 +48,9 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: st
 
 def _reader(named: str | None, guessing: bool, source: Input, ids: str) -> FileSource:
     """The reader for an input whose format is `named` by the user or, if `guessing`, by a suffix."""
-    from .sniff import HEAD_BYTES, sniff
-    from .text_head import is_integer_line, read_head
+    from .heads import HEAD_BYTES, is_integer_line, read_head, sniff
 
-    head = source.peek(HEAD_BYTES)
-    if not head:
+    if not source.peek(HEAD_BYTES):
         raise InputError("the input is empty", path=source.name, remedy="fetch or write it again")
     if named is None:
         named = sniff(source.peek(HEAD_BYTES, text=True), source.name)
@@ -61,5 +58,6 @@ def _reader(named: str | None, guessing: bool, source: Input, ids: str) -> FileS
         first = read_head(source.peek(HEAD_BYTES, text=True), True)
         if first is not None and is_integer_line(first.lines[0]):
             named = "edgelist"
-    module, reader = READERS[named]
-    return getattr(importlib.import_module("." + module, __package__), reader)(source, ids)
+    module, reader = READERS[named].reader.split(":")
+    source_class: type[FileSource] = getattr(importlib.import_module("." + module, __package__), reader)
+    return source_class(source, ids)

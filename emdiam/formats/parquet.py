@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .base import FileSource, in_slices, pairs_per_batch
-from .columns import dropped_columns, named_pair
+from .base import FileSource, pairs_per_batch
 from .source import EdgeBatch, SourceInfo
+from .tables import dropped_columns, in_slices, named_pair
 
 _BUFFER_BYTES = 1 << 20
 _MAX_ROWS = 1 << 19
@@ -25,6 +25,7 @@ _STRING_SHARE = 4  # strings are taken to be this much larger than int64
 # What pyarrow raises for files of any bytes.
 _DAMAGE = (pa.ArrowException, OSError, ValueError, TypeError, LookupError, ArithmeticError)
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
+_AGAIN = "fetch or write it again"
 
 
 def _kind(data_type: pa.DataType) -> str:
@@ -40,8 +41,9 @@ def _kind(data_type: pa.DataType) -> str:
 
 @dataclass(frozen=True)
 class _Columns:
-    """names : the two columns. kind : "int" or "string", as stored."""
+    """ids : places of the two columns. names : theirs. kind : "int" or "string", as stored."""
 
+    ids: tuple[int, int]
     names: tuple[str, str]
     kind: str
 
@@ -54,51 +56,43 @@ class ParquetSource(FileSource):
     _consumed = 0
 
     def _open(self) -> pq.ParquetFile:
-        path = self.input.require_file("a Parquet file has its table of contents at its end")
-        if self.input.compression is not None:
-            raise self.error("a compressed Parquet file cannot be read in place", remedy="decompress it first")
-        try:
-            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES, page_checksum_verification=True)
-            str([(field.name, field.type) for field in file.schema_arrow])  # all names are decoded
-            return file
-        except UnicodeDecodeError as error:
-            raise self.error("the name of a column is not UTF-8 text", text=repr(error.object),
-                             remedy="rename the column") from error
-        except _DAMAGE as error:
-            raise self.error(f"not a Parquet file, or cut short ({_first_line(error)})",
-                             remedy="fetch or write it again") from error
+        path = self._path_in_place("a Parquet file", "Parquet file")
+        with self._damage(_DAMAGE, "not a Parquet file, or cut short", _AGAIN):
+            try:
+                file = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER_BYTES,
+                                      page_checksum_verification=True)
+                str([(field.name, field.type) for field in file.schema_arrow])  # all names are decoded
+                return file
+            except UnicodeDecodeError as error:
+                raise self.error("the name of a column is not UTF-8 text", text=repr(error.object),
+                                 remedy="rename the column") from error
 
     def _columns(self, schema: pa.Schema) -> _Columns:
         """The two id columns: those named like an edge, else the first two integers, else the first
         two strings. Raises InputError that lists what there is."""
-        kinds = [_kind(data_type) for data_type in schema.types]
-        named = named_pair(schema.names)
-        if named is None or not kinds[named[0]] or kinds[named[0]] != kinds[named[1]]:
-            integers = [i for i, kind in enumerate(kinds) if kind == "int"]
-            strings = [i for i, kind in enumerate(kinds) if kind == "string"]
-            pair = integers if named is None and len(integers) >= 2 else strings if named is None else []
-            if len(pair) < 2:
-                found = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
-                raise self.error(f"no two id columns among its columns ({found})", remedy=_REMEDY)
-            named = pair[0], pair[1]
-        names = schema.names[named[0]], schema.names[named[1]]
+        kinds, ids = [_kind(data_type) for data_type in schema.types], named_pair(schema.names)
+        if ids is None:
+            alike = ([i for i, kind in enumerate(kinds) if kind == wanted] for wanted in ("int", "string"))
+            ids = next(((places[0], places[1]) for places in alike if len(places) > 1), None)
+        if ids is None or not kinds[ids[0]] or kinds[ids[0]] != kinds[ids[1]]:
+            columns = ", ".join(f"{field.name}: {field.type}" for field in schema) or "none"
+            raise self.error(f"no two id columns among its columns ({columns})", remedy=_REMEDY)
+        names = schema.names[ids[0]], schema.names[ids[1]]
         for name in names:
             if schema.names.count(name) > 1:
                 raise self.error("two columns have the same name", text=name, remedy=_REMEDY)
-        if self.ids == "int" and kinds[named[0]] != "int":
+        if self.ids == "int" and kinds[ids[0]] != "int":
             raise self.error(f"columns {names[0]} and {names[1]} hold strings, not integers",
                              remedy="leave out --ids int")
-        return _Columns(names, kinds[named[0]])
+        return _Columns(ids, names, kinds[ids[0]])
 
     def _read_info(self) -> SourceInfo:
         with self._open() as file:
             columns = self._columns(file.schema_arrow)
             rows = file.metadata.num_rows
         if rows <= 0:
-            raise self.error("the table has no rows", remedy="fetch or write it again")
-        kind = columns.kind if self.ids == "auto" else self.ids
-        return SourceInfo(n_entries=rows, directed=True, id_kind=kind, size_bytes=self.input.size_bytes,
-                          format=self.format)
+            raise self.error("the table has no rows", remedy=_AGAIN)
+        return self._facts(n_entries=rows, directed=True, id_kind=columns.kind if self.ids == "auto" else self.ids)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged file, missing, negative or too large ids."""
@@ -111,20 +105,15 @@ class ParquetSource(FileSource):
                 done += batch.num_rows
                 self._consumed = size * done // max(rows, 1)
                 yield from in_slices(src, dst, batch_bytes)
-            names = file.schema_arrow.names
-            ids = names.index(columns.names[0]), names.index(columns.names[1])
-            self.dropped = dict.fromkeys(dropped_columns(names, ids), done)
+            self.dropped = dict.fromkeys(dropped_columns(file.schema_arrow.names, columns.ids), done)
 
     def _arrow_batches(self, file: pq.ParquetFile, columns: _Columns, batch_bytes: int) -> Iterator[Any]:
         share = 1 if columns.kind == "int" else _STRING_SHARE
         size = max(1, min(_MAX_ROWS, pairs_per_batch(batch_bytes)) // share)
         batches = file.iter_batches(size, columns=list(columns.names), use_threads=False)
         while True:
-            try:
+            with self._damage(_DAMAGE, "the data are damaged", _AGAIN):
                 batch = next(batches, None)
-            except _DAMAGE as error:
-                raise self.error(f"the data are damaged ({_first_line(error)})",
-                                 remedy="fetch or write it again") from error
             if batch is None:
                 return
             if batch.num_rows:
@@ -133,36 +122,29 @@ class ParquetSource(FileSource):
     def _ids(self, column: Any, name: str, done: int, strings: bool) -> Any:
         """One column of a batch as int64[k] or string array; `done` rows came before."""
         if strings:
-            try:
+            with self._damage((pa.ArrowException, ValueError, OSError),
+                              f"column {name} holds what is not UTF-8 text", "write it again"):
                 column.validate(full=True)
                 column = column.cast(pa.string())
-            except (pa.ArrowException, ValueError, OSError) as error:
-                raise self.error(f"column {name} holds what is not UTF-8 text ({_first_line(error)})",
-                                 remedy="write it again") from error
         if column.null_count:
-            row = done + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
-            raise self.error(f"column {name} has no id in row {row + 1}", remedy="drop rows without an id")
+            self._refuse(column.is_null().to_numpy(zero_copy_only=False), f"column {name} has no id", done)
         if strings:
-            return self._no_empty(column, name, done)
+            empty = pc.equal(pc.binary_length(column), 0).to_numpy(zero_copy_only=False)
+            self._refuse(empty, f"column {name} has an empty id", done)
+            return column
         ids = column.to_numpy()
         wrong = ids < 0 if ids.dtype.kind == "i" else ids > np.uint64(2**63 - 1)
-        if wrong.any():
-            row = int(np.argmax(wrong))
-            raise self.error(f"column {name} has an id outside 0..2^63 - 1 in row {done + row + 1}", text=str(ids[row]),
-                             remedy="keep such ids as names with --ids string")
+        self._refuse(wrong, f"column {name} has an id outside 0..2^63 - 1", done, ids)
         return ids.astype(np.int64, copy=False)
 
-    def _no_empty(self, strings: Any, name: str, done: int) -> Any:
-        empty = pc.equal(pc.binary_length(strings), 0).to_numpy(zero_copy_only=False)
-        if empty.any():
-            raise self.error(f"column {name} has an empty id in row {done + int(np.argmax(empty)) + 1}",
-                             remedy="drop rows without an id")
-        return strings
+    def _refuse(self, wrong: Any, what: str, done: int, ids: Any = None) -> None:
+        """Raise InputError for the first row of a batch where `wrong`, bool[k], says so; `done` rows came before."""
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            raise self.error(f"{what} in row {done + row + 1}", text=None if ids is None else str(ids[row]),
+                             remedy="drop rows without an id" if ids is None
+                             else "keep such ids as names with --ids string")
 
     def position_bytes(self) -> int:
         """Share of the file in proportion to the rows read."""
         return self._consumed
-
-
-def _first_line(error: Exception) -> str:
-    return str(error).partition("\n")[0]

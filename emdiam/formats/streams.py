@@ -11,6 +11,7 @@ from __future__ import annotations
 import bz2
 import lzma
 import os
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -34,21 +35,57 @@ def compression_of(first_bytes: bytes) -> str | None:
     return None
 
 
-class RawStream:
+class _LookAhead(ABC):
+    """A stream that can be looked into before it is read."""
+
+    def __init__(self) -> None:
+        # What was looked at and not yet read: the bytes from place _at on.
+        self._ahead, self._at = b"", 0
+
+    @abstractmethod
+    def _fetch(self, size: int) -> bytes:
+        """At most `size` bytes behind those looked at; empty only at the end."""
+
+    def peek(self, size: int) -> bytes:
+        """The next `size` bytes without consuming them; fewer only at the end."""
+        pieces, have = [self._ahead[self._at :]], len(self._ahead) - self._at
+        while have < size and (more := self._fetch(size - have)):
+            pieces.append(more)
+            have += len(more)
+        self._ahead, self._at = b"".join(pieces), 0
+        return self._ahead[:size]
+
+    def read(self, size: int) -> bytes:
+        """At most `size` bytes; empty only at the end."""
+        if not self._ahead:
+            return self._fetch(size)
+        at = self._at
+        return self._ahead[at : at + self._drop(size)]
+
+    def _drop(self, size: int) -> int:
+        """Consumes at most `size` of the bytes looked at; returns how many there were."""
+        size = min(size, len(self._ahead) - self._at)
+        self._at += size
+        if self._at == len(self._ahead):
+            self._ahead, self._at = b"", 0
+        return size
+
+
+class RawStream(_LookAhead):
     """Counts the bytes read from a binary file and gives back bytes that were only looked at.
 
     `consumed` is the number of bytes handed out; a failure of the operating system becomes an
-    InputError, also kept in `fault` because it may have to pass through foreign code.
+    InputError, also held in `fault` because it may have to pass through foreign code.
     """
 
     def __init__(self, file: BinaryIO, name: str, *, owned: bool = True) -> None:
+        super().__init__()
         self._file, self.name, self._owned = file, name, owned
-        self._ahead = b""
         self.consumed = 0
         self.fault: InputError | None = None
         self.closed = False
 
-    def _from_file(self, size: int) -> bytes:
+    def _fetch(self, size: int) -> bytes:
         try:
             return self._file.read(size) or b""
         except OSError as error:
@@ -56,28 +93,15 @@ class RawStream:
                                     remedy="check the disk and the file")
             raise self.fault from error
 
-    def peek(self, size: int) -> bytes:
-        """The next `size` bytes without consuming them; fewer only at the end."""
-        while len(self._ahead) < size:
-            more = self._from_file(size - len(self._ahead))
-            if not more:
-                break
-            self._ahead += more
-        return self._ahead[:size]
-
     def read(self, size: int) -> bytes:
         """At most `size` bytes; empty only at the end."""
-        if self._ahead:
-            data, self._ahead = self._ahead[:size], self._ahead[size:]
-        else:
-            data = self._from_file(size)
+        data = super().read(size)
         self.consumed += len(data)
         return data
 
     def skip(self, size: int) -> int:
         """Moves `size` bytes ahead in a regular file, at most to its end; returns how far it got."""
-        ahead = min(size, len(self._ahead))
-        self._ahead = self._ahead[ahead:]
+        ahead = self._drop(size)
         here = self._file.tell()
         target = min(here + size - ahead, max(here, os.fstat(self._file.fileno()).st_size))
         self._file.seek(target)
@@ -147,7 +171,7 @@ def _decompressor(raw: RawStream, compression: str | None) -> Any:
     return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), compression)
 
 
-class ByteStream:
+class ByteStream(_LookAhead):
     """The decompressed bytes of `raw`, in order, once.
 
     Raises InputError (with the byte in the compressed file) when the compressed data end early or
@@ -155,16 +179,13 @@ class ByteStream:
     """
 
     def __init__(self, raw: RawStream, compression: str | None) -> None:
+        super().__init__()
         self.raw, self.compression = raw, compression
         self._source = _decompressor(raw, compression)
-        # What was looked at and not yet read: the bytes from place _at on.
-        self._ahead, self._at = b"", 0
 
-    def _from_source(self, size: int) -> bytes:
+    def _fetch(self, size: int) -> bytes:
         try:
             return self._source.read(size)
-        except InputError:
-            raise
         except (EOFError, OSError, ValueError, SystemError, lzma.LZMAError) as error:
             if self.raw.fault is not None:
                 raise self.raw.fault from error
@@ -172,38 +193,9 @@ class ByteStream:
 
     def _damage(self, error: Exception) -> InputError:
         cut = isinstance(error, EOFError) or "truncated" in str(error).lower()
-        what = (
-            f"the {self.compression} data end before their end mark: the file is cut short"
-            if cut
-            else f"the {self.compression} data are damaged ({error})"
-        )
-        return InputError(what, path=self.raw.name, byte=self.raw.consumed, remedy="fetch or compress the file again")
-
-    def read(self, size: int) -> bytes:
-        """At most `size` bytes; empty only at the end."""
-        if self._ahead:
-            data = self._ahead[self._at : self._at + size]
-            self._moved(len(data))
-            return data
-        return self._from_source(size)
-
-    def _moved(self, size: int) -> None:
-        """The next `size` of the bytes looked at are read now."""
-        self._at += size
-        if self._at == len(self._ahead):
-            self._ahead, self._at = b"", 0
-
-    def peek(self, size: int) -> bytes:
-        """The next `size` bytes without consuming them; fewer only at the end."""
-        pieces, have = [self._ahead[self._at :]], len(self._ahead) - self._at
-        while have < size:
-            more = self._from_source(size - have)
-            if not more:
-                break
-            pieces.append(more)
-            have += len(more)
-        self._ahead, self._at = b"".join(pieces), 0
-        return self._ahead[:size]
+        what = "end before their end mark: the file is cut short" if cut else f"are damaged ({error})"
+        return InputError(f"the {self.compression} data {what}", path=self.raw.name, byte=self.raw.consumed,
+                          remedy="fetch or compress the file again")
 
     def drop_bom(self) -> None:
         """Consumes a UTF-8 byte order mark if one comes next."""
@@ -225,8 +217,7 @@ class ByteStream:
         """Drops `size` bytes (None: all that are left); returns how many there were."""
         dropped = 0
         if size is not None and self.compression is None and self.raw.seekable():
-            dropped = min(size, len(self._ahead) - self._at)
-            self._moved(dropped)
+            dropped = self._drop(size)
             return dropped + self.raw.skip(size - dropped)
         while size is None or dropped < size:
             data = self.read(_SKIP_BYTES if size is None else min(_SKIP_BYTES, size - dropped))

@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..jit import kernel
+from .base import FileSource
 from .source import EdgeBatch
 
+_SEARCH_BATCH_BYTES = 1 << 20
 _BUCKET_BITS = 16
-_GOLDEN, _MIX_1, _MIX_2 = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
+_GOLDEN, _MIX_1, _MIX_2 = map(np.uint64, (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
 _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _SECOND_KEY = np.uint64(0xD1B54A32D192ED03)
 
@@ -78,19 +76,9 @@ class Balance:
         _add_pairs(src, dst, self._sums)
 
     @property
-    def forward(self) -> int:
-        """Listings u -> v with u < v so far."""
-        return int(self._sums[2])
-
-    @property
-    def backward(self) -> int:
-        """Listings u -> v with u > v so far."""
-        return int(self._sums[3])
-
-    @property
     def symmetric(self) -> bool:
         """True if every pair so far was listed equally often in both directions."""
-        return self.forward == self.backward and not self._sums[:2].any()
+        return bool(self._sums[2] == self._sums[3] and not self._sums[:2].any())
 
 
 def find_one_way(batches: Callable[[], Iterable[EdgeBatch]]) -> tuple[int, int] | None:
@@ -122,3 +110,19 @@ def _hashed(batches: Iterable[EdgeBatch]) -> Iterator[tuple[Any, Any, Any]]:
         hashes = np.empty(len(src), np.uint64)
         _hash_pairs(src, dst, hashes)
         yield src, dst, hashes
+
+
+def checked_symmetric(source: FileSource, read: Callable[[int], Iterator[EdgeBatch]],
+                      batch_bytes: int) -> Iterator[EdgeBatch]:
+    """The batches of `read(batch_bytes)`; InputError at their end if some edge is listed in one
+    direction only. A file is then read twice more to name such an edge."""
+    balance = Balance()
+    for batch in read(batch_bytes):
+        balance.add(batch.src, batch.dst)
+        yield batch
+    if balance.symmetric:
+        return
+    pair = find_one_way(lambda: read(_SEARCH_BATCH_BYTES)) if source.rewindable else None
+    example = f": vertex {pair[0]} lists {pair[1]} but not the other way round" if pair else ""
+    raise source.error(f"the graph is not symmetric{example}",
+                       remedy="list every edge at both its ends, or convert an edge list instead")

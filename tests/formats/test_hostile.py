@@ -19,10 +19,8 @@ import pytest
 from emdiam.errors import InputError
 from emdiam.formats import open_source
 from emdiam.formats.csv_table import HeaderError, read_header
-from emdiam.formats.headers import find_line
+from emdiam.formats.heads import find_header, lines_with_text, read_head, sniff
 from emdiam.formats.inputs import Input
-from emdiam.formats.sniff import sniff
-from emdiam.formats.text_head import lines_with_text, read_head
 from tests.helpers.formats_naive import fault_of, read_pairs
 
 DIGITS = b"1" * 4301
@@ -165,7 +163,8 @@ def test_no_beginning_takes_long_to_tell(blank: bytes) -> None:
     head = (blank * (1 << 16))[: 1 << 16]
     for end in (b"", b"x", b"\0", b"p sp 3", b'"'):
         for look in (lambda data: sniff(data, "g"), lambda data: read_head(data, True),
-                     lambda data: read_header(data, True), lambda data: find_line(data, True, lambda line: False)):
+                     lambda data: read_header(data, True),
+                     lambda data: find_header("g", data, True, lambda line: True)):
             try:
                 look(head[: len(head) - len(end)] + end)
             except HeaderError as error:

@@ -39,9 +39,6 @@ def test_agrees_with_counting(pairs, mirror):
     one_way = {(a, b) for a, b in listed if listed[a, b] > listed[b, a]}
     balance = balance_of(pairs)
     assert balance.symmetric == (not one_way)
-    assert balance.forward == sum(a < b for a, b in pairs) and balance.backward == sum(
-        a > b for a, b in pairs
-    )
     found = find_one_way(lambda: batches(pairs))
     assert found in one_way if one_way else found is None
 

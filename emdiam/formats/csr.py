@@ -1,0 +1,210 @@
+"""Pairs from the two arrays of a CSR graph, read side by side and never whole: what .egr, .sg and .npz share.
+
+Offsets and neighbours are streams of their own (two file positions, two members of an archive), so
+that memory is about one batch whatever n and m are.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..errors import InputError
+from .base import FileSource, pairs_per_batch
+from .source import EdgeBatch, SourceInfo
+from .streams import ByteStream
+
+_LEAST_ROWS = 64
+_REMEDY = "fetch or write the file again"
+
+
+@dataclass
+class ArrayStream:
+    """An array that is read front to back.
+
+    read : its next bytes, at most as many as asked for; none at the end. dtype : of its items, with byte order.
+    length : items. error : makes an InputError from a sentence and the index of an item. field : name of the field to
+    take if dtype is structured. index : of the next item.
+    """
+
+    read: Callable[[int], bytes]
+    dtype: np.dtype[Any]
+    length: int
+    error: Callable[[str, int], InputError]
+    field: str | None = None
+    index: int = 0
+
+    def take(self, count: int) -> Any:
+        """The next `count` items (fewer at the end of the array) as int64[k]. Raises InputError
+        when the bytes end early or an item does not fit int64."""
+        count = min(count, self.length - self.index)
+        wanted = count * self.dtype.itemsize
+        data = bytearray()
+        while len(data) < wanted:
+            piece = self.read(wanted - len(data))
+            if not piece:
+                raise self.error("the data are cut short", self.index + len(data) // self.dtype.itemsize)
+            data += piece
+        items = np.frombuffer(data, self.dtype)
+        if self.field is not None:
+            items = items[self.field]
+        if items.dtype.kind == "u" and items.dtype.itemsize == 8 and (items >> 63).any():
+            raise self.error("a number is larger than 2^63 - 1", self.index + int(np.argmax(items >> 63)))
+        self.index += count
+        return items.astype(np.int64)
+
+    def take_ids(self, count: int, n_vertices: int, what: str) -> Any:
+        """As `take`. Raises InputError too for one outside 0..n_vertices - 1, of which it says `what` it is."""
+        first = self.index
+        ids = self.take(count)
+        outside = (ids < 0) | (ids >= n_vertices)
+        if outside.any():
+            at = int(np.argmax(outside))
+            raise self.error(f"{what} {ids[at]} is outside 0..{n_vertices - 1}", first + at)
+        return ids
+
+    def take_offsets(self, count: int, previous: int, n_entries: int) -> Any:
+        """`previous` and the next `count` items, int64[k + 1]. Raises InputError too if they fall, or if one is larger
+        than n_entries."""
+        first = self.index
+        window = np.concatenate(([previous], self.take(count)))
+        falls = window[1:] < window[:-1]
+        if falls.any():
+            raise self.error("the row offsets are not monotone", first + int(np.argmax(falls)))
+        if window[-1] > n_entries:
+            beyond = int(np.argmax(window[1:] > n_entries))
+            raise self.error(f"a row offset is larger than the {n_entries} entries", first + beyond)
+        return window
+
+
+def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int) -> Iterator[EdgeBatch]:
+    """(row, neighbour) pairs as int64 batches.
+
+    offsets : n + 1 items from 0 to neighbours.length, not falling. Neighbours lie in
+    [0, n_columns). Raises InputError through the streams' `error`.
+    """
+    capacity, row = pairs_per_batch(batch_bytes), 0
+    first = int(offsets.take(1)[0])
+    if first != 0:
+        raise offsets.error(f"the first row offset is {first}, not 0", 0)
+    while offsets.index < offsets.length:
+        window = offsets.take_offsets(max(_LEAST_ROWS, capacity // 2), first, neighbours.length)
+        while first < window[-1]:
+            last = min(first + capacity, int(window[-1]))
+            degrees = np.diff(np.clip(window, first, last))
+            rows = np.repeat(np.arange(row, row + len(degrees)), degrees)
+            yield EdgeBatch(rows, neighbours.take_ids(last - first, n_columns, "neighbour"))
+            first = last
+        row += len(window) - 1
+    if first != neighbours.length:
+        raise offsets.error(f"the last row offset is {first} but there are {neighbours.length} entries",
+                            offsets.length - 1)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """header_bytes, then n + 1 offsets, then n_entries neighbours, then nothing or one of `tails`.
+
+    tails : sizes in bytes of what may follow. weights_behind : whether that are weights. id_field : field of the
+    neighbour where its weight stands beside it. directed : whether an edge may be listed in one direction only.
+    symmetric : whether the format promises both directions, so that it is held to it.
+    """
+
+    header_bytes: int
+    n_vertices: int
+    n_entries: int
+    offset_dtype: np.dtype[Any]
+    id_dtype: np.dtype[Any]
+    tails: tuple[int, ...] = (0,)
+    weights_behind: bool = False
+    id_field: str | None = None
+    directed: bool = False
+    symmetric: bool = False
+
+    @property
+    def neighbours_at(self) -> int:
+        """Byte where the neighbours begin."""
+        return self.header_bytes + (self.n_vertices + 1) * self.offset_dtype.itemsize
+
+    @property
+    def end(self) -> int:
+        """Byte behind the neighbours."""
+        return self.neighbours_at + self.n_entries * self.id_dtype.itemsize
+
+
+class BinaryCsrSource(FileSource):
+    """A raw binary file of a header, offsets and neighbours. Subclasses make sense of the header.
+
+    header : what stands first in the file. suffix : of such files.
+    """
+
+    header: ClassVar[np.dtype[Any]]
+    suffix: ClassVar[str]
+
+    @abstractmethod
+    def _layout(self, header: Any) -> Layout:
+        """Where the arrays lie, by the numbers of the header. Raises InputError for numbers that make no sense."""
+
+    def _read_layout(self) -> Layout:
+        self.input.require_file(f"an {self.suffix} graph is read at two places at once")
+        head = self.input.peek(self.header.itemsize)
+        if len(head) < self.header.itemsize:
+            raise self.error("the file is cut short within its header", byte=len(head), remedy=_REMEDY)
+        return self._layout(np.frombuffer(head, self.header)[0].tolist())
+
+    def _read_info(self) -> SourceInfo:
+        layout = self._read_layout()
+        self._check_size(layout)
+        return self._facts(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=layout.directed,
+                           both_directions=not layout.directed)
+
+    def _check_size(self, layout: Layout) -> None:
+        """Raises InputError if an uncompressed file is not exactly as long as its header demands."""
+        if self.input.compression is None and self.input.size_bytes is not None:
+            self._check_tail(layout, self.input.size_bytes)
+
+    def _check_tail(self, layout: Layout, size: int) -> None:
+        if size < layout.end:
+            raise self.error(f"the file is cut short: its header ({layout.n_vertices} vertices, {layout.n_entries} "
+                             f"entries) demands {layout.end} bytes", byte=size, remedy=_REMEDY)
+        if size - layout.end not in layout.tails:
+            raise self.error(f"{size - layout.end} bytes follow the neighbour list, where "
+                             f"{' or '.join(map(str, layout.tails))} are expected", byte=layout.end, remedy=_REMEDY)
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError with the byte for a short file, offsets that fall or neighbours that are no
+        vertices, and for a graph that is not symmetric where the format promises it."""
+        layout = self._read_layout()
+        if layout.symmetric:
+            from .symmetry import checked_symmetric  # loads numba, which other readers of arrays do not need
+
+            yield from checked_symmetric(self, lambda size: self._rows(layout, size), batch_bytes)
+        else:
+            yield from self._rows(layout, batch_bytes)
+
+    def _rows(self, layout: Layout, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """Pairs of the graph; reads the rest of the file too, so that damage there is noticed."""
+        self._check_size(layout)
+        tables, lists = self.input.open_second(), self.input.open()
+        try:
+            tables.skip(layout.header_bytes)
+            lists.skip(layout.neighbours_at)
+            offsets = self._array(tables, layout.header_bytes, layout.offset_dtype, layout.n_vertices + 1)
+            neighbours = self._array(lists, layout.neighbours_at, layout.id_dtype, layout.n_entries)
+            neighbours.field = layout.id_field
+            yield from csr_batches(offsets, neighbours, batch_bytes, layout.n_vertices)
+            rest = lists.skip(None if self.input.compression else max(layout.tails))
+        finally:
+            tables.close()
+            lists.close()
+        self._check_tail(layout, layout.end + rest)
+        weighted = layout.id_field or (layout.weights_behind and rest)
+        self.dropped = {"weights": layout.n_entries if weighted else 0}
+
+    def _array(self, stream: ByteStream, start: int, dtype: np.dtype[Any], length: int) -> ArrayStream:
+        return ArrayStream(stream.read, dtype, length, lambda what, index: self.error(
+            what, byte=start + index * dtype.itemsize, remedy=_REMEDY))

@@ -1,0 +1,74 @@
+"""The input formats: names, the modules that read them and the suffixes that stand for them, as data.
+
+Nothing here imports a reader, so that the command line can list the formats at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import PurePath
+from types import MappingProxyType
+
+from ..errors import InputError
+
+
+@dataclass(frozen=True)
+class Format:
+    """One input format.
+
+    reader : "module:class" below emdiam.formats that reads it. suffixes : those that settle the format; others (.txt,
+    .e, .el, .edges, .tsv, ...) leave it to the content. headerless : whether its first bytes are numbers, which may by
+    chance equal a compression magic.
+    """
+
+    reader: str
+    suffixes: tuple[str, ...] = ()
+    headerless: bool = False
+
+
+READERS: Mapping[str, Format] = MappingProxyType({
+    "edgelist": Format("edge_list:EdgeListSource"),
+    "csv": Format("csv_table:CsvSource", (".csv",)),
+    "matrix-market": Format("matrix_market:MatrixMarketSource", (".mtx", ".mm")),
+    "dimacs": Format("dimacs:DimacsSource", (".gr", ".col", ".dimacs")),
+    "metis": Format("metis:MetisSource", (".graph", ".metis")),
+    "ecl": Format("ecl:EclSource", (".egr",), headerless=True),
+    "gapbs": Format("gapbs:GapbsSource", (".sg", ".wsg"), headerless=True),
+    "npz": Format("npz:NpzSource", (".npz",)),
+    "parquet": Format("parquet:ParquetSource", (".parquet", ".pq")),
+})
+"""Every format by its name."""
+
+FORMATS: tuple[str, ...] = tuple(READERS)
+"""Names that `open_source(fmt=...)` takes."""
+
+_BY_SUFFIX = {suffix: name for name, entry in READERS.items() for suffix in entry.suffixes}
+_COMPRESSIONS = MappingProxyType({".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"})
+
+
+def compression_suffix(name: str) -> str | None:
+    """Compression that the last suffix of `name` stands for, or None."""
+    return _COMPRESSIONS.get(PurePath(name).suffix.lower())
+
+
+def format_suffix(name: str) -> str:
+    """Lower-case suffix of `name` after stripping a compression suffix: "a.mtx.gz" -> ".mtx"."""
+    path = PurePath(name)
+    return (path.with_suffix("") if compression_suffix(name) else path).suffix.lower()
+
+
+def format_of_file(name: str) -> str | None:
+    """Format that the suffix of a file called `name` stands for, or None."""
+    return _BY_SUFFIX.get(format_suffix(name))
+
+
+def check_format(fmt: str) -> str:
+    """The format called `fmt`, which is a name in FORMATS or a suffix without its dot.
+
+    Raises InputError that lists the known names.
+    """
+    name = _BY_SUFFIX.get("." + fmt.lower(), fmt.lower())
+    if name not in READERS:
+        raise InputError("unknown input format", text=fmt, remedy="known formats: " + ", ".join(FORMATS))
+    return name
