@@ -7,51 +7,48 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from emdiam.store.array_reader import ChunkedArray, LocalArray
+from emdiam.store.array_reader import LocalArray, ShardedArray
+from emdiam.store.metadata import ArrayMeta
 from emdiam.store.store import Store
 
 from .cache import evict
 
 
 class Recorder:
-    """A ChunkedArray that notes which chunks are fetched. reads : (first chunk, how many)."""
+    """A ShardedArray that notes which chunks are fetched. reads : (first chunk, how many)."""
 
-    def __init__(self, array: ChunkedArray) -> None:
+    def __init__(self, array: ShardedArray) -> None:
         self._array, self._lock = array, threading.Lock()
         self.length, self.dtype = array.length, array.dtype
         self.chunk_items, self.n_chunks = array.chunk_items, array.n_chunks
         self.reads: list[tuple[int, int]] = []
 
     def run_length(self, first: int, most: int) -> int:
-        """See ChunkedArray.run_length."""
+        """See ShardedArray.run_length."""
         return self._array.run_length(first, most)
 
     def prefetch(self, first: int, count: int) -> None:
-        """See ChunkedArray.prefetch."""
+        """See ShardedArray.prefetch."""
         self._array.prefetch(first, count)
 
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
-        """See ChunkedArray.fetch."""
+        """See ShardedArray.fetch."""
         with self._lock:
             self.reads.append((first, len(rows)))
         return self._array.fetch(first, rows)
 
     def close(self) -> None:
-        """See ChunkedArray.close."""
+        """See ShardedArray.close."""
         self._array.close()
 
 
-class _NoCodec:
+class _Reads(LocalArray):
     """Leaves the bytes alone: what remains of a fetch is the read."""
 
-    def __init__(self, dtype: np.dtype[Any]) -> None:
-        self.dtype = dtype
-
-    def decode(self, data: object, row: np.ndarray) -> None:
+    def decode(self, chunk: int, data: memoryview, row: np.ndarray) -> None:
         """Nothing."""
 
 
@@ -59,11 +56,9 @@ def cold_seconds(store: Store, reads: list[tuple[int, int]], threads: int) -> tu
     """(wall seconds, bytes) of the same reads in the same order, from a page cache that has none of
     them, each dropped again behind itself, by `threads` threads that only read."""
     folder = Path(store.path)
-    array = LocalArray(
-        folder / "indices", length=store.indices.length, chunk_items=store.indices.chunk_items,
-        shard_chunks=store.record.shard_chunks, codec=_NoCodec(store.id_dtype),  # type: ignore[arg-type]
-        evict=True,
-    )
+    indices = store.indices
+    meta = ArrayMeta(store.id_dtype, indices.length, indices.chunk_items, store.record.shard_chunks)
+    array = _Reads(folder / "indices", meta, store.record.codec, evict=True)
     row = np.empty(1, store.id_dtype)
     queue, lock = iter(reads), threading.Lock()
 

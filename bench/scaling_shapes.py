@@ -10,7 +10,7 @@ import numpy as np
 
 from emdiam.dask.ranges import balanced_ranges
 from emdiam.engine.interface import Engine
-from emdiam.store.slices import read_slice
+from emdiam.store.array_reader import read_slice
 from emdiam.store.store import Store
 
 from .external import disk_bytes

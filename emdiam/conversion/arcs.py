@@ -99,7 +99,7 @@ class RowStream:
         if writer.rows_resumed is not None:
             (self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
              self.low) = writer.rows_resumed["figures"]
-        writer.rows_told_by(self.state)
+        writer.follow_rows(self.state)
 
     def state(self) -> State:
         """How far the rows have come."""

@@ -153,7 +153,7 @@ class _Compact:
             splitter = ArcSplitter(self._shift, dtype, rank=ranks.rank)
             if writer.rows_resumed is None:
                 for ids in self._presence.ids():
-                    writer.append_vertex_ids(ids.view(np.int64))
+                    writer.append_ids("vertex_id", ids.view(np.int64))
         stream = RowStream(writer, ranks.n)
         if not stream.part:
             stream.take(self._runs, self._context, splitter)
@@ -258,7 +258,7 @@ class _Wide:
         first, last = self._table.ends()
         if writer.rows_resumed is None and last - first + 1 != self._table.n:
             for ids in self._table.blocks():
-                writer.append_vertex_ids(ids.view(np.int64) if last < 1 << 63 else ids)
+                writer.append_ids("vertex_id", ids.view(np.int64) if last < 1 << 63 else ids)
         if not self._context.safe.active:  # else it is kept for a store that has to be begun again
             self._table.file.close()
         return self._arcs.write_rows(writer), self._arcs.n_reverse

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..errors import StoreError
-from ..store.slices import read_slice
+from ..store.array_reader import read_slice
 from ..stream.offsets import row_starts
 from .alltoall import AllToAll
 from .frontier import NO_FACTS

@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..errors import StoreError
-from ..store.array_reader import ChunkedArray
+from ..store.array_reader import ShardedArray
 from ..store.store import Store
 from ..stream.blocks import BlockTable
 from ..stream.offsets import GROUP, Offsets, add_groups
@@ -60,7 +60,7 @@ def balanced_ranges(store: Store, parts: int) -> np.ndarray:
 class _Reader:
     """Single values of indptr; keeps the chunk that was read last."""
 
-    def __init__(self, indptr: ChunkedArray) -> None:
+    def __init__(self, indptr: ShardedArray) -> None:
         self._indptr, self._chunk = indptr, -1
         self._values = np.empty(indptr.chunk_items, np.int64)
 
@@ -127,7 +127,7 @@ def build_range_table(store: Store, first: int, stop: int) -> tuple[BlockTable, 
     return BlockTable(n, m, shift, Offsets(n, group, row, hub), first_vertex, isolated), blocks
 
 
-def _groups(indptr: ChunkedArray, first: int, stop: int) -> Iterator[np.ndarray]:
+def _groups(indptr: ShardedArray, first: int, stop: int) -> Iterator[np.ndarray]:
     """Values first..stop of indptr in pieces that begin at multiples of 64."""
     size = indptr.chunk_items
     buffer = np.empty((_PIECE_CHUNKS, size), np.int64)

@@ -1,7 +1,7 @@
 """Converting edge lists into a store in another order: naturally first, then reordered.
 
 The naturally ordered store lies in NAME.natural.partial beside the target until the other is complete. Whatever stops
-the conversion, it is removed, after `kill -9` by the next one; meanwhile its claim (store/claim.py) tells it from one
+the conversion, it is removed, after `kill -9` by the next one; meanwhile its claim (store/writer.py) tells it from one
 at work. With a checkpoint it stays for a conversion that goes on from that.
 """
 
@@ -18,9 +18,8 @@ from ..checkpoint.folder import check_names, make_folder
 from ..checkpoint.options import CheckpointOptions
 from ..conversion.convert import ConvertOptions, ConvertReport, check_outputs, convert
 from ..durable import check_name
-from ..store.claim import claim, remove_stale
 from ..store.layout import PARTIAL_SUFFIX
-from ..store.writer import check_target
+from ..store.writer import check_target, claim, remove_stale
 from ..units import default_memory_bytes
 from .registry import order_named
 from .reorder import reorder

@@ -36,9 +36,8 @@ from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import disk_full_is_said
 from ..sorting.sort import SortContext
-from ..store.arc_check import ArcCheck
 from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
-from ..store.check import check_ranks
+from ..store.check import ArcCheck, check_ranks
 from ..store.info import offset_pieces
 from ..store.layout import NATURAL, StoreRecord, sentinel
 from ..store.store import Store, open_store
@@ -275,9 +274,9 @@ class _Reordering(StoreWriting[ReorderReport]):
         """The arrays of the map of ids, as they are."""
         for name in self._store.array_names():
             if name.startswith("vertex_id"):
-                writer.append_stored_ids(name, np.empty(0, self._store.array(name).dtype))
+                writer.append_ids(name, np.empty(0, self._store.array(name).dtype))
                 for values in self._store.values(name):
-                    writer.append_stored_ids(name, values)
+                    writer.append_ids(name, values)
 
     def _write_ranks(self, writer: StoreWriter) -> None:
         """natural_id, in windows that fit the room which the sort buffers will take."""
@@ -285,9 +284,9 @@ class _Reordering(StoreWriting[ReorderReport]):
             return
         plan = self._context.plan
         size = max(1, plan.run_keys * plan.n_buffers * 4 // writer.id_dtype.itemsize)
-        writer.append_natural_ids(np.empty(0, writer.id_dtype))
+        writer.append_ids("natural_id", np.empty(0, writer.id_dtype))
         for ranks in _ranks_by_number(self._store, self._new_of, size):
-            writer.append_natural_ids(ranks)
+            writer.append_ids("natural_id", ranks)
 
     def _take_in(self, sorter: ArcSorter) -> None:
         """Give every edge to the sorter, with its new ends; but for the chunks done before."""

@@ -14,21 +14,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import StoreError
 from .info import offset_pieces
 from .store import Store
 
 RUN_ARCS = 1 << 17
-_REMEDY = "the store is damaged: convert the graph again or restore it from a copy"
 
 
 @dataclass(frozen=True)
 class ArcRun:
     """Chunks first to first + count - 1 of `indices`.
 
-    rows : int64[k], the vertices with an arc there, ascending. starts : int64[k + 1], where their
-    arcs begin in the run (starts[0] = 0), and its end. head, tail : the first row began before the
-    run, the last one goes on after it.
+    rows : int64[k], the vertices with an arc there, ascending. starts : int64[k + 1], where their arcs begin in the run
+    (starts[0] = 0), and its end. head, tail : the first row began before the run, the last one goes on after it.
     """
 
     first: int
@@ -43,22 +40,21 @@ Work = Callable[[ArcRun, np.ndarray], None]
 Tick = Callable[[int], None]
 
 
-def arc_runs(store: Store) -> Iterator[ArcRun]:
-    """The runs of all chunks, in order. Raises StoreError if `indptr` does not rise from 0 to the
-    number of arcs."""
-    array, most = store.indices, max(1, RUN_ARCS // store.indices.chunk_items)
+def arc_runs(store: Store, n_chunks: int) -> Iterator[ArcRun]:
+    """The runs of all chunks, in order, at most `n_chunks` each. Raises StoreError if `indptr` does not rise from 0 to
+    the number of arcs."""
+    array = store.indices
     pieces = _rows_with_arcs(store)
     rows = ends = np.empty(0, np.int64)
     first, head = 0, False
     while first < array.n_chunks:
-        count = array.run_length(first, most)
+        count = array.run_length(first, n_chunks)
         low = first * array.chunk_items
         high = min(array.length, low + count * array.chunk_items)
         while not len(ends) or ends[-1] < high:
             more = next(pieces, None)
             if more is None:
-                raise StoreError(f"indptr ends before {high} of {array.length} arcs", path=store.path,
-                                 remedy=_REMEDY)
+                raise store.damaged(f"indptr ends before {high} of {array.length} arcs")
             rows, ends = np.concatenate((rows, more[0])), np.concatenate((ends, more[1]))
         k = int(np.searchsorted(ends, high)) + 1
         tail = bool(ends[k - 1] > high)
@@ -67,7 +63,7 @@ def arc_runs(store: Store) -> Iterator[ArcRun]:
         rows, ends = rows[k - tail :], ends[k - tail :]
         first, head = first + count, tail
     if len(ends) or any(len(more[1]) for more in pieces):
-        raise StoreError(f"indptr goes beyond the {array.length} arcs", path=store.path, remedy=_REMEDY)
+        raise store.damaged(f"indptr goes beyond the {array.length} arcs")
 
 
 def _rows_with_arcs(store: Store) -> Iterator[tuple[np.ndarray, np.ndarray]]:
@@ -81,9 +77,8 @@ def _rows_with_arcs(store: Store) -> Iterator[tuple[np.ndarray, np.ndarray]]:
 
 @dataclass(frozen=True)
 class Pauses:
-    """Moments of a scan at which no run is under way. begin : the chunk to begin with, 0 or one that
-    `at_rest` was told. due : asked before every run. at_rest : if so, called with the number of chunks
-    that are done."""
+    """Moments of a scan at which no run is under way. begin : the chunk to begin with, 0 or one that `at_rest` was
+    told. due : asked before every run. at_rest : if so, called with the number of chunks that are done."""
 
     begin: int
     due: Callable[[], bool]
@@ -101,7 +96,7 @@ def scan_arcs(
     pending: deque[Future[None]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="scan") as pool:
         try:
-            for run in arc_runs(store):
+            for run in arc_runs(store, max(1, RUN_ARCS // store.indices.chunk_items)):
                 if pauses is not None and run.first < pauses.begin:
                     continue
                 if pauses is not None and pauses.due():
@@ -127,7 +122,7 @@ def _fetched(store: Store, run: ArcRun, work: Work) -> None:
     store.indices.fetch(run.first, list(buffer))
     ids = buffer.reshape(-1)[: run.starts[-1]]
     if int(ids.max()) >= store.n_vertices:
-        raise StoreError(f"indices hold {int(ids.max())}, which is no vertex", path=store.path, remedy=_REMEDY)
+        raise store.damaged(f"indices hold {int(ids.max())}, which is no vertex")
     work(run, ids)
 
 

@@ -21,7 +21,7 @@ from ..checkpoint.records import State
 from ..durable import sync_path
 from ..errors import StoreError
 from .codec import CRC_BYTES, ChunkCodec, quiet_about_numcodecs
-from .shards import end_bytes, pack_index, seal_digest, seal_of
+from .shards import pack_index, read_end, seal_digest, seal_of
 
 IN_FLIGHT = 4
 
@@ -42,18 +42,11 @@ class ArrayWriter:
     """
 
     def __init__(
-        self,
-        group: Path,
-        name: str,
-        codec: ChunkCodec,
-        *,
-        chunk_items: int,
-        shard_chunks: int,
-        fill_value: int,
+        self, group: Path, name: str, codec: ChunkCodec, *, chunk_items: int, shard_chunks: int, fill_value: int,
         pool: ThreadPoolExecutor,
     ) -> None:
         self.name, self.length = name, 0
-        self._group, self._codec, self._pool = group, codec, pool
+        self._group, self._folder, self._codec, self._pool = group, group / name / "c", codec, pool
         self._chunk_items, self._shard_chunks, self._fill = chunk_items, shard_chunks, fill_value
         self._buffer = np.empty(chunk_items, codec.dtype)
         self._used = 0
@@ -70,14 +63,9 @@ class ArrayWriter:
         """Digest of the seals of all shards, when it is closed."""
         return seal_digest(bytes(self._seals))
 
-    @property
-    def _folder(self) -> Path:
-        return self._group / self.name / "c"
-
     def state(self) -> State:
         """All that was appended, as a state; what is written of it is synced to disk first."""
-        while self._pending:
-            self._write(self._pending.popleft().result())
+        self._write_pending(0)
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -92,19 +80,19 @@ class ArrayWriter:
         }
 
     def go_on_from(self, state: State) -> None:
-        """Continue an array of which this `state` was told; nothing may have been appended.
+        """Continue an array that had this `state`; nothing may have been appended.
 
         Raises StoreError if the shards of that moment are not there.
         """
-        sizes = state["sizes"].tolist()
-        last = self._folder / str(state["n_shards"])
-        needed = [self._folder / str(number) for number in range(state["n_shards"])] + ([last] if sizes else [])
+        sizes, seals, n_shards = state["sizes"].tolist(), state["seals"].tobytes(), state["n_shards"]
+        whole = [self._folder / str(number) for number in range(n_shards)]
+        last = self._folder / str(n_shards)
+        needed = [*whole, last] if sizes else whole
         for path in needed:
             if not path.is_file() or (path == last and path.stat().st_size < sum(sizes)):
                 raise StoreError("a shard of the unfinished store is missing or cut", path=path)
-        seals = state["seals"].tobytes()
-        for number, path in enumerate(needed):
-            if path != last and _end_of(path, end_bytes(self._shard_chunks)) != seals[8 * number : 8 * number + 8]:
+        for number, path in enumerate(whole):
+            if seal_of(read_end(path, self._shard_chunks)[0]) != seals[8 * number : 8 * number + 8]:
                 raise StoreError("a shard of the unfinished store is another one", path=path)
         for path in self._folder.iterdir() if self._folder.is_dir() else ():
             if path not in needed:
@@ -114,14 +102,13 @@ class ArrayWriter:
             self._file = open(last, "r+b")
             self._file.truncate(sum(sizes))
             self._file.seek(0, os.SEEK_END)
-        self.length, self._n_shards, self._sizes = state["length"], state["n_shards"], sizes
+        self.length, self._n_shards, self._sizes = state["length"], n_shards, sizes
         self._used = len(state["buffer"])
         self._buffer[: self._used] = state["buffer"]
-        self._checks, self._seals = bytearray(state["checks"].tobytes()), bytearray(state["seals"].tobytes())
+        self._checks, self._seals = bytearray(state["checks"].tobytes()), bytearray(seals)
 
     def append(self, values: np.ndarray) -> None:
-        """Append integers (any length). Raises OverflowError for one that the array's dtype
-        cannot hold."""
+        """Append integers (any length). Raises OverflowError for one that the array's dtype cannot hold."""
         values = np.ascontiguousarray(values)
         if values.dtype != self._codec.dtype:
             values = self._converted(values)
@@ -147,7 +134,11 @@ class ArrayWriter:
         self._pending.append(self._pool.submit(self._codec.encode, self._buffer))
         self._buffer = np.empty(self._chunk_items, self._codec.dtype)
         self._used = 0
-        while len(self._pending) > IN_FLIGHT:
+        self._write_pending(IN_FLIGHT)
+
+    def _write_pending(self, limit: int) -> None:
+        """Write encoded chunks in order until at most `limit` are pending."""
+        while len(self._pending) > limit:
             self._write(self._pending.popleft().result())
 
     def _write(self, data: bytes) -> None:
@@ -177,8 +168,7 @@ class ArrayWriter:
         if self._used:
             self._buffer[self._used :] = self._fill
             self._submit()
-        while self._pending:
-            self._write(self._pending.popleft().result())
+        self._write_pending(0)
         self._end_shard()
         self._write_metadata()
         return hashlib.blake2b(self._checks, digest_size=16).digest()
@@ -190,14 +180,8 @@ class ArrayWriter:
         keywords: dict[str, Any] = self._codec.zarr_pipeline()
         with quiet_about_numcodecs():
             group.create_array(
-                self.name,
-                shape=(self.length,),
-                dtype=self._codec.dtype,
-                chunks=(self._chunk_items,),
-                shards=(self._chunk_items * self._shard_chunks,),
-                fill_value=self._fill,
-                **keywords,
-            )
+                self.name, shape=(self.length,), dtype=self._codec.dtype, chunks=(self._chunk_items,),
+                shards=(self._chunk_items * self._shard_chunks,), fill_value=self._fill, **keywords)
 
     def abort(self) -> None:
         """Drop what is pending and close the file (the folder is removed by the owner)."""
@@ -208,10 +192,3 @@ class ArrayWriter:
             with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
                 self._file.close()
             self._file = None
-
-
-def _end_of(path: Path, size: int) -> bytes:
-    """The seal of a shard file, see shards.seal_of."""
-    with open(path, "rb") as file:
-        file.seek(max(0, path.stat().st_size - size))
-        return seal_of(file.read())

@@ -1,8 +1,7 @@
 """A store as arrays of dask, read when they are computed, by whatever process computes them.
 
-A worker opens the store itself, once, by its address, and reads chunks as every other reader here: they
-are checked, and what is missing is an error and no fill value. Nothing but address, digest and name of an
-array travels to it.
+A worker opens the store itself, once, by its address, and reads chunks as every other reader here: they are checked,
+and what is missing is an error and no fill value. Nothing but address, digest and name of an array travels to it.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import numpy as np
 
 from ..addresses import redacted
 from ..errors import InputError, StoreError
-from .slices import read_slice
+from .array_reader import read_slice
 
 if TYPE_CHECKING:
     from dask.array import Array

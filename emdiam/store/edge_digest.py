@@ -9,9 +9,8 @@ not know an order, and a graph that differs by chance has the same four with a p
 The edges are summed up as arcs that lead up and, apart, as arcs that lead down: a store that
 lacks one direction of an edge is found.
 
-RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of
-mapped ids are put in the order of a reordered one), none otherwise; and see arc_runs.py. I/O:
-every array once.
+RAM: 8 bytes a vertex for ids that the store maps and for reordered stores (16 while the hashes of mapped ids are put in
+the order of a reordered one), none otherwise; and see arc_runs.py. I/O: every array once.
 """
 
 from __future__ import annotations
@@ -23,16 +22,15 @@ from collections.abc import Sequence
 import numpy as np
 from numba import njit
 
-from ..errors import StoreError
 from ..jit import kernel
 from ..phases import Meter
 from ..progress import Listener
 from .arc_runs import ArcRun, scan_arcs
+from .array_reader import filled
 from .info import offset_pieces
 from .store import Store
 
 _NAME = b"emdiam edges 1"
-_REMEDY = "the store is damaged: convert the graph again or restore it from a copy"
 
 
 class EdgeDigest:
@@ -44,8 +42,8 @@ class EdgeDigest:
     def __init__(self, store: Store) -> None:
         self._store, self._lock = store, threading.Lock()
         self.hashes = vertex_hashes(store)
-        self._sums = np.zeros(5, np.uint64)
-        self._vertices = _vertex_sums(store, self.hashes)
+        self._sums, self._vertices = np.zeros(5, np.uint64), np.zeros(2, np.uint64)
+        sum_vertices(store.n_vertices, np.uint64(store.record.first_id), self.hashes, self._vertices)
 
     def add(self, run: ArcRun, ids: np.ndarray) -> None:
         """Take in the arcs of a run; ids as in scan_arcs."""
@@ -58,9 +56,9 @@ class EdgeDigest:
         """32 hexadecimal digits, when all runs were added. Raises StoreError for a store with a loop
         or with an edge in one direction only."""
         if int(self._sums[4]):
-            raise StoreError("a vertex is its own neighbour", path=self._store.path, remedy=_REMEDY)
+            raise self._store.damaged("a vertex is its own neighbour")
         if self._sums[:2].tolist() != self._sums[2:4].tolist():
-            raise StoreError("an edge is stored in one direction only", path=self._store.path, remedy=_REMEDY)
+            raise self._store.damaged("an edge is stored in one direction only")
         counts = np.array([self._store.n_vertices, self._store.n_arcs // 2], "<u8")
         sums = np.concatenate((self._vertices, self._sums[:2])).astype("<u8")
         return hashlib.blake2b(_NAME + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
@@ -96,37 +94,19 @@ def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
 def vertex_hashes(store: Store) -> np.ndarray:
     """h of every vertex, uint64[n], or length 0 for a naturally ordered store whose ids are numbered
     through (then h is that of first_id + v). Raises StoreError."""
-    hashes = _mapped_hashes(store) if store.record.id_kind in ("int", "string") else np.empty(0, np.uint64)
-    return hashes if store.is_natural else _reordered(store, hashes)
-
-
-def _mapped_hashes(store: Store) -> np.ndarray:
-    """h of the ids that the store maps, in natural order, uint64[n]."""
-    out = np.empty(store.n_vertices, np.uint64)
+    hashes = np.empty(store.n_vertices if store.record.id_kind in ("int", "string") else 0, np.uint64)
     if store.record.id_kind == "string":
-        _hash_strings(store, out)
-        return out
-    begin = 0
-    for values in store.values("vertex_id"):
-        out[begin : begin + len(values)] = values
-        begin += len(values)
+        _hash_strings(store, hashes)
+    elif len(hashes):
+        mix_all(filled(hashes, store.values("vertex_id")))
+    if store.is_natural:
+        return hashes
+    out = np.empty(store.n_vertices, np.uint64)
+    if len(hashes):
+        return filled(out, (hashes[ranks] for ranks in store.natural_pieces()))
+    filled(out, store.natural_pieces())
+    out += np.uint64(store.record.first_id)
     mix_all(out)
-    return out
-
-
-def _reordered(store: Store, hashes: np.ndarray) -> np.ndarray:
-    """h of every vertex of a reordered store, uint64[n], from those in natural order (length 0 where
-    ids are numbered through)."""
-    out, begin = np.empty(store.n_vertices, np.uint64), 0
-    for ranks in store.natural_pieces():
-        part = out[begin : begin + len(ranks)]
-        if len(hashes):
-            part[:] = hashes[ranks]
-        else:
-            np.add(ranks, np.uint64(store.record.first_id), out=part, dtype=np.uint64)
-        begin += len(ranks)
-    if not len(hashes):
-        mix_all(out)
     return out
 
 
@@ -141,14 +121,8 @@ def _hash_strings(store: Store, out: np.ndarray) -> None:
             base += len(text)
             text = next(texts, text[:0])
             if not len(text):
-                raise StoreError(f"vertex_id_bytes end after {base} bytes", path=store.path, remedy=_REMEDY)
+                raise store.damaged(f"vertex_id_bytes end after {base} bytes")
         begin += len(ends)
-
-
-def _vertex_sums(store: Store, hashes: np.ndarray) -> np.ndarray:
-    sums = np.zeros(2, np.uint64)
-    sum_vertices(store.n_vertices, np.uint64(store.record.first_id), hashes, sums)
-    return sums
 
 
 def _fresh_state() -> np.ndarray:
@@ -193,12 +167,12 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-unty
     """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
     for i in range(len(rows)):
         v = rows[i]
-        mine = _hash_of(v, first_id, hashes)
+        first = _hash_of(v, first_id, hashes)
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])
             other = _hash_of(w, first_id, hashes)
-            low = min(mine, other)
-            high = max(mine, other)
+            low = min(first, other)
+            high = max(first, other)
             one = _mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high)
             two = _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low)
             if v < w:

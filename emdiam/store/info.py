@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from .array_reader import LocalArray, ShardedArray
+from .array_reader import LocalArray, ShardedArray, pieces
 from .shards import file_fault
 from .store import Store
 
@@ -57,26 +57,19 @@ class DegreeCounts:
 def offset_pieces(indptr: ShardedArray) -> Iterator[np.ndarray]:
     """Row offsets in order as int64[k + 1] pieces, each beginning with the last value of the one
     before it. Raises StoreError if they are not monotone from 0."""
-    buffer = np.empty((_PIECE_CHUNKS, indptr.chunk_items), np.int64)
-    last, chunk = 0, 0
-    while chunk < indptr.n_chunks:
-        count = indptr.run_length(chunk, _PIECE_CHUNKS)
-        indptr.fetch(chunk, list(buffer[:count]))
-        begin = chunk * indptr.chunk_items
-        values = buffer.reshape(-1)[: min(count * indptr.chunk_items, indptr.length - begin)]
+    last, done = 0, 0
+    for values in pieces(indptr, _PIECE_CHUNKS):
         piece = np.concatenate((np.array([last]), values))
-        if np.any(piece[1:] < piece[:-1]) or (chunk == 0 and piece[1] != 0):
-            shard = indptr.shard_name(chunk // indptr.shard_chunks)
-            raise StoreError("the offsets do not rise from 0", path=shard,
-                             remedy="convert the graph again")
+        if np.any(piece[1:] < piece[:-1]) or (done == 0 and piece[1] != 0):
+            shard = indptr.shard_name(done // indptr.chunk_items // indptr.shard_chunks)
+            raise StoreError("the offsets do not rise from 0", path=shard, remedy="convert the graph again")
         # The first value of all is the 0 that begins the first row.
-        yield piece[1:] if chunk == 0 else piece
-        last, chunk = int(piece[-1]), chunk + count
+        yield piece[1:] if done == 0 else piece
+        last, done = int(piece[-1]), done + len(values)
 
 
 def count_degrees(store: Store) -> DegreeCounts:
-    """Degrees of all vertices, from the row offsets. Raises StoreError if they contradict the
-    store record."""
+    """Degrees of all vertices, from the row offsets. Raises StoreError if they contradict the store record."""
     counts = DegreeCounts()
     for piece in offset_pieces(store.indptr):
         counts.add(np.diff(piece))
@@ -93,12 +86,11 @@ def count_degrees(store: Store) -> DegreeCounts:
 def store_info(store: Store) -> dict[str, Any]:
     """Everything `emdiam info` shows, JSON-ready. Sizes are bytes. Raises StoreError.
 
-    Counts, origin and digests as in StoreRecord; degree {min, mean, max, isolated, histogram by
-    powers of two}; id_kind ("identity" or "offset": consecutive integers; "int" or "string": a map
-    is kept), first_id, id_dtype, id_range (first and last user id; None without vertices);
-    chunk_bytes, shard_bytes of `indices`, decoded; arrays {name: see _array_info}; n_files, bytes
-    (of all files together) and bytes_per_edge, None where the store is not a local folder (the
-    last also without edges).
+    Counts, origin and digests as in StoreRecord; degree {min, mean, max, isolated, histogram by powers of two}; id_kind
+    ("identity" or "offset": consecutive integers; "int" or "string": a map is kept), first_id, id_dtype, id_range
+    (first and last user id; None without vertices); chunk_bytes, shard_bytes of `indices`, decoded; arrays {name: see
+    _array_info}; n_files, bytes (of all files together) and bytes_per_edge, None where the store is not a local folder
+    (the last also without edges).
     """
     record = store.record
     n_files, size = _files(Path(store.path.removeprefix("file://"))) if store.is_local else (None, None)

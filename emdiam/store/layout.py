@@ -25,6 +25,8 @@ from typing import Any, TypeGuard
 
 import numpy as np
 
+from ..errors import InputError
+
 # 2: the record has shard_digests; it is read and written without them as version 1.
 FORMAT_VERSION = 2
 CHUNK_IDS = 1 << 16
@@ -54,6 +56,13 @@ def shard_chunks(dtype: np.dtype[Any], chunk_ids: int) -> int:
 def is_chunk_size(chunk_ids: int) -> bool:
     """Whether arrays may have chunks of so many items: a power of two within bounds."""
     return LEAST_CHUNK_IDS <= chunk_ids <= MOST_CHUNK_IDS and chunk_ids & (chunk_ids - 1) == 0
+
+
+def check_chunk_size(chunk_ids: int) -> None:
+    """Raise InputError unless is_chunk_size."""
+    if not is_chunk_size(chunk_ids):
+        raise InputError(f"the chunk size must be a power of two from {LEAST_CHUNK_IDS} to {MOST_CHUNK_IDS}",
+                         text=str(chunk_ids))
 
 
 def sentinel(dtype: np.dtype[Any]) -> int:

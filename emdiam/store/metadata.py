@@ -1,17 +1,25 @@
-"""The metadata of a store, which may come from anyone: JSON objects, and the record of a finished store."""
+"""The metadata of a store, which may come from anyone: JSON objects, the record of a finished store, its arrays."""
 
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ..errors import StoreError
-from .layout import FORMAT_VERSION, PARTIAL_SUFFIX, StoreRecord
+from .layout import FORMAT_VERSION, MOST_SHARD_CHUNKS, NATURAL, PARTIAL_SUFFIX, StoreRecord, id_dtype
 from .shards import file_fault
 
 CONVERT = "make one with: emdiam convert INPUT STORE"
 _AGAIN = "convert again"
+_AGAIN_ARRAY = "convert the graph again"
+_IDS = (np.dtype(np.int64), np.dtype(np.uint64))
+_DTYPES = {str(dtype): dtype for dtype in (*_IDS, np.dtype(np.uint32), np.dtype(np.uint8))}
+# Arrays that some stores have and others have not.
+OPTIONAL_ARRAYS = ("vertex_id", "vertex_id_offsets", "vertex_id_bytes", "natural_id")
 # Of one file of metadata; ours have a few KiB, and more with many source files.
 _MOST_BYTES = 16 << 20
 
@@ -31,13 +39,13 @@ def read_json(path: Path) -> dict[str, Any]:
 def as_object(text: bytes, path: str | Path) -> dict[str, Any]:
     """The JSON object in `text`, which was read from `path`. Raises StoreError."""
     if len(text) > _MOST_BYTES:
-        raise StoreError(f"the metadata is damaged (more than {_MOST_BYTES:,} bytes)", path=path, remedy=_AGAIN)
+        raise _damaged("metadata", f"more than {_MOST_BYTES:,} bytes", path)
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:  # no JSON, not UTF-8, too many digits, too deep
-        raise StoreError(f"the metadata is damaged ({error})", path=path, remedy=_AGAIN) from None
+        raise _damaged("metadata", str(error), path) from None
     if not isinstance(data, dict):
-        raise StoreError("the metadata is damaged (not an object)", path=path, remedy=_AGAIN)
+        raise _damaged("metadata", "not an object", path)
     return data
 
 
@@ -53,20 +61,88 @@ def check_record(attributes: Any, place: str) -> StoreRecord:
         raise StoreError(f"the store has format version {version}, this program reads up to {FORMAT_VERSION}",
                          path=place, remedy="upgrade emdiam")
     if type(version) is not int or version < 1:
-        raise _damaged(f"format version {version!r:.80}", place)
+        raise _damaged("store record", f"format version {version!r:.80}", place)
     try:
         record = StoreRecord.from_dict(data)
     except (KeyError, TypeError) as error:
-        raise _damaged(f"{error!s:.200}", place) from None
+        raise _damaged("store record", f"{error!s:.200}", place) from None
     if record.complete is not True:
         raise StoreError("an unfinished conversion", path=place, remedy="run the conversion again")
     if record.digest() != record.record_digest:
         raise StoreError("the store record does not match its digest", path=place, remedy=_AGAIN)
     fault = record.fault()
     if fault is not None:
-        raise _damaged(fault, place)
+        raise _damaged("store record", fault, place)
     return record
 
 
-def _damaged(what: str, place: str) -> StoreError:
-    return StoreError(f"the store record is damaged ({what})", path=place, remedy=_AGAIN)
+def _damaged(what: str, why: str, place: str | Path) -> StoreError:
+    return StoreError(f"the {what} is damaged ({why})", path=place, remedy=_AGAIN)
+
+
+@dataclass(frozen=True)
+class ArrayMeta:
+    """dtype, length (items), chunk_items, shard_chunks (chunks a shard) of a one-dimensional sharded array."""
+
+    dtype: np.dtype[Any]
+    length: int
+    chunk_items: int
+    shard_chunks: int
+
+
+@dataclass(frozen=True)
+class ExpectedArray:
+    """name, chunk_items and length (None: any) of an array of one of `dtypes`."""
+
+    name: str
+    dtypes: tuple[np.dtype[Any], ...]
+    length: int | None
+    chunk_items: int
+
+    def read(self, data: dict[str, Any], place: str | Path) -> ArrayMeta:
+        """The metadata in `data`, the content of a zarr.json, if they are as expected. Raises StoreError."""
+        try:
+            (length,), (shard_items,) = data["shape"], data["chunk_grid"]["configuration"]["chunk_shape"]
+            (sharding,), dtype = data["codecs"], _DTYPES[data["data_type"]]
+            (chunk_items,) = sharding["configuration"]["chunk_shape"]
+            keys = data["chunk_key_encoding"]
+            places = (sharding["name"], sharding["configuration"]["index_location"], keys["name"])
+            separator = keys.get("configuration", {}).get("separator", "/")
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise _not_as_written(place, f"{error!r:.200}") from None
+        if places != ("sharding_indexed", "end", "default"):
+            raise _not_as_written(place, f"{places!r:.200}")
+        if separator != "/":
+            raise _not_as_written(place, "another separator")
+        sizes = (length, chunk_items, shard_items)
+        if not all(type(size) is int for size in sizes):
+            raise _not_as_written(place, f"sizes {sizes!r:.200}")
+        if dtype not in self.dtypes or length < 0 or self.length not in (None, length):
+            raise StoreError(f"the array holds {length} of {dtype}, the store record says {self.length} of"
+                             f" {self.dtypes[0]}", path=place, remedy=_AGAIN_ARRAY)
+        # The record has a valid chunk size. The index of a shard is read whole, so its length is bounded too.
+        whole = chunk_items == self.chunk_items and shard_items % chunk_items == 0
+        if not whole or not 1 <= shard_items // chunk_items <= MOST_SHARD_CHUNKS:
+            raise StoreError(f"the array has chunks of {chunk_items} items in shards of {shard_items}, the store record"
+                             f" says chunks of {self.chunk_items}", path=place, remedy=_AGAIN_ARRAY)
+        return ArrayMeta(dtype, length, chunk_items, shard_items // chunk_items)
+
+
+def expected_arrays(record: StoreRecord) -> list[ExpectedArray]:
+    """The arrays that a store with this record has."""
+    n, chunk = record.n_vertices, record.chunk_ids
+    offsets = (np.dtype(np.int64),)
+    arrays = [ExpectedArray("indptr", offsets, n + 1, chunk),
+              ExpectedArray("indices", (id_dtype(n),), record.n_arcs, chunk)]
+    if record.id_kind == "int":
+        arrays.append(ExpectedArray("vertex_id", _IDS, n, chunk))
+    elif record.id_kind == "string":
+        arrays += [ExpectedArray("vertex_id_offsets", offsets, n + 1, chunk),
+                   ExpectedArray("vertex_id_bytes", (np.dtype(np.uint8),), None, chunk)]
+    if record.ordering != NATURAL:
+        arrays.append(ExpectedArray("natural_id", (id_dtype(n),), n, chunk))
+    return arrays
+
+
+def _not_as_written(place: str | Path, why: str) -> StoreError:
+    return StoreError(f"the metadata of the array is not as written ({why})", path=place, remedy=_AGAIN_ARRAY)

@@ -1,12 +1,16 @@
 """Objects of a store that are not files here: behind HTTP, in S3, or wherever fsspec leads.
 
-HTTP and S3 go through obstore, whose requests take a third of the processor time of the same through
-zarr's stores and which says of which version of an object an answer is; other addresses go through
-zarr's store over fsspec. Whatever fails is a StoreError with the object and one sentence.
+HTTP and S3 go through obstore, whose requests take a third of the processor time of the same through zarr's stores and
+which says of which version of an object an answer is; other addresses go through zarr's store over fsspec. Whatever
+fails is a StoreError with the object and one sentence. The texts of obstore hold the whole address, the answer of the
+server and more; an answer of S3 may hold the signed text. So they are looked at and never shown: what is shown is made
+here. Its exceptions have a type and that text alone, so the status and the code of an answer can be had from nowhere
+else.
 """
 
 from __future__ import annotations
 
+import re
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -16,13 +20,36 @@ from typing import Any
 from ..addresses import redacted
 from ..errors import InputError, StoreError
 from .remote_access import http_store, s3_store
-from .remote_errors import broke_off, failure
 
 # (first, end) of the bytes wanted, or how many of the last ones, or all.
 Wanted = tuple[int, int] | int | None
 # Of an answer that breaks off. Where there is an entity tag, obstore itself goes on with the rest, 5 times.
 _ATTEMPTS, _PAUSE_SECONDS = 3, 0.1
 _MAKERS: dict[str, Callable[[str], Any]] = {"http": http_store, "https": http_store, "s3": s3_store}
+
+
+_SERVER = "check the server and the network, and run it again"
+_COPY = "check the server's copy of the store"
+# By the type of an exception of obstore: what happened, and a remedy. {answer} : status and code of the answer, {tried}
+# : how often it was tried, each in brackets if it is known.
+_BY_TYPE = {
+    "NotFoundError": ("the object is missing{answer}", "check the address, and the server's copy of the store"),
+    **dict.fromkeys(("PermissionDeniedError", "UnauthenticatedError"), (
+        "the server refuses the request{answer}",
+        "check the credentials and what they allow (docs/remote.md tells where they are looked for)")),
+    "NotSupportedError": ("the server does not answer range requests",
+                          "serve the store with one that does, or copy it here"),
+}
+# The same by what the text has, the first that fits.
+_BY_TEXT = (
+    ("status code: 416", "the object ends before the bytes that were asked for", _COPY),
+    ("status code: ", "the server answers with an error{answer}{tried}", _SERVER),
+    ("Requested.*got", "the server sent other bytes than were asked for, or the object is too short", _COPY),
+    ("response body", "the answer of the server breaks off before its end", _COPY),
+    ("TimedOut|timed out", "the server does not answer in time{tried}", _SERVER),
+    ("error sending request", "the server cannot be reached{tried}", _SERVER),
+)
+_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -81,6 +108,28 @@ class ServedObjects(Objects):
                     raise failure(error, self.name(key)) from None
             time.sleep(_PAUSE_SECONDS * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
+
+
+def broke_off(error: Exception) -> bool:
+    """Whether the answer began and then ended too early, which obstore does not try again."""
+    text = str(error)
+    return "response body" in text and "status code" not in text
+
+
+def failure(error: Exception, place: str) -> StoreError:
+    """The StoreError for an exception of obstore, raised by a request for the object at `place`."""
+    text = str(error)
+    codes = (re.search(r"status code: (\d{3} ?[A-Za-z' -]*)", text), re.search(r"<Code>(\w+)</Code>", text))
+    answer = ", ".join(match[1].strip() for match in codes if match)
+    retries = re.search(r"after (\d+) retries", text)
+    kind = "NotFoundError" if isinstance(error, FileNotFoundError) else type(error).__name__
+    first = redacted(text.partition("\n")[0])[:_LONGEST].replace("{", "{{").replace("}", "}}")
+    what, remedy = _BY_TYPE.get(kind) or next(
+        ((what, remedy) for pattern, what, remedy in _BY_TEXT if re.search(pattern, text, re.DOTALL)),
+        (f"the request fails: {first}", _SERVER))
+    return StoreError(what.format(answer=answer and f" ({answer})",
+                                  tried=f" (tried {int(retries[1]) + 1} times)" if retries else ""),
+                      path=place, remedy=remedy)
 
 
 class FsspecObjects(Objects):

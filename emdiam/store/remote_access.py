@@ -24,7 +24,7 @@ SILENCE_SECONDS, REQUEST_SECONDS, CONNECT_SECONDS = 20.0, 300.0, 10.0
 # Requests that fail for a passing reason (5xx, 429, silence, a lost connection) are tried again so often, with
 # growing pauses, and not after so many seconds.
 RETRIES, RETRY_SECONDS = 4, 60.0
-_OWN_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+_KEYS = ("AWS_ACCESS_KEY_ID", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
              "AWS_CONTAINER_CREDENTIALS_FULL_URI")
 _ENDPOINTS = ("AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT")
 NO_CREDENTIALS = ("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, or AWS_SKIP_SIGNATURE=true for a"
@@ -33,7 +33,13 @@ NO_CREDENTIALS = ("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFI
 
 def connection() -> dict[str, Any]:
     """client_options and retry_config of an obstore store. Raises InputError for a bad EMDIAM_REMOTE_TIMEOUT."""
-    silence = _silence()
+    text = os.environ.get(TIMEOUT, str(SILENCE_SECONDS))
+    try:
+        silence = float(text)
+    except ValueError:
+        silence = 0.0
+    if not 0 < silence <= 86_400:
+        raise InputError(f"{TIMEOUT} is no number of seconds", text=text, remedy="set it to, say, 60")
     return {
         "client_options": {
             "connect_timeout": timedelta(seconds=min(CONNECT_SECONDS, silence)),
@@ -46,19 +52,6 @@ def connection() -> dict[str, Any]:
     }
 
 
-def _silence() -> float:
-    text = os.environ.get(TIMEOUT)
-    if text is None:
-        return SILENCE_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise InputError(f"{TIMEOUT} is no number of seconds", text=text, remedy="set it to, say, 60")
-    return seconds
-
-
 def http_store(url: str) -> Any:
     """An obstore store of the objects below `url` (http or https); a query goes with every request."""
     from obstore.store import HTTPStore
@@ -67,22 +60,14 @@ def http_store(url: str) -> Any:
     options = connection()
     if parts.scheme == "http":
         options["client_options"]["allow_http"] = True
-    authorization = _authorization(parts.username, parts.password, parts.hostname)
-    if authorization is not None:
-        options["client_options"]["default_headers"] = {"authorization": authorization}
-    return HTTPStore.from_url(parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), **options)
-
-
-def _authorization(user: str | None, password: str | None, host: str | None) -> str | None:
-    """The header of HTTP's basic authentication (RFC 7617), if there is a user for the host."""
-    if user is None:
-        found = _from_netrc(host)
-        if found is None:
-            return None
-        pair = f"{found[0]}:{found[1]}"
+    if parts.username is None:
+        pair = _from_netrc(parts.hostname)
     else:
-        pair = f"{unquote(user)}:{unquote(password or '')}"
-    return "Basic " + base64.b64encode(pair.encode()).decode()
+        pair = unquote(parts.username), unquote(parts.password or "")
+    if pair is not None:  # RFC 7617
+        header = "Basic " + base64.b64encode(":".join(pair).encode()).decode()
+        options["client_options"]["default_headers"] = {"authorization": header}
+    return HTTPStore.from_url(parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl(), **options)
 
 
 def _from_netrc(host: str | None) -> tuple[str, str] | None:
@@ -91,11 +76,11 @@ def _from_netrc(host: str | None) -> tuple[str, str] | None:
     if host is None or not path.is_file():
         return None
     try:
-        found = netrc.netrc(str(path)).authenticators(host)
+        entry = netrc.netrc(str(path)).authenticators(host)
     except (netrc.NetrcParseError, OSError, UnicodeDecodeError) as error:
         what = error.msg if isinstance(error, netrc.NetrcParseError) else type(error).__name__
         raise InputError(f"the netrc file cannot be read ({what})", path=path, remedy="mend it or move it") from None
-    return None if found is None else (found[0], found[2] or "")
+    return None if entry is None else (entry[0], entry[2] or "")
 
 
 def s3_store(url: str) -> Any:
@@ -110,7 +95,7 @@ def s3_store(url: str) -> Any:
     options = connection()
     settings: Any = {}
     provider = None
-    if not any(map(os.environ.get, _OWN_KEYS)) and os.environ.get("AWS_SKIP_SIGNATURE", "").lower() != "true":
+    if not any(map(os.environ.get, _KEYS)) and os.environ.get("AWS_SKIP_SIGNATURE", "").lower() != "true":
         settings, provider = _from_boto3()
     endpoint = next(filter(None, map(os.environ.get, _ENDPOINTS)), None)
     if endpoint is not None:

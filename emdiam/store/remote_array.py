@@ -1,9 +1,8 @@
 """Reader of a sharded array behind an address: chunk bytes by range requests, checked and decoded here.
 
-zarr itself puts the fill value in place of what is missing, so its arrays are not asked. The indexes of
-all shards are read when the array is first touched, several at once, and with them the version of each
-shard: an answer from another version is an error, and so is a store whose record has changed by then.
-After that a fetch is one range request.
+zarr itself puts the fill value in place of what is missing, so its arrays are not asked. The indexes of all shards are
+read when the array is first touched, several at once, and with them the version of each shard: an answer from another
+version is an error, and so is a store whose record has changed by then. After that a fetch is one range request.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 
 from ..errors import StoreError
-from .array_meta import ArrayMeta
 from .array_reader import ShardedArray
-from .codec import CRC_BYTES, ChunkCodec
+from .codec import CRC_BYTES
+from .metadata import ArrayMeta
 from .remote import Objects, Version, Wanted
 from .shards import check_seals, end_bytes, parse_index, seal_of
 
@@ -33,16 +32,16 @@ class RemoteArray(ShardedArray):
 
     Parameters
     ----------
-    objects : of the store. name : of the array. meta : its metadata. codec : its chunk codec. seals : digest of
+    objects : of the store. name : of the array. meta, codec : see ShardedArray. seals : digest of
         its shards that the store record has; None: none.
     still_the_same : raises StoreError if the store's record is not what it was.
     """
 
     def __init__(
-        self, objects: Objects, name: str, meta: ArrayMeta, codec: ChunkCodec, still_the_same: Callable[[], None],
+        self, objects: Objects, name: str, meta: ArrayMeta, codec: str, still_the_same: Callable[[], None],
         seals: str | None = None,
     ) -> None:
-        super().__init__(length=meta.length, chunk_items=meta.chunk_items, shard_chunks=meta.shard_chunks, codec=codec)
+        super().__init__(meta, codec)
         self._objects, self._name, self._still_the_same, self._seals = objects, name, still_the_same, seals
         self._shards: list[tuple[np.ndarray, Version | None]] = []
         self._lock = threading.Lock()
@@ -58,20 +57,20 @@ class RemoteArray(ShardedArray):
     def _read_indexes(self) -> list[tuple[np.ndarray, Version | None]]:
         """Index and version of every shard. The first error ends it. Raises StoreError if they are not those of
         the store record."""
-        found: list[tuple[np.ndarray, bytes, Version | None]] = []
+        ends: list[tuple[np.ndarray, bytes, Version | None]] = []
         with ThreadPoolExecutor(max(1, min(_AT_ONCE, self.n_shards)), thread_name_prefix="indexes") as pool:
             # So many at a time, since the metadata may name any number of shards.
             for begin in range(0, self.n_shards, _ASKED):
                 pending = [pool.submit(self._read_index, shard)
                            for shard in range(begin, min(begin + _ASKED, self.n_shards))]
                 try:
-                    found += [future.result() for future in pending]
+                    ends += [future.result() for future in pending]
                 except BaseException:
                     pool.shutdown(wait=False, cancel_futures=True)
                     raise
         self._still_the_same()
-        check_seals(b"".join(seal for _, seal, _ in found), self._seals, self._objects.name(self._name))
-        return [(index, version) for index, _, version in found]
+        check_seals(b"".join(seal for _, seal, _ in ends), self._seals, self._objects.name(self._name))
+        return [(index, version) for index, _, version in ends]
 
     def _read_index(self, shard: int) -> tuple[np.ndarray, bytes, Version | None]:
         size = end_bytes(self.shard_chunks)
@@ -143,12 +142,12 @@ class _Ahead:
             self._bytes += size
 
     def take(self, shard: int, offset: int, size: int) -> Future[Answer] | None:
-        """The request for exactly these bytes, if there is one; it is the caller's now."""
+        """The request for exactly these bytes, if there is one; the caller has it now."""
         with self._lock:
-            found = self._waiting.pop((shard, offset, size), None)
-            if found is not None:
+            request = self._waiting.pop((shard, offset, size), None)
+            if request is not None:
                 self._bytes -= size
-        return found
+        return request
 
     def _drop(self) -> None:
         for future in self._waiting.values():

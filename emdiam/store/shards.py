@@ -3,9 +3,8 @@
 A shard is known by its seal: the checksum of its index and that of its last chunk, which lies just before it. Both
 are read with the index, and tell the arrays of one store from those of another without reading them.
 
-The index holds (offset, nbytes) as two little-endian uint64 per chunk slot, both 2^64 - 1 where
-the chunk is missing, followed by the crc32c of those bytes. Source: Zarr v3 specification,
-sharding codec, index_location "end".
+The index holds (offset, nbytes) as two little-endian uint64 per chunk slot, both 2^64 - 1 where the chunk is missing,
+followed by the crc32c of those bytes. Source: Zarr v3 specification, sharding codec, index_location "end".
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from ..errors import StoreError
 from .codec import CRC_BYTES
 
 MISSING = 2**64 - 1
-_REMEDY = "the store is damaged: convert the graph again or restore the file from a copy"
+REMEDY = "the store is damaged: convert the graph again or restore the file from a copy"
 
 
 def index_bytes(shard_chunks: int) -> int:
@@ -59,7 +58,7 @@ def seal_digest(seals: bytes) -> str:
 def check_seals(seals: bytes, expected: str | None, path: str | Path) -> None:
     """Raise StoreError if seal_digest is another one than `expected` (None: it is not known)."""
     if expected is not None and seal_digest(seals) != expected:
-        raise StoreError("the shards are not those of the store record", path=path, remedy=_REMEDY)
+        raise StoreError("the shards are not those of the store record", path=path, remedy=REMEDY)
 
 
 def parse_index(
@@ -73,14 +72,14 @@ def parse_index(
     """
     body = data[:-CRC_BYTES]
     if len(data) != index_bytes(shard_chunks):
-        raise StoreError("the shard is shorter than its index", path=path, remedy=_REMEDY)
+        raise StoreError("the shard is shorter than its index", path=path, remedy=REMEDY)
     if crc32c(body) != int.from_bytes(data[-CRC_BYTES:], "little"):
         raise StoreError("checksum mismatch in the shard index", path=path,
-                         byte=None if file_bytes is None else file_bytes - len(data), remedy=_REMEDY)
+                         byte=None if file_bytes is None else file_bytes - len(data), remedy=REMEDY)
     index = np.frombuffer(body, dtype="<u8").reshape(shard_chunks, 2)[:n_chunks]
     gone = np.flatnonzero(index[:, 0] == MISSING)
     if gone.size:
-        raise StoreError(f"chunk {int(gone[0])} of the shard is missing", path=path, remedy=_REMEDY)
+        raise StoreError(f"chunk {int(gone[0])} of the shard is missing", path=path, remedy=REMEDY)
     limit = np.uint64((1 << 62) if file_bytes is None else file_bytes - len(data))
     starts, sizes = index[:, 0], index[:, 1]
     outside = (sizes <= CRC_BYTES) | (sizes > limit)
@@ -89,7 +88,7 @@ def parse_index(
     bad = np.flatnonzero(outside)
     if bad.size:
         raise StoreError(f"chunk {int(bad[0])} does not lie where it must in the shard", path=path,
-                         remedy=_REMEDY)
+                         remedy=REMEDY)
     return index
 
 
@@ -107,16 +106,20 @@ def file_fault(what: str, error: OSError, path: str | Path) -> StoreError:
     return StoreError(f"{what} ({error.strerror or error})", path=path, remedy=open_remedy(error))
 
 
+def read_end(path: Path, shard_chunks: int) -> tuple[bytes, int]:
+    """The last end_bytes of a shard file (fewer if it is shorter), and its size. Raises OSError."""
+    with open(path, "rb") as file:
+        size = os.fstat(file.fileno()).st_size
+        file.seek(max(0, size - end_bytes(shard_chunks)))
+        return file.read(end_bytes(shard_chunks)), size
+
+
 def read_index(path: Path, shard_chunks: int, n_chunks: int) -> tuple[np.ndarray, bytes]:
     """Open the shard file; its checked index (see parse_index) and its seal."""
     try:
-        with open(path, "rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            need = end_bytes(shard_chunks)
-            file.seek(max(0, size - need))
-            data = file.read(need)
+        data, size = read_end(path, shard_chunks)
     except FileNotFoundError:
-        raise StoreError("a shard file is missing", path=path, remedy=_REMEDY) from None
+        raise StoreError("a shard file is missing", path=path, remedy=REMEDY) from None
     except OSError as error:
         raise file_fault("a shard file cannot be read", error, path) from error
     return parse_index(data[CRC_BYTES:], shard_chunks, n_chunks, size, str(path)), seal_of(data)

@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..addresses import is_url
 from ..errors import StoreError
-from .array_meta import OPTIONAL_ARRAYS, ArrayMeta, ExpectedArray, expected_arrays
-from .array_reader import LocalArray, ShardedArray
-from .codec import ChunkCodec
+from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
 from .layout import NATURAL, PARTIAL_SUFFIX, StoreRecord
-from .metadata import CONVERT, as_object, check_record, read_json
+from .metadata import CONVERT, OPTIONAL_ARRAYS, ExpectedArray, as_object, check_record, expected_arrays, read_json
 from .shards import file_fault
-from .slices import read_slice
 
 if TYPE_CHECKING:
     from .dask_arrays import DaskGraph
 
 # What is asked for in one request where the way is long, bytes decoded.
 _FAR_BYTES = 4 << 20
-_REMEDY = "the store is damaged: convert the graph again or restore it from a copy"
 
 
 class Store:
     """An opened store; made by open_store.
 
-    path : str as given, of an address what may be shown (addresses.redacted). record : StoreRecord.
-    indptr : int64 ShardedArray of n_vertices + 1. indices : id ShardedArray of n_arcs. Close it, or use
-    it as a context manager.
+    path : str as given, of an address what may be shown (addresses.redacted). record : StoreRecord. indptr : int64
+    ShardedArray of n_vertices + 1. indices : ShardedArray of n_arcs (two for every edge) vertex ids, of id_dtype.
+    digest : of the stored graph (equal for equal graphs in equal order and codec). is_natural : whether vertices are
+    numbered in increasing order of the user's ids. is_local : whether chunks are read directly from files. Close it, or
+    use it as a context manager.
     """
 
     def __init__(
@@ -41,26 +39,9 @@ class Store:
         # What opens it again, from another process and folder too; it may hold secrets and is never shown.
         self.address = str(Path(path.removeprefix("file://")).absolute()) if address is None else address
         self.indptr, self.indices = arrays["indptr"], arrays["indices"]
-
-    @property
-    def n_vertices(self) -> int:
-        """Number of vertices."""
-        return self.record.n_vertices
-
-    @property
-    def n_arcs(self) -> int:
-        """Number of stored arcs, twice the number of edges."""
-        return self.record.n_arcs
-
-    @property
-    def id_dtype(self) -> np.dtype[Any]:
-        """dtype of vertex ids in `indices`."""
-        return self.indices.dtype
-
-    @property
-    def is_local(self) -> bool:
-        """True if chunks are read directly from files."""
-        return isinstance(self.indices, LocalArray)
+        self.n_vertices, self.n_arcs, self.id_dtype = record.n_vertices, record.n_arcs, self.indices.dtype
+        self.digest, self.is_natural = record.chunk_digest, record.ordering == NATURAL
+        self.is_local = isinstance(self.indices, LocalArray)
 
     @property
     def ahead_bytes(self) -> int:
@@ -71,11 +52,6 @@ class Store:
 
         return AHEAD_BYTES
 
-    @property
-    def digest(self) -> str:
-        """Digest of the stored graph (equal for equal graphs in equal order and codec)."""
-        return self.record.chunk_digest
-
     def array_names(self) -> list[str]:
         """Names of the stored arrays (without the virtual `data`)."""
         return sorted(self._arrays)
@@ -84,22 +60,18 @@ class Store:
         """The stored array `name`."""
         return self._arrays[name]
 
-    @property
-    def is_natural(self) -> bool:
-        """True if vertices are numbered in increasing order of the user's ids."""
-        return self.record.ordering == NATURAL
+    def damaged(self, what: str) -> StoreError:
+        """The error of a store that is not as it was written. what : as a clause."""
+        return StoreError(what, path=self.path, remedy="the store is damaged: convert the graph again or restore it"
+                          " from a copy")
 
     def values(self, name: str) -> Iterator[np.ndarray]:
         """The items of the array `name` in order, a chunk at a time, valid until the next one."""
-        array = self._arrays[name]
-        most = 1 if self.is_local else max(1, _FAR_BYTES // (array.chunk_items * array.dtype.itemsize))
-        buffer, chunk = np.empty((most, array.chunk_items), array.dtype), 0
-        while chunk < array.n_chunks:
-            count = array.run_length(chunk, most)
-            array.fetch(chunk, list(buffer[:count]))
-            for row in buffer[:count]:
-                yield row[: min(array.chunk_items, array.length - chunk * array.chunk_items)]
-                chunk += 1
+        array, size = self._arrays[name], self._arrays[name].chunk_items
+        far = max(1, _FAR_BYTES // (size * array.dtype.itemsize))
+        for piece in pieces(array, 1 if self.is_local else far):
+            for begin in range(0, len(piece), size):
+                yield piece[begin : begin + size]
 
     def natural_pieces(self) -> Iterator[np.ndarray]:
         """Natural rank of every vertex, its position in increasing order of the user's ids: id_dtype[k]
@@ -116,13 +88,7 @@ class Store:
     def natural_ids(self) -> np.ndarray | None:
         """Natural rank of every vertex, id_dtype[n], or None in a naturally ordered store, where it is
         the vertex itself. Raises StoreError."""
-        if self.is_natural:
-            return None
-        out, begin = np.empty(self.n_vertices, self.id_dtype), 0
-        for ranks in self.natural_pieces():
-            out[begin : begin + len(ranks)] = ranks
-            begin += len(ranks)
-        return out
+        return None if self.is_natural else filled(np.empty(self.n_vertices, self.id_dtype), self.natural_pieces())
 
     def _check_ranks(self, ranks: np.ndarray) -> None:
         if len(ranks) and int(ranks.max()) >= self.n_vertices:
@@ -169,13 +135,12 @@ class Store:
         offsets, data = self._arrays["vertex_id_offsets"], self._arrays["vertex_id_bytes"]
         starts, ends = _gather(offsets, ids), _gather(offsets, ids + 1)
         if np.any(starts < 0) or np.any(ends < starts) or np.any(ends > data.length):
-            raise StoreError("vertex_id_offsets do not rise within vertex_id_bytes", path=self.path, remedy=_REMEDY)
+            raise self.damaged("vertex_id_offsets do not rise within vertex_id_bytes")
         texts = [read_slice(data, s, e).tobytes() for s, e in zip(starts.tolist(), ends.tolist(), strict=True)]
         try:
             return [text.decode() for text in texts]
         except UnicodeDecodeError as error:
-            raise StoreError(f"vertex_id_bytes is not UTF-8 ({error.reason})", path=self.path,
-                             remedy=_REMEDY) from None
+            raise self.damaged(f"vertex_id_bytes is not UTF-8 ({error.reason})") from None
 
     def close(self) -> None:
         """Close all files."""
@@ -251,12 +216,10 @@ def _check_others(local: Path, arrays: Mapping[str, ShardedArray]) -> None:
 def _open_array(root: Path, expected: ExpectedArray, record: StoreRecord, evict: bool) -> LocalArray:
     folder = root / expected.name
     try:
-        found = read_json(folder / "zarr.json")
+        data = read_json(folder / "zarr.json")
     except FileNotFoundError:
         raise StoreError(f"the array {expected.name} is missing", path=root, remedy="convert again") from None
-    meta = expected.check(ArrayMeta.from_json(found, folder), folder)
-    return LocalArray(folder, length=meta.length, chunk_items=meta.chunk_items, evict=evict,
-                      shard_chunks=meta.shard_chunks, codec=ChunkCodec(record.codec, meta.dtype),
+    return LocalArray(folder, expected.read(data, folder), record.codec, evict=evict,
                       seals=_seals(record, expected.name, root))
 
 
@@ -283,10 +246,8 @@ def _open_remote(url: str) -> Store:
 
     arrays: dict[str, ShardedArray] = {}
     for expected in expected_arrays(record):
-        place = objects.name(expected.name)
-        found = as_object(bytes(objects.get(f"{expected.name}/zarr.json")[0]), f"{place}/zarr.json")
-        meta = expected.check(ArrayMeta.from_json(found, place), place)
-        codec = ChunkCodec(record.codec, meta.dtype)
-        arrays[expected.name] = RemoteArray(objects, expected.name, meta, codec, still_the_same,
-                                            _seals(record, expected.name, objects.place))
+        name, place = expected.name, objects.name(expected.name)
+        meta = expected.read(as_object(bytes(objects.get(f"{name}/zarr.json")[0]), f"{place}/zarr.json"), place)
+        arrays[name] = RemoteArray(objects, name, meta, record.codec, still_the_same,
+                                   _seals(record, name, objects.place))
     return Store(objects.place, record, arrays, address=url)

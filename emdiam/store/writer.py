@@ -1,8 +1,11 @@
 """StoreWriter: a new store, written as NAME.partial and renamed when its last record is down.
 
-Degrees and neighbours arrive as two independent append-only streams in vertex order, so that a
-row may be cut anywhere. Whatever happens before `finish` ends, nothing opens under the target's
-name: the record with `complete: true` is written last, fsynced, and the folder renamed.
+Degrees and neighbours arrive as two independent append-only streams in vertex order, so that a row may be cut anywhere.
+Whatever happens before `finish` ends, nothing opens under the target's name: the record with `complete: true` is
+written last, fsynced, and the folder renamed.
+
+NAME.partial has one writer at a time: its claim is a lock on the folder itself, held by an open file descriptor. That
+ends with the process, however it ends, so that what a killed conversion leaves can be told from one at work.
 """
 
 from __future__ import annotations
@@ -19,28 +22,25 @@ from typing import Any
 import numpy as np
 
 from ..checkpoint.records import State
-from ..durable import check_name, sync_path
+from ..durable import check_name, lock_folder, sync_path
 from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
-from .claim import claim, remove_stale
 from .codec import ChunkCodec
 from .layout import (
     CHUNK_IDS,
-    LEAST_CHUNK_IDS,
     MISSING_OFFSET,
-    MOST_CHUNK_IDS,
     NATURAL,
     PARTIAL_SUFFIX,
     StoreRecord,
+    check_chunk_size,
     id_dtype,
-    is_chunk_size,
     sentinel,
     shard_chunks,
 )
 
 _DELETING = ".deleting"
-# The arrays of the map of ids, and what pads and marks chunks that are missing.
-_ID_FILLS = {"vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
+# What pads, and marks chunks that are missing, in arrays that do not hold vertices (there: the largest id).
+_FILLS = {"indptr": MISSING_OFFSET, "vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
 
 
 def check_target(target: Path, force: bool) -> None:
@@ -56,6 +56,33 @@ def check_target(target: Path, force: bool) -> None:
         if not (target / "zarr.json").is_file():
             raise InputError("the target exists and is not a zarr store, so it is not replaced",
                              path=target, remedy="choose another name")
+
+
+def is_unfinished_store(partial: Path) -> bool:
+    """Whether the folder is a store under way: it is empty, or has the metadata of one."""
+    return (partial / "zarr.json").is_file() or not any(partial.iterdir())
+
+
+def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> None:
+    """Remove what a killed conversion has left under this name, and nothing else. ours : whether a folder is that.
+
+    Raises InputError if another process is writing it, or if it is something else.
+    """
+    if not partial.exists() and not partial.is_symlink():
+        return
+    if partial.is_symlink() or not partial.is_dir() or not ours(partial):
+        raise InputError("this is in the way and is not an unfinished store", path=partial,
+                         remedy="move it away or choose another name for the store")
+    handle = claim(partial)
+    try:
+        shutil.rmtree(partial)
+    finally:
+        os.close(handle)
+
+
+def claim(partial: Path) -> int:
+    """Lock the folder of a store for this process, see lock_folder. Raises InputError if another one has it."""
+    return lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name")
 
 
 def writer_bytes(threads: int, chunk_ids: int) -> int:
@@ -79,19 +106,10 @@ class StoreWriter:
     """
 
     def __init__(
-        self,
-        target: Path,
-        *,
-        n_vertices: int,
-        force: bool = False,
-        codec: str = "lz4",
-        chunk_ids: int = CHUNK_IDS,
-        threads: int = 2,
-        resumed: State | None = None,
+        self, target: Path, *, n_vertices: int, force: bool = False, codec: str = "lz4", chunk_ids: int = CHUNK_IDS,
+        threads: int = 2, resumed: State | None = None,
     ) -> None:
-        if not is_chunk_size(chunk_ids):
-            raise InputError(f"the chunk size must be a power of two from {LEAST_CHUNK_IDS} to {MOST_CHUNK_IDS}",
-                             text=str(chunk_ids))
+        check_chunk_size(chunk_ids)
         self.target, self.force = Path(target), force
         check_target(self.target, force)
         self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
@@ -100,40 +118,39 @@ class StoreWriter:
         self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
         self._arrays: dict[str, ArrayWriter] = {}
         self._offset = self._max_degree = self._n_isolated = 0
-        # What the rows of the state were, and what tells how far they have come (RowStream).
+        # The rows of the state, and what returns how far they have come now (RowStream).
         self.rows_resumed: State | None = None
-        self._tell_rows: Callable[[], State] | None = None
+        self._rows_state: Callable[[], State] | None = None
         self._claim: int | None = None
         self._pool = ThreadPoolExecutor(max_workers=threads, thread_name_prefix="encode")
-        if resumed is None:
-            remove_stale(self.partial)
-            self.partial.mkdir()
-            self._claim = claim(self.partial)
-            try:
-                self._begin()
-            except BaseException:
-                self.abort()
-                raise
-        else:
+        if resumed is not None:
             self._go_on(resumed)
+            return
+        remove_stale(self.partial)
+        self.partial.mkdir()
+        self._claim = claim(self.partial)
+        try:
+            self._begin()
+        except BaseException:
+            self.abort()
+            raise
 
     def _begin(self) -> None:
         """Make a group of the empty NAME.partial, with its first two arrays."""
         import zarr
 
         zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
-        self._array("indptr", np.dtype(np.int64), MISSING_OFFSET)
-        self._array("indices", self.id_dtype, sentinel(self.id_dtype))
-        self._indptr.append(np.zeros(1, np.int64))
+        self._array("indptr", np.dtype(np.int64)).append(np.zeros(1, np.int64))
+        self._array("indices", self.id_dtype)
 
     def _go_on(self, state: State) -> None:
-        """Take up NAME.partial as it was when `state` was told."""
+        """Take up NAME.partial as it was when `state` was made."""
         if not (self.partial / "zarr.json").is_file():
             raise StoreError("the unfinished store is not there", path=self.partial)
         self._claim = claim(self.partial)
         try:
-            for name, told in state["arrays"].items():
-                self._array(name, np.dtype(told["dtype"]), told["fill"]).go_on_from(told)
+            for name, part in state["arrays"].items():
+                self._array(name, np.dtype(part["dtype"])).go_on_from(part)
             # Left by `finish`: made again there.
             shutil.rmtree(self.partial / "data", ignore_errors=True)
         except BaseException:
@@ -144,36 +161,27 @@ class StoreWriter:
 
     def state(self) -> State:
         """All that was appended, synced to disk, and how far the rows have come, as a state."""
-        told = {
+        state = {
             "arrays": {name: array.state() for name, array in self._arrays.items()},
             "figures": [self._offset, self._max_degree, self._n_isolated],
-            "rows": self._tell_rows and self._tell_rows(),
+            "rows": self._rows_state and self._rows_state(),
         }
         sync_path(self.partial)
         sync_path(self.partial.absolute().parent)
-        return told
+        return state
 
-    def rows_told_by(self, tell: Callable[[], State]) -> None:
-        """tell() -> State of what appends the rows; part of `state` from now on."""
-        self._tell_rows = tell
+    def follow_rows(self, state: Callable[[], State]) -> None:
+        """state() -> State of what appends the rows; part of `state` from now on."""
+        self._rows_state = state
 
-    @property
-    def _indptr(self) -> ArrayWriter:
-        return self._arrays["indptr"]
-
-    @property
-    def _indices(self) -> ArrayWriter:
-        return self._arrays["indices"]
-
-    def _array(self, name: str, dtype: np.dtype[Any], fill: int) -> ArrayWriter:
-        chunk = self._chunk_ids
-        writer = ArrayWriter(
-            self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=chunk,
-            shard_chunks=shard_chunks(dtype, chunk), fill_value=fill,
-            pool=self._pool,
-        )
-        self._arrays[name] = writer
-        return writer
+    def _array(self, name: str, dtype: np.dtype[Any]) -> ArrayWriter:
+        """The array of this name, made if it is not there yet."""
+        if name not in self._arrays:
+            self._arrays[name] = ArrayWriter(
+                self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=self._chunk_ids,
+                shard_chunks=shard_chunks(dtype, self._chunk_ids), fill_value=_FILLS.get(name, sentinel(dtype)),
+                pool=self._pool)
+        return self._arrays[name]
 
     def append_degrees(self, degrees: np.ndarray) -> None:
         """Degrees of the next len(degrees) vertices, integers >= 0."""
@@ -184,54 +192,37 @@ class StoreWriter:
         ends = np.cumsum(degrees, dtype=np.int64)
         ends += self._offset
         self._offset = int(ends[-1])
-        self._indptr.append(ends)
+        self._arrays["indptr"].append(ends)
         self._max_degree = max(self._max_degree, int(degrees.max()))
         self._n_isolated += int(np.count_nonzero(degrees == 0))
 
     def append_neighbours(self, ids: np.ndarray) -> None:
         """The next entries of `indices`, id_dtype[k]; a row may be cut anywhere."""
-        self._indices.append(ids)
+        self._arrays["indices"].append(ids)
 
-    def append_vertex_ids(self, values: np.ndarray) -> None:
-        """User's ids of the next vertices, int64 or uint64 (id_kind "int")."""
-        if "vertex_id" not in self._arrays:
-            self._array("vertex_id", np.dtype(values.dtype), 0)
-        self._arrays["vertex_id"].append(values)
+    def append_ids(self, name: str, values: np.ndarray) -> None:
+        """The next items of an array of the map of ids, called once at least where that is empty: vertex_id (the user's
+        ids of the next vertices, int64 or uint64; id_kind "int"), vertex_id_offsets and vertex_id_bytes as another
+        store holds them, or natural_id (natural ranks, id_dtype[k], for a record whose ordering is not natural)."""
+        self._array(name, values.dtype).append(values)
 
     def append_vertex_strings(self, values: Any) -> None:
         """User's ids of the next vertices, a pyarrow string array (id_kind "string")."""
-        if "vertex_id_offsets" not in self._arrays:
-            ends = self._array("vertex_id_offsets", np.dtype(np.int64), MISSING_OFFSET)
-            ends.append(np.zeros(1, np.int64))
-            self._array("vertex_id_bytes", np.dtype(np.uint8), 0)
         import pyarrow as pa
 
+        if "vertex_id_offsets" not in self._arrays:
+            self.append_ids("vertex_id_offsets", np.zeros(1, np.int64))
+        text = self._array("vertex_id_bytes", np.dtype(np.uint8))
         binary = values.cast(pa.large_binary())
         _, offsets_buffer, data_buffer = binary.buffers()
-        count = len(binary)
-        first = binary.offset
-        if not count:
+        if not len(binary):
             return
-        offsets = np.frombuffer(offsets_buffer, np.int64, count + 1, first * 8)
+        offsets = np.frombuffer(offsets_buffer, np.int64, len(binary) + 1, binary.offset * 8)
         data = np.empty(0, np.uint8)
         if data_buffer is not None:
             data = np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
-        base = self._arrays["vertex_id_bytes"].length
-        self._arrays["vertex_id_offsets"].append(offsets[1:] - offsets[0] + base)
-        self._arrays["vertex_id_bytes"].append(data)
-
-    def append_stored_ids(self, name: str, values: np.ndarray) -> None:
-        """The next items of the array `name` of the map of ids, as another store holds them; called
-        once at least where that array is empty."""
-        if name not in self._arrays:
-            self._array(name, values.dtype, _ID_FILLS[name])
-        self._arrays[name].append(values)
-
-    def append_natural_ids(self, ranks: np.ndarray) -> None:
-        """Natural ranks of the next vertices, id_dtype[k]; for a record whose ordering is not natural."""
-        if "natural_id" not in self._arrays:
-            self._array("natural_id", self.id_dtype, sentinel(self.id_dtype))
-        self._arrays["natural_id"].append(ranks)
+        self.append_ids("vertex_id_offsets", offsets[1:] - offsets[0] + text.length)
+        text.append(data)
 
     def finish(
         self, record: StoreRecord, before_rename: Callable[[StoreRecord], None] | None = None
@@ -240,11 +231,9 @@ class StoreWriter:
 
         before_rename : called with the record when all but the renaming is done.
         """
-        n, m = self.n_vertices, self._indices.length
-        if self._indptr.length != n + 1 or self._offset != m or m % 2:
-            raise RuntimeError(
-                f"rows written {self._indptr.length - 1} of {n}, degrees sum to {self._offset}, arcs {m}"
-            )
+        n, m, n_offsets = self.n_vertices, self._arrays["indices"].length, self._arrays["indptr"].length
+        if n_offsets != n + 1 or self._offset != m or m % 2:
+            raise RuntimeError(f"rows written {n_offsets - 1} of {n}, degrees sum to {self._offset}, arcs {m}")
         ranked = self._arrays["natural_id"].length if "natural_id" in self._arrays else None
         if ranked != (None if record.ordering == NATURAL else n):
             raise RuntimeError(f"order {record.ordering}: {ranked} natural ranks written for {n} vertices")
@@ -338,16 +327,9 @@ def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:
         "encoding-version": "0.1.0",
         "shape": [n, n],
         "binsparse": {
-            "version": "0.1",
-            "format": "CSR",
-            "shape": [n, n],
-            "number_of_stored_values": m,
+            "version": "0.1", "format": "CSR", "shape": [n, n], "number_of_stored_values": m,
             "structure": "symmetric_both",
-            "data_types": {
-                "pointers_to_1": "int64",
-                "indices_1": str(ids),
-                "values": "iso[uint8]",
-            },
+            "data_types": {"pointers_to_1": "int64", "indices_1": str(ids), "values": "iso[uint8]"},
         },
         "emdiam": record.to_dict(),
     }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import StoreError
-from ..store.array_reader import ChunkedArray
+from ..store.array_reader import pieces
 from ..store.store import Store
 from .offsets import GROUP, Offsets, build_offsets, offsets_bytes
 
@@ -41,8 +41,8 @@ class BlockTable:
 
 def table_bytes(n_vertices: int, n_arcs: int, block_ids: int, building: bool = True) -> int:
     """Upper bound of the bytes of a BlockTable and of the RowCheck beside it, and of building it."""
-    pieces = _PIECE_CHUNKS * block_ids * 8 * 4 if building else 0
-    return offsets_bytes(n_vertices, n_arcs) + 33 * (n_arcs // block_ids + 2) + n_vertices // 8 + pieces
+    buffers = _PIECE_CHUNKS * block_ids * 8 * 4 if building else 0
+    return offsets_bytes(n_vertices, n_arcs) + 33 * (n_arcs // block_ids + 2) + n_vertices // 8 + buffers
 
 
 def build_block_table(store: Store) -> BlockTable:
@@ -56,7 +56,7 @@ def build_block_table(store: Store) -> BlockTable:
     words = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
     builder = _Pass(first_vertex, words, shift, m)
     try:
-        offsets = build_offsets(n, builder.observe(_pieces(store.indptr)))
+        offsets = build_offsets(n, builder.observe(pieces(store.indptr, _PIECE_CHUNKS)))
     except ValueError as error:
         raise StoreError(f"indptr is not valid ({error})", path=store.path, remedy="convert again") from None
     if builder.last != m:
@@ -73,18 +73,6 @@ def check_degrees(store: Store, max_degree: int, n_isolated: int) -> None:
     if (max_degree, n_isolated) != said:
         raise StoreError(f"the largest degree and the number of isolated vertices are {(max_degree, n_isolated)}, the"
                          f" store record says {said}", path=store.path, remedy="convert again")
-
-
-def _pieces(indptr: ChunkedArray) -> Iterator[np.ndarray]:
-    buffer = np.empty((_PIECE_CHUNKS, indptr.chunk_items), np.int64)
-    chunk = 0
-    while chunk < indptr.n_chunks:
-        count = indptr.run_length(chunk, _PIECE_CHUNKS)
-        indptr.fetch(chunk, list(buffer[:count]))
-        begin = chunk * indptr.chunk_items
-        chunk += count
-        end = min(indptr.length, chunk * indptr.chunk_items)
-        yield buffer.reshape(-1)[: end - begin]
 
 
 class _Pass:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ..store.array_reader import ChunkedArray
+from ..store.array_reader import ShardedArray
 from .arena import Arena
 from .counters import SharedCounters
 from .rows import RowCheck
@@ -41,7 +41,7 @@ class Pager:
     """
 
     def __init__(
-        self, array: ChunkedArray, rows: RowCheck, arena: Arena, crew: Crew, counters: SharedCounters,
+        self, array: ShardedArray, rows: RowCheck, arena: Arena, crew: Crew, counters: SharedCounters,
         run_blocks: int = 8,
     ) -> None:
         self.arena, self.crew, self.counters = arena, crew, counters

@@ -15,7 +15,7 @@ from numpy.testing import assert_array_equal
 
 import emdiam
 from emdiam.errors import InputError, StoreError
-from emdiam.store.slices import read_slice
+from emdiam.store.array_reader import read_slice
 from tests.helpers import naive
 from tests.helpers.damage import make_store, some_graph
 from tests.helpers.http_faulty import faulty_serving

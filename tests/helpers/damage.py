@@ -42,7 +42,7 @@ def make_store(
     kind = "identity"
     if isinstance(ids, np.ndarray):
         kind = "int"
-        writer.append_vertex_ids(ids)
+        writer.append_ids("vertex_id", ids)
     elif ids is not None:
         kind = "string"
         cut = len(ids) // 2

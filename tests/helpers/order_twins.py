@@ -48,6 +48,6 @@ def write_in_order(path: Path, graph: naive.Graph, order: Sequence[int], chunk: 
     writer = StoreWriter(path, n_vertices=len(graph), chunk_ids=chunk, force=path.exists())
     writer.append_degrees(np.diff(indptr))
     writer.append_neighbours(indices.astype(writer.id_dtype))
-    writer.append_natural_ids(np.array(order, writer.id_dtype))
+    writer.append_ids("natural_id", np.array(order, writer.id_dtype))
     writer.finish(StoreRecord(ordering="degree"))
     return path

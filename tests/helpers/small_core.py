@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from emdiam.store.array_reader import MemoryArray
 from emdiam.store.layout import StoreRecord
 from emdiam.stream.arena import Arena
 from emdiam.stream.blocks import build_block_table
@@ -17,6 +16,7 @@ from emdiam.stream.rows import RowCheck
 from emdiam.stream.threads import Crew
 from emdiam.traverse.core import Core
 from emdiam.traverse.workspace import Workspace
+from tests.helpers.memory_array import MemoryArray
 
 _BLOCK = 64
 

@@ -23,7 +23,7 @@ from tests.helpers import naive
 
 
 class _Array:
-    """What the pager needs of a ChunkedArray."""
+    """What the pager needs of a ShardedArray."""
 
     def __init__(self, values: np.ndarray, chunk: int) -> None:
         self.length, self.dtype, self.chunk_items = len(values), values.dtype, chunk

@@ -27,10 +27,9 @@ from emdiam.order.convert import convert_ordered
 from emdiam.order.reorder import reorder
 from emdiam.progress import Event
 from emdiam.store.check import check_store
-from emdiam.store.claim import claim
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store
-from emdiam.store.writer import StoreWriter
+from emdiam.store.writer import StoreWriter, claim
 from tests.conftest import ROOT
 from tests.helpers.convert_twin import TINY, rows_of
 from tests.helpers.damage import some_graph

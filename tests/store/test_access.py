@@ -18,7 +18,7 @@ from tests.helpers.stores import CHUNK, write_store
 
 
 class Recorder:
-    """Wraps a ChunkedArray and lists the blocks of every fetch."""
+    """Wraps a ShardedArray and lists the blocks of every fetch."""
 
     def __init__(self, array: Any) -> None:
         self._array, self.fetches = array, []

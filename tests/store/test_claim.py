@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 
 from emdiam.errors import InputError
-from emdiam.store.claim import claim, remove_stale
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store
-from emdiam.store.writer import StoreWriter
+from emdiam.store.writer import StoreWriter, claim, remove_stale
 
 
 def test_a_live_conversion_is_not_disturbed(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ import zarr
 from hypothesis import HealthCheck, given, settings
 
 from emdiam.errors import InputError
-from emdiam.store import array_meta, writer
+from emdiam.store import metadata, writer
 from emdiam.store.layout import CODECS, MOST_SHARD_CHUNKS, StoreRecord, id_dtype, shard_chunks
 from emdiam.store.store import open_store
 from emdiam.store.writer import StoreWriter
@@ -148,7 +148,7 @@ def test_string_ids(tmp_path: Path, codec: str):
 
 def test_wide_ids(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """What a graph of 2^32 vertices has, on a small one."""
-    for module in (writer, array_meta):
+    for module in (writer, metadata):
         monkeypatch.setattr(module, "id_dtype", lambda n: np.dtype(np.uint64))
     graph = some_graph()
     path = make_store(tmp_path / "g.zarr", graph)

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.store.array_reader import MemoryArray
 from emdiam.store.store import open_store
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.offsets import build_offsets, offsets_bytes, row_starts
 from tests.helpers import naive
+from tests.helpers.memory_array import MemoryArray
 from tests.helpers.stores import CHUNK, odd_graphs, write_store
 
 
@@ -70,7 +70,7 @@ def test_block_table(tmp_path: Path, name: str) -> None:
     assert bits[len(graph) :].all()
 
 
-def test_memory_array_is_a_chunked_array() -> None:
+def test_memory_array_is_read_by_chunks() -> None:
     array = MemoryArray(np.arange(10), 4)
     rows = np.zeros((3, 4), np.int64)
     assert array.n_chunks == 3 and array.run_length(1, 9) == 2

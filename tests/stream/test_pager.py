@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from emdiam.errors import StoreError
-from emdiam.store.array_reader import MemoryArray
 from emdiam.store.layout import StoreRecord
 from emdiam.stream.arena import Arena
 from emdiam.stream.blocks import build_block_table
@@ -21,6 +20,7 @@ from emdiam.stream.rows import RowCheck
 from emdiam.stream.threads import Crew
 from tests.helpers import naive
 from tests.helpers.forged import csr
+from tests.helpers.memory_array import MemoryArray
 
 
 class AnyRows:
