@@ -34,16 +34,8 @@ class InputError(EmdiamError):
 
     exit_code = 2
 
-    def __init__(
-        self,
-        what: str,
-        *,
-        path: str | Path | None = None,
-        line: int | None = None,
-        byte: int | None = None,
-        text: str | None = None,
-        remedy: str | None = None,
-    ) -> None:
+    def __init__(self, what: str, *, path: str | Path | None = None, line: int | None = None, byte: int | None = None,
+                 text: str | None = None, remedy: str | None = None) -> None:
         self.what, self.path, self.line, self.byte = what, path, line, byte
         self.text, self.remedy = text, remedy
         place = "" if path is None else str(path)

@@ -1,6 +1,6 @@
 """One attempt at a job: its command line, its process, and the record of how it ended.
 
-A job is a process that is started, watched, told to stop and waited for. It leads a group, so that Ctrl-C on a
+A job is a process that is started, watched, asked to stop and waited for. It leads a group, so that Ctrl-C on a
 terminal reaches it only through the batch, once. It ends with the batch, however that ends (PR_SET_PDEATHSIG of
 Linux): no job runs without one that waits. Those that an earlier batch has left are known by their environment."""
 
@@ -30,7 +30,10 @@ from .job import Job
 
 # A command looks at its clock now and then, not always: so much longer than its own limit it may take.
 _GRACE_FACTOR, _GRACE_SECONDS = 1.1, 10.0
-_REFUSED = 2
+_REFUSED, _STOPPED_EARLY = 2, 3
+_PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
+# How long one that was asked to stop is waited for, before it is killed.
+END_SECONDS = 20.0
 PROGRAM = (sys.executable, "-m", "emdiam")
 
 
@@ -69,41 +72,90 @@ class Attempt:
 
 
 class Running:
-    """An attempt that is under way."""
+    """An attempt that is under way, as a process that leads a group."""
 
     def __init__(self, attempt: Attempt, words: Sequence[str], where: Path, folder: JobFolder, out: Path) -> None:
-        """Start it. where : the folder it runs in. out : the folder of the batch."""
+        """Start it. where : the folder it runs in. out : the folder of the batch. Raises OSError."""
         self.attempt, self._folder = attempt, folder
         self._shown = ["emdiam", *map(redacted, words)]
-        self._began = datetime.now(UTC)
-        with open(folder.log, "a", encoding="utf-8") as log:
+        self._deadline, self._kill_at = attempt.deadline(), 0.0
+        self._stopped_by: str | None = None
+        self._peak: int | None = None
+        self._began, self._began_at = datetime.now(UTC), time.monotonic()
+        with open(folder.answer, "wb") as answer, open(folder.log, "a", encoding="utf-8") as log:
             log.write(f"# {self._began.isoformat(timespec='seconds')} attempt {attempt.number}: "
                       + " ".join(self._shown) + "\n")
             log.flush()
             self._log_begin = log.tell()
-        self.child = Child([*PROGRAM, *words], where, (folder.answer, folder.log),
-                           job_environment(out), attempt.deadline())
+            self._process = subprocess.Popen(
+                [*PROGRAM, *words], cwd=where, env=job_environment(out), stdin=subprocess.DEVNULL, stdout=answer,
+                stderr=log, start_new_session=True, preexec_fn=_end_with(os.getpid(), ctypes.CDLL(None)))
 
-    def record(self, exit: Exit) -> Record:
-        """How it ended."""
-        job = self.attempt.job
+    def poll(self) -> Record | None:
+        """How it ended, or None while it runs. Sees to its deadline."""
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            # By now: the kernel's own figure at the end may be that of the batch, from which it was forked.
+            self._peak = max(self._peak or 0, peak_rss_bytes(self._process.pid))
+        pid, status, usage = os.wait4(self._process.pid, os.WNOHANG)
+        if pid:
+            return self._ended(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
+        now = time.monotonic()
+        if self._stopped_by is not None:
+            if now > self._kill_at:
+                self._signal(signal.SIGKILL)
+        elif self._deadline is not None and now - self._began_at > self._deadline:
+            self.stop(TIME_LIMIT)
+        return None
+
+    def stop(self, who: str = USER) -> None:
+        """Ask it to stop, as Ctrl-C would, unless somebody has; by SIGTERM, of which Python says nothing if it has only
+        just started."""
+        if self._stopped_by is None:
+            self._stopped_by, self._kill_at = who, time.monotonic() + END_SECONDS
+            self._signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """End it and all it has started, now."""
+        self._stopped_by = self._stopped_by or USER
+        self._signal(signal.SIGKILL)
+
+    def refused_to_resume(self, record: Record) -> bool:
+        """Whether it may be that its checkpoint was at fault: it then begins anew."""
+        return self.attempt.resume and record.exit_code == _REFUSED and record.stopped_by is None
+
+    def _signal(self, number: signal.Signals) -> None:
+        # Its helpers too, as a terminal does. It has not been waited for, so the number is still its own.
+        os.killpg(self._process.pid, number)
+
+    def _ended(self, code: int, largest: int) -> Record:
+        """The record. largest : bytes of the largest of its processes and of that from which it was forked."""
+        self._process.returncode = code  # it was waited for here, which Popen should know
+        if largest > peak_rss_bytes():
+            self._peak = max(self._peak or 0, largest)
+        job, seconds = self.attempt.job, time.monotonic() - self._began_at
         out = self._folder.answer.read_text(encoding="utf-8", errors="replace")
         log = read_log(self._folder.log, self._log_begin)
-        status, stopped_by, sentence, result = outcome(exit.code, out, log, exit.stopped_by, job.time_limit)
+        status, stopped_by, sentence, result = outcome(code, out, log, self._stopped_by, job.time_limit)
         peak = result.get("peak_rss_bytes") if result else None
         return Record(
-            job.name, self.attempt.digest, status, self._shown, stopped_by, exit.code, sentence, round(exit.seconds, 3),
-            peak_rss_bytes=max(filter(None, (peak, exit.peak_rss_bytes)), default=None), memory=self.attempt.memory,
+            job.name, self.attempt.digest, status, self._shown, stopped_by, code, sentence, round(seconds, 3),
+            peak_rss_bytes=max(filter(None, (peak, self._peak)), default=None), memory=self.attempt.memory,
             time_limit=job.time_limit, attempts=self.attempt.number, resumed=self.attempt.resume,
             began=self._began.isoformat(timespec="seconds"), ended=datetime.now(UTC).isoformat(timespec="seconds"),
             result=result)
 
-    def refused_to_resume(self, exit: Exit) -> bool:
-        """Whether it may be that its checkpoint was at fault: it then begins anew."""
-        return self.attempt.resume and exit.code == _REFUSED and exit.stopped_by is None
+
+def _end_with(parent: int, libc: ctypes.CDLL) -> Callable[[], None]:
+    """What a process does before it becomes the job. SIGTERM rather than SIGKILL: it ends its own helpers."""
+
+    def ask() -> None:
+        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
+        if os.getppid() != parent:
+            raise ChildProcessError("the batch has ended")
+
+    return ask
 
 
-_STOPPED_EARLY = 3
 _LOG_TAIL = 64 << 10
 Outcome = tuple[str, str | None, str | None, dict[str, Any] | None]
 
@@ -153,96 +205,6 @@ def _reason(code: int, log: str) -> str:
     if lines:
         return (sentences or lines)[-1].removeprefix("emdiam: ").removeprefix("Error: ")
     return f"left with exit code {code} and no answer"
-
-
-_PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
-# How long one that was told to stop is waited for, before it is killed.
-END_SECONDS = 20.0
-
-
-@dataclass(frozen=True)
-class Exit:
-    """code : negative for a signal. seconds : wall time. peak_rss_bytes : of the largest of its processes, if
-    known. stopped_by : who asked it to stop, or None."""
-
-    code: int
-    seconds: float
-    peak_rss_bytes: int | None
-    stopped_by: str | None
-
-
-class Child:
-    """A running job. deadline : seconds after its start at which it is told to stop."""
-
-    def __init__(self, command: list[str], folder: Path, streams: tuple[Path, Path], environment: dict[str, str],
-                 deadline: float | None) -> None:
-        """Start it in `folder`. streams : files for its standard output (replaced) and error (added to)."""
-        self._deadline, self._kill_at = deadline, 0.0
-        self._stopped_by: str | None = None
-        self._peak: int | None = None
-        self.began = time.monotonic()
-        with open(streams[0], "wb") as out, open(streams[1], "ab") as log:
-            self._process = subprocess.Popen(
-                command, cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=log,
-                start_new_session=True, preexec_fn=_end_with(os.getpid(), ctypes.CDLL(None)))
-
-    @property
-    def pid(self) -> int:
-        """Of the process."""
-        return self._process.pid
-
-    def poll(self) -> Exit | None:
-        """How it ended, or None while it runs. Sees to its deadline."""
-        self._measure()
-        pid, status, usage = os.wait4(self.pid, os.WNOHANG)
-        if pid:
-            return self._ended(os.waitstatus_to_exitcode(status), usage.ru_maxrss * 1024)
-        now = time.monotonic()
-        if self._stopped_by is not None:
-            if now > self._kill_at:
-                self._signal(signal.SIGKILL)
-        elif self._deadline is not None and now - self.began > self._deadline:
-            self.stop(TIME_LIMIT)
-        return None
-
-    def stop(self, who: str = USER) -> None:
-        """Ask it to stop, as Ctrl-C would, unless somebody has; by SIGTERM, of which Python says nothing if it has only
-        just started."""
-        if self._stopped_by is None:
-            self._stopped_by, self._kill_at = who, time.monotonic() + END_SECONDS
-            self._signal(signal.SIGTERM)
-
-    def kill(self) -> None:
-        """End it and all it has started, now."""
-        self._stopped_by = self._stopped_by or USER
-        self._signal(signal.SIGKILL)
-
-    def _signal(self, number: signal.Signals) -> None:
-        # Its helpers too, as a terminal does. It has not been waited for, so the number is still its own.
-        os.killpg(self.pid, number)
-
-    def _measure(self) -> None:
-        """Note the peak by now: the kernel's own figure at the end may be that of the batch, from which the
-        process was forked."""
-        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            self._peak = max(self._peak or 0, peak_rss_bytes(self.pid))
-
-    def _ended(self, code: int, largest: int) -> Exit:
-        self._process.returncode = code  # it was waited for here, which Popen should know
-        if largest > peak_rss_bytes():
-            self._peak = max(self._peak or 0, largest)
-        return Exit(code, time.monotonic() - self.began, self._peak, self._stopped_by)
-
-
-def _end_with(parent: int, libc: ctypes.CDLL) -> Callable[[], None]:
-    """What a process does before it becomes the job. SIGTERM rather than SIGKILL: it ends its own helpers."""
-
-    def ask() -> None:
-        libc.prctl(_PR_SET_PDEATHSIG, int(signal.SIGTERM))
-        if os.getppid() != parent:
-            raise ChildProcessError("the batch has ended")
-
-    return ask
 
 
 _FOLDER = "EMDIAM_BATCH_FOLDER"

@@ -109,13 +109,13 @@ class _Night:
 
     def _kill(self) -> None:
         for running in self.running.values():
-            running.child.kill()
+            running.kill()
 
     def _stop(self) -> None:
         """Tell all to stop and wait for what they have to say; a second Ctrl-C ends them at once."""
         try:
             for running in self.running.values():
-                running.child.stop()
+                running.stop()
             while self.running:
                 self._see_to_running()
                 time.sleep(_TICK)
@@ -203,12 +203,11 @@ class _Night:
     def _see_to_running(self) -> None:
         """Take note of those that have ended."""
         for name, running in list(self.running.items()):
-            exit = running.child.poll()
-            if exit is None:
+            record, job = running.poll(), running.attempt.job
+            if record is None:
                 continue
             del self.running[name]
-            job, record = running.attempt.job, running.record(exit)
-            if running.refused_to_resume(exit) and not self.interrupted:
+            if running.refused_to_resume(record) and not self.interrupted:
                 self.messages.append(f"{name}: {record.sentence}; it began anew, without its checkpoint")
                 self._start(job, afresh=True)
             else:

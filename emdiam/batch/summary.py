@@ -46,12 +46,8 @@ class Batch:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict, ready for JSON: {"jobs": [...]} are the lines of results.jsonl that count."""
-        return {
-            "jobs_file": self.jobs_file, "out": self.out, "memory_limit_bytes": self.memory_limit_bytes,
-            "parallel": self.parallel, "n_jobs": self.n_jobs, "n_reused": self.n_reused, "counts": self.counts(),
-            "interrupted": self.interrupted, "exit_code": self.exit_code, "messages": self.messages,
-            "jobs": [asdict(record) for record in self.records],
-        }
+        data = asdict(self)
+        return {**data, "counts": self.counts(), "exit_code": self.exit_code, "jobs": data.pop("records")}
 
 
 def answer_text(result: dict[str, Any] | None) -> str:
@@ -106,18 +102,12 @@ def jobs_data(prepared: Prepared) -> dict[str, Any]:
         "jobs": [{
             "job": job.name, "digest": prepared.digests[job.name], "command": ["emdiam", *map(redacted, job.arguments)],
             "needs": list(job.needs), "reads": [redacted(path) for path in job.reads], "writes": list(job.writes),
-            "memory": given_memory(job, file), "time_limit": job.time_limit, "state": _state(prepared, job.name),
+            "memory": given_memory(job, file), "time_limit": job.time_limit,
+            "state": "cannot run" if job.name in prepared.faulty else "to run" if job.name not in prepared.reusable
+            else f"{prepared.reusable[job.name].status} before",
             "sentence": prepared.faulty.get(job.name),
         } for job in prepared.jobs],
     }
-
-
-def _state(prepared: Prepared, name: str) -> str:
-    """What would become of the job."""
-    if name in prepared.faulty:
-        return "cannot run"
-    before = prepared.reusable.get(name)
-    return "to run" if before is None else f"{before.status} before"
 
 
 def jobs_text(prepared: Prepared) -> str:

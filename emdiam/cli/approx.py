@@ -28,18 +28,15 @@ from .phases import bounds_text
 @click.option("--masters", metavar="M",
               help="Expected number of masters of clusters: a count, a share of the vertices like 10%, or auto."
                    " Several with commas, as 2^10,2^14,10%, are a run each. [default: auto]")
-@click.option("--seed", type=click.IntRange(min=0), metavar="N", help="Seed of all random choices. [default: 0]")
+@click.option("--seed", type=options.AT_LEAST_0, metavar="N", help="Seed of all random choices. [default: 0]")
 @click.option("--euler", flag_value=True, default=None,
               help="Masters of clusters along an Euler tour too, so that none is far from its vertices.")
-@click.option("--levels", type=click.IntRange(min=1), metavar="K",
-              help="How often clusters condense the graph. [default: 1]")
-@click.option("--iterations", type=click.IntRange(min=0), metavar="N",
+@options.levels
+@click.option("--iterations", type=options.AT_LEAST_0, metavar="N",
               help="Iterations of sweep, fringe or spanning, at most. [default: the method's]")
-@click.option("--known-diameter", type=click.IntRange(min=0), metavar="D",
+@click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
               help="Largest diameter over all components, for the ratio estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
-@click.option("--scratch", type=options.SCRATCH, metavar="DIR",
-              help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.spill)
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
 @checkpoint

@@ -18,7 +18,7 @@ from .output import answer
               help="Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside it]")
 @click.option("--memory", type=options.SIZE, metavar="SIZE",
               help="Memory of all jobs that run at once. [default: as the file says]")
-@click.option("--parallel", type=click.IntRange(min=1), metavar="N",
+@click.option("--parallel", type=options.AT_LEAST_1, metavar="N",
               help="Jobs at once, as their memory allows. [default: as the file says, else 1]")
 @click.option("--keep-going", is_flag=True,
               help="Take what is wrong with a job for its failure, and run the others.")

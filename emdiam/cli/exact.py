@@ -31,11 +31,11 @@ from .phases import bounds_text
 @click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
               help="Write the proof to FILE, for `emdiam verify`.")
 @click.option("--bounds-only", is_flag=True, help="Bounds from a few BFS, without a proof of the diameter.")
-@click.option("--gap", type=click.IntRange(min=0), metavar="G", help="Bounds that differ by at most G are enough.")
+@click.option("--gap", type=options.AT_LEAST_0, metavar="G", help="Bounds that differ by at most G are enough.")
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
 @checkpoint
-@click.option("--seed", type=click.IntRange(min=0), metavar="N",
+@click.option("--seed", type=options.AT_LEAST_0, metavar="N",
               help="Seed of the random choices of pivots. [default: 0]")
 @click.option("--no-batches", "batches", flag_value=False, default=None,
               help="pivots without multi-source batches.")
@@ -49,7 +49,7 @@ from .phases import bounds_text
 @click.option("--first", type=click.Choice(["upper", "lower"]),
               help="The end of the bounds that bounding takes first. [default: upper]")
 @options.batch
-@click.option("-k", "--sources", "k", type=click.IntRange(min=1), metavar="K",
+@click.option("-k", "--sources", "k", type=options.AT_LEAST_1, metavar="K",
               help="BFS a component of sweep-k. [default: 16]")
 @options.evict_page_cache
 @options.progress

@@ -13,7 +13,6 @@ from ..units import available_cores, parse_count, parse_duration, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
-    from ..dask.setting import OnCluster
     from ..gpu.select import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,6 +44,7 @@ class Parsed(click.ParamType):
 SIZE = Parsed("size", parse_size)
 COUNT = Parsed("count", parse_count)
 DURATION = Parsed("duration", parse_duration)
+AT_LEAST_0, AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 STORE = click.argument("store", type=click.Path(path_type=str))
 
 
@@ -73,29 +73,28 @@ NEW_EITHER = Written("check_above", path_type=Path)  # the command's body, which
 SCRATCH = Written("check_scratch", file_okay=False, path_type=Path)
 
 memory = click.option(
-    "--memory", type=SIZE, metavar="SIZE",
-    help="Peak resident memory of this process, e.g. 4GiB. [default: nine tenths of what the machine or the"
-         " cgroup has available]")
-arena = click.option(
-    "--arena", type=SIZE, metavar="SIZE",
-    help="Memory for decoded edges alone. [default: what --memory leaves]")
+    "--memory", type=SIZE, metavar="SIZE", help="Peak resident memory of this process, e.g. 4GiB. [default: nine tenths"
+    " of what the machine or the cgroup has available]")
+arena = click.option("--arena", type=SIZE, metavar="SIZE",
+                     help="Memory for decoded edges alone. [default: what --memory leaves]")
 threads = click.option(
-    "--threads", type=click.IntRange(min=1), metavar="N", default=available_cores,
+    "--threads", type=AT_LEAST_1, metavar="N", default=available_cores,
     show_default="the cores this process may use", help="Threads that read, decode and compute.")
-batch = click.option(
-    "--batch", type=click.IntRange(min=1), metavar="K",
-    help="Sources of one multi-source BFS, for bounding, ifub, korf and apsp. [default: 1]")
+batch = click.option("--batch", type=AT_LEAST_1, metavar="K",
+                     help="Sources of one multi-source BFS, for bounding, ifub, korf and apsp. [default: 1]")
 device = click.option(
     "--device", default="cpu", show_default=True, metavar="DEVICE",
     help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto for a GPU"
          " where there is one and the CPU where not.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
-scratch = click.option(
-    "--scratch", type=SCRATCH, metavar="DIR",
-    help="Folder for temporary files of the sort. [default: beside the store]")
-evict_page_cache = click.option(
-    "--evict-page-cache", is_flag=True,
-    help="Drop what was read from the page cache, so that every read is one from disk.")
+scratch = click.option("--scratch", type=SCRATCH, metavar="DIR",
+                       help="Folder for temporary files of the sort. [default: beside the store]")
+spill = click.option("--scratch", type=SCRATCH, metavar="DIR",
+                     help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
+levels = click.option("--levels", type=AT_LEAST_1, metavar="K",
+                      help="How often clusters condense the graph. [default: 1]")
+evict_page_cache = click.option("--evict-page-cache", is_flag=True,
+                                help="Drop what was read from the page cache, so that every read is one from disk.")
 force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
 
 
@@ -118,10 +117,8 @@ gpu = stacked(
     click.option("--mapping", metavar="NAME",
                  help="Load balancing of a BFS on a GPU, by its name there. [default: the variant's]"),
 )
-
-
 workers = stacked(
-    click.option("--workers", type=click.IntRange(min=1), metavar="N",
+    click.option("--workers", type=AT_LEAST_1, metavar="N",
                  help="Share the run out to N worker processes of dask.distributed: on this machine, or with"
                       " --scheduler N of those that it has."),
     click.option("--scheduler", metavar="ADDRESS",
@@ -129,7 +126,7 @@ workers = stacked(
     click.option("--worker-memory", type=SIZE, metavar="SIZE",
                  help="Peak resident memory of a worker process. [default: its share of nine tenths of what its"
                       " machine has available]"),
-    click.option("--worker-threads", type=click.IntRange(min=1), metavar="N",
+    click.option("--worker-threads", type=AT_LEAST_1, metavar="N",
                  help="Threads of a worker. [default: those that Dask gave it; on this machine, its share of"
                       " --threads]"),
 )
@@ -156,12 +153,10 @@ def _keep_events(context: click.Context, _parameter: click.Parameter, file: Path
 
 progress = stacked(
     click.option("--quiet", "-q", is_flag=True, help="Show no progress."),
-    click.option(
-        "--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
-        metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
-    click.option(
-        "--events", type=NEW_FILE, metavar="FILE", expose_value=False,
-        callback=_keep_events, help="Append what happens to FILE, one JSON object a line."),
+    click.option("--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
+                 metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
+    click.option("--events", type=NEW_FILE, metavar="FILE", expose_value=False, callback=_keep_events,
+                 help="Append what happens to FILE, one JSON object a line."),
 )
 
 
@@ -173,10 +168,3 @@ def chosen_device(text: str) -> Selection:
     if selected.note:
         complain(f"emdiam: computing on the CPU: {selected.note}")
     return selected
-
-
-def chosen_workers(given: dict[str, Any]) -> OnCluster | None:
-    """The workers that options.workers ask for; None: this process. Raises InputError."""
-    from ..dask.setting import chosen_cluster
-
-    return chosen_cluster(given["scheduler"], given["workers"], given["worker_memory"], given["worker_threads"])

@@ -25,16 +25,12 @@ from .outcome import EmdiamCommand
 @click.option("--seed", "seeds", metavar="LIST", default="0", show_default=True,
               help="Seeds of all random choices, with commas; a run of every cell with each.")
 @click.option("--exact", is_flag=True, help="Begin with an exact run, which proves the diameter.")
-@click.option("--known-diameter", type=click.IntRange(min=0), metavar="D",
+@click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
               help="Largest diameter over all components, for the ratios estimate / D.")
-@click.option("--iterations", type=click.IntRange(min=0), metavar="N",
+@click.option("--iterations", type=options.AT_LEAST_0, metavar="N",
               help="Iterations of sweep, fringe and spanning, at most. [default: the method's]")
 @click.option("--euler", is_flag=True, help="Masters of clusters along an Euler tour too.")
-@click.option("--levels", type=click.IntRange(min=1), metavar="K",
-              help="How often clusters condense the graph. [default: 1]")
-@options.stacked(options.memory, options.arena, options.threads, options.workers)
-@click.option("--scratch", type=options.SCRATCH, metavar="DIR",
-              help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
+@options.stacked(options.levels, options.memory, options.arena, options.threads, options.workers, options.spill)
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
               help="Stop a cell after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
 @click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
@@ -63,18 +59,19 @@ def command(**given: Any) -> int:
 
 def _options(given: dict[str, Any]) -> Any:
     """The options of the library."""
+    from ..dask.setting import chosen_cluster
     from ..tradeoff import TradeoffOptions
     from ..tradeoff.cells import CellOptions
 
+    cluster = chosen_cluster(*(given[name] for name in ("scheduler", "workers", "worker_memory", "worker_threads")))
     cells = CellOptions(
-        memory_bytes=given["memory"], arena_bytes=given["arena"], threads=given["threads"],
-        evict_page_cache=given["evict_page_cache"], iterations=given["iterations"], euler=given["euler"],
-        levels=given["levels"], scratch=None if given["scratch"] is None else str(given["scratch"]),
-        time_limit=given["time_limit"], cluster=options.chosen_workers(given))
+        memory_bytes=given["memory"], arena_bytes=given["arena"], cluster=cluster,
+        scratch=None if given["scratch"] is None else str(given["scratch"]), **{name: given[name] for name in (
+            "threads", "evict_page_cache", "iterations", "euler", "levels", "time_limit")})
     return TradeoffOptions(
-        methods=tuple(name.strip() for name in given["methods"].split(",")), masters=given["masters"],
-        seeds=_seeds(given["seeds"]), exact=given["exact"], known_diameter=given["known_diameter"],
-        retry=given["retry"], plots=not given["no_plots"], cells=cells, checkpoint_every=given["checkpoint_every"])
+        methods=tuple(name.strip() for name in given["methods"].split(",")), seeds=_seeds(given["seeds"]),
+        plots=not given["no_plots"], cells=cells, **{name: given[name] for name in (
+            "masters", "exact", "known_diameter", "retry", "checkpoint_every")})
 
 
 def _seeds(text: str) -> tuple[int, ...]:

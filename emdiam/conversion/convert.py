@@ -20,7 +20,7 @@ from typing import Any
 
 from ..errors import BudgetError
 from ..formats.source import EdgeSource, SourceInfo
-from ..phases import Meter
+from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import Scratch

@@ -16,7 +16,7 @@ from typing import Any, Generic, TypeVar
 from ..checkpoint.records import State
 from ..errors import InputError, StoreError
 from ..formats.source import SourceInfo
-from ..phases import Meter
+from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint, SafePoints
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch

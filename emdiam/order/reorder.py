@@ -31,7 +31,7 @@ from ..conversion.resume import memory_to_plan
 from ..conversion.writing import StoreWriting, resumable, sort_context
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
-from ..phases import Meter
+from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import disk_full_is_said

@@ -15,7 +15,7 @@ from queue import Empty, SimpleQueue
 import numpy as np
 
 from ..checkpoint.records import State
-from ..phases import Meter
+from ..progress import Meter
 from .checkpoint import SafePoints
 from .named_scratch import NamedScratch
 from .plan import SortPlan

@@ -22,8 +22,7 @@ import numpy as np
 
 from ..checkpoint.records import State
 from ..errors import DeviceError, InputError, StoppedEarly, StoreError
-from ..phases import Meter
-from ..progress import Listener
+from ..progress import Listener, Meter
 from ..sorting.presence import Presence
 from .arc_runs import ArcRun, arc_runs
 from .array_reader import pieces

@@ -23,8 +23,7 @@ import numpy as np
 from numba import njit
 
 from ..jit import kernel
-from ..phases import Meter
-from ..progress import Listener
+from ..progress import Listener, Meter
 from .arc_runs import ArcRun, scan_arcs
 from .array_reader import filled
 from .info import offset_pieces

@@ -179,15 +179,14 @@ def _finished(command: list[str], patience: float | None) -> tuple[int, str, str
     ended, whatever happens here."""
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                text=True)
+    ended = True
     try:
         out, err = process.communicate(timeout=patience)
-        ended = True
-    except subprocess.TimeoutExpired:
+    except BaseException as stop:
         out, err = _end(process)
+        if not isinstance(stop, subprocess.TimeoutExpired):
+            raise
         ended = False
-    except BaseException:
-        _end(process)
-        raise
     return process.returncode, out, err, ended
 
 

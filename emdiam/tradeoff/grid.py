@@ -60,9 +60,8 @@ def parse_grid(text: str) -> list[int | str]:
     return list(dict.fromkeys(items))
 
 
-def make_grid(
-    methods: Sequence[str], masters: Sequence[int | str], seeds: Sequence[int], n_vertices: int, *, exact: bool = False
-) -> Grid:
+def make_grid(methods: Sequence[str], masters: Sequence[int | str], seeds: Sequence[int], n_vertices: int, *,
+              exact: bool = False) -> Grid:
     """The cells for a graph of n_vertices >= 1: the exact run first, if it is wanted, then the methods in
     their order, for each seed; clusters with each number of masters (items of parse_grid).
 
@@ -78,10 +77,8 @@ def make_grid(
     cells = [Cell(EXACT)] if exact else []
     for seed in dict.fromkeys(seeds):
         for method in dict.fromkeys(methods):
-            if method == CLUSTERS:
-                cells += [Cell(CLUSTERS, count, seed, label) for count, label in columns]
-            else:
-                cells.append(Cell(method, None, seed))
+            cells += [Cell(method, count, seed, label) for count, label in (
+                columns if method == CLUSTERS else [(None, "")])]
     if not cells:
         raise InputError("no cell is left: " + "; ".join(left_out), remedy="ask for fewer masters")
     return Grid(tuple(cells), tuple(left_out))
@@ -117,10 +114,10 @@ def _range(text: str) -> list[int | str]:
     factor = FACTOR if match.group(3) is None else parse_count(match.group(3))
     if not isinstance(first, int) or not isinstance(last, int):
         raise InputError("a range of masters goes from one count to another", text=text, remedy=_REMEDY)
-    if first > last:
-        raise InputError("a range of masters goes upwards", text=text, remedy=_REMEDY)
-    if factor < 2:
-        raise InputError("the factor of a range is 2 or more", text=text, remedy=_REMEDY)
+    for fault, what in ((first > last, "a range of masters goes upwards"),
+                        (factor < 2, "the factor of a range is 2 or more")):
+        if fault:
+            raise InputError(what, text=text, remedy=_REMEDY)
     items: list[int | str] = []
     while first <= last:
         items.append(first)

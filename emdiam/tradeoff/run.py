@@ -17,13 +17,13 @@ from pathlib import Path
 from ..durable import check_folder, locked, write_whole
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Event, Listener, silent
+from ..runs.registry import APPROXIMATIONS
 from ..store.store import open_store
 from ..tables import csv_text
 from .cells import ENDED, FOLDER, CellOptions, CellRecord, read_records, run_cell, write_record
 from .grid import CLUSTERS, Cell, make_grid, parse_grid
 from .summary import COLUMNS, FRONTS, Tradeoff, bounds, fill, markdown_text
 
-METHODS = ("clusters", "sweep", "spanning", "fringe")
 MASTERS = "2^8..2^24:4"
 _PLOTS = {"seconds": "quality-seconds", "bytes_read": "quality-bytes"}
 
@@ -37,7 +37,7 @@ class TradeoffOptions:
     checkpoint_every : keep checkpoints of the cell under way, inside a traversal after each so many seconds, and
     go on from them; None: a cell that was stopped begins again."""
 
-    methods: tuple[str, ...] = METHODS
+    methods: tuple[str, ...] = APPROXIMATIONS
     masters: str = MASTERS
     seeds: tuple[int, ...] = (0,)
     exact: bool = False
@@ -54,9 +54,8 @@ class TradeoffOptions:
         return replace(self.cells, checkpoints=str(folder / "checkpoints"), checkpoint_every=self.checkpoint_every)
 
 
-def tradeoff(
-    store: str | Path, out: str | Path, options: TradeoffOptions | None = None, progress: Listener | None = None
-) -> Tradeoff:
+def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None = None,
+             progress: Listener | None = None) -> Tradeoff:
     """Run the grid on the store at a path (or URL), each cell in a process of its own, and write the
     tables and plots into the folder `out`, which is made if absent.
 
@@ -92,29 +91,30 @@ def tradeoff(
     return summary
 
 
+@dataclass
 class _Run:
-    """One run over the cells. done : (cell, record) of those that ended, one way or another."""
+    """One run over the cells of a store (its address may have secrets, which the summary leaves out). done : (cell,
+    record) of those that ended, one way or another."""
 
-    def __init__(
-        self, store: str, summary: Tradeoff, options: TradeoffOptions, folder: Path, progress: Listener
-    ) -> None:
-        self._store = store  # the summary shows the address without its secrets
-        self.summary, self.options, self.folder, self.progress = summary, options, folder, progress
-        self.done: list[tuple[Cell, CellRecord]] = []
+    store: str
+    summary: Tradeoff
+    options: TradeoffOptions
+    folder: Path
+    progress: Listener
+    done: list[tuple[Cell, CellRecord]] = field(default_factory=list)
 
     def cells(self, cells: tuple[Cell, ...]) -> None:
         """Run those that are not there."""
-        limit = self.options.cells.time_limit
-        kept = read_records(self.folder / FOLDER, self.summary.store_digest, self.summary.options)
+        limit, digest = self.options.cells.time_limit, self.summary.store_digest
+        before = read_records(self.folder / FOLDER, digest, self.summary.options)
         for cell in cells:
-            record = kept.get(cell.name)
+            record = before.get(cell.name)
             if record is not None and record.counts(limit, self.options.retry):
                 self.summary.n_reused += 1
                 self.done.append((cell, record))
             else:
                 self._tell(cell)
-                record = run_cell(self._store, self.summary.store_digest, cell,
-                                  self.options.for_cells(self.folder))
+                record = run_cell(self.store, digest, cell, self.options.for_cells(self.folder))
                 self.done.append((cell, record))
                 with self._all_the_same():
                     write_record(self.folder / FOLDER, record)
@@ -123,8 +123,8 @@ class _Run:
     def _tell(self, cell: Cell, ended: bool = False) -> None:
         """Which cell of how many begins or has ended, and what is proved by now. A phase each: cells differ
         so much that a rate would say nothing."""
-        lower, upper = bounds([record for _, record in self.done])
-        facts = {name: value for name, value in (("lower", lower), ("upper", upper)) if value is not None}
+        proved = zip(("lower", "upper"), bounds([record for _, record in self.done]), strict=True)
+        facts = {name: value for name, value in proved if value is not None}
         number = len(self.done) + (not ended)
         self.progress(Event(cell.name, number, self.summary.n_cells, "cells", facts, finished=ended))
 
@@ -140,32 +140,23 @@ class _Run:
 
     def finish(self) -> None:
         """Fill the summary, and write tables and plots."""
-        fill(self.summary, self.done, self.options.known_diameter)
-        with self._all_the_same():
-            self._write()
-
-    def _write(self) -> None:
-        """Tables and plots of the summary."""
-        summary = self.summary
+        summary, folder = self.summary, self.folder
+        fill(summary, self.done, self.options.known_diameter)
         if summary.n_reused:
             summary.messages.insert(0, f"{summary.n_reused:,} of {summary.n_cells:,} cells were there already and have"
                                        " not been run again")
-        files = {"csv": self.folder / "tradeoff.csv", "table": self.folder / "table.md"}
-        write_whole(files["csv"], csv_text(COLUMNS, summary.rows))
-        write_whole(files["table"], markdown_text(summary))
-        summary.files = {kind: str(path) for kind, path in files.items()}
-        if self.options.plots:
-            self._draw()
-        summary.files["json"] = str(self.folder / "tradeoff.json")
-        write_whole(self.folder / "tradeoff.json", json.dumps(summary.to_dict(), indent=1, allow_nan=False) + "\n")
-
-    def _draw(self) -> None:
-        if find_spec("matplotlib") is None:
-            self.summary.messages.append("there are no plots, because matplotlib is not installed (pip install"
-                                         " matplotlib, then the same command again)")
-            return
-        for path in draw(self.summary, self.folder):
-            self.summary.files[path.name] = str(path)
+        files = {"csv": folder / "tradeoff.csv", "table": folder / "table.md"}
+        with self._all_the_same():
+            write_whole(files["csv"], csv_text(COLUMNS, summary.rows))
+            write_whole(files["table"], markdown_text(summary))
+            if self.options.plots and find_spec("matplotlib") is not None:
+                files |= {path.name: path for path in draw(summary, folder)}
+            elif self.options.plots:
+                summary.messages.append("there are no plots, because matplotlib is not installed (pip install"
+                                        " matplotlib, then the same command again)")
+            files["json"] = folder / "tradeoff.json"
+            summary.files = {kind: str(path) for kind, path in files.items()}
+            write_whole(files["json"], json.dumps(summary.to_dict(), indent=1, allow_nan=False) + "\n")
 
 
 def draw(summary: Tradeoff, folder: Path) -> list[Path]:

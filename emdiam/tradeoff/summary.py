@@ -18,8 +18,11 @@ from ..units import format_size
 from .cells import ENDED, CellRecord
 from .grid import CLUSTERS, EXACT, Cell
 
-# Stages of clusters that lead to the estimate; those that follow prove bounds.
-GROWING, CONDENSING, SEARCHING = ("masters", "grow"), ("condense",), ("shortest paths",)
+# Stages of clusters as a table has them, and those of the result in each; the first lead to the estimate, the others
+# prove bounds.
+STAGES = {"grow": ("masters", "grow"), "condense": ("condense",), "shortest_paths": ("shortest paths",),
+          "upper_bound": ("upper bound",), "lower_bound": ("lower bound",)}
+TO_ESTIMATE = ("grow", "condense", "shortest_paths")
 FRONTS = {"on_front_seconds": "seconds", "on_front_bytes": "bytes_read"}
 KNOWN, PROVED = "given", "proved"
 
@@ -92,22 +95,23 @@ def fill(summary: Tradeoff, cells: Sequence[tuple[Cell, CellRecord]], known_diam
     summary.lower, summary.upper = bounds([record for _, record in cells])
     if summary.lower is not None and summary.lower == summary.upper:
         summary.diameter, summary.diameter_from = summary.lower, PROVED
-    elif known_diameter is not None and _possible(summary, known_diameter):
-        summary.diameter, summary.diameter_from = known_diameter, KNOWN
-    if known_diameter is not None and not _possible(summary, known_diameter):
-        summary.messages.append(f"{known_diameter:,} is not the diameter, so no ratio is of it: {summary.lower:,} <= D"
-                                f" <= {summary.upper:,} is proved")
+    if known_diameter is not None:
+        if summary.lower is not None and summary.upper is not None and not (
+                summary.lower <= known_diameter <= summary.upper):
+            summary.messages.append(f"{known_diameter:,} is not the diameter, so no ratio is of it:"
+                                    f" {summary.lower:,} <= D <= {summary.upper:,} is proved")
+        elif summary.diameter is None:
+            summary.diameter, summary.diameter_from = known_diameter, KNOWN
     summary.rows = [_row(summary, cell, record) for cell, record in cells]
     passed = [row["cell"] for row in summary.rows if row["memory_limit_exceeded"]]
     if passed:
         summary.messages.append(f"the peak passed --memory in {', '.join(passed)}: this is a fault of emdiam, please"
                                 " report it with the store")
+    rated = [row for row in summary.rows if row["status"] == ENDED and row["ratio"]]
     for column, cost in FRONTS.items():
-        _mark_front(summary.rows, column, cost)
-
-
-def _possible(summary: Tradeoff, diameter: int) -> bool:
-    return summary.lower is None or summary.upper is None or summary.lower <= diameter <= summary.upper
+        chosen = front([(row[cost], loss(row["ratio"])) for row in rated])
+        for place, row in enumerate(rated):
+            row[column] = place in chosen
 
 
 def _row(summary: Tradeoff, cell: Cell, record: CellRecord) -> dict[str, Any]:
@@ -122,17 +126,17 @@ def _row(summary: Tradeoff, cell: Cell, record: CellRecord) -> dict[str, Any]:
 
 def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """What a result says of itself."""
-    same = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
-            "memory_limit_bytes")
-    if_told = ("memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
+    always = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
+              "memory_limit_bytes")
+    sometimes = ("memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
     condensed, traversals = result.get("condensed") or {}, result["traversals"]
     exact = result["lower"] if result["exact"] else None
     return {
-        **{name: result[name] for name in same}, **{name: result.get(name) for name in if_told},
+        **{name: result[name] for name in always}, **{name: result.get(name) for name in sometimes},
         **_seconds(cell, result),
         "estimate": exact if cell.method == EXACT else result["estimate"],
-        "condensed_vertices": condensed.get("n_vertices"), "condensed_edges": condensed.get("n_edges"),
-        "condensed_in_memory": condensed.get("in_memory"), "condensed_levels": condensed.get("levels"),
+        **{f"condensed_{column}": condensed.get(name) for column, name in (
+            ("vertices", "n_vertices"), ("edges", "n_edges"), ("in_memory", "in_memory"), ("levels", "levels"))},
         "traversals": traversals["bfs"] + traversals["multi_source"],
         "passes": result["details"].get("counters", {}).get("passes"),
     }
@@ -146,21 +150,15 @@ def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
     def to_estimate(solving: float) -> float:
         return max(solving - seconds["compile"], 0.0) + float(seconds["load"])
 
-    found: dict[str, float | None] = {
+    result_seconds: dict[str, float | None] = {
         "seconds": seconds["total"] - seconds["compile"], "seconds_load": seconds["load"],
         "seconds_compile": seconds["compile"], "seconds_estimate": to_estimate(seconds["solve"]),
-        "seconds_verify": seconds["verify"],
-    }
+        "seconds_verify": seconds["verify"]}
     if cell.method == CLUSTERS:
-        def spent(names: Sequence[str]) -> float:
-            return sum(stages.get(name, 0.0) for name in names)
-
-        proving = ("upper bound", "lower bound")
-        found |= {"seconds_estimate": to_estimate(spent((*GROWING, *CONDENSING, *SEARCHING))),
-                  "seconds_grow": spent(GROWING), "seconds_condense": spent(CONDENSING),
-                  "seconds_shortest_paths": spent(SEARCHING),
-                  **{f"seconds_{name.replace(' ', '_')}": spent((name,)) for name in proving}}
-    return found
+        spent = {name: sum(stages.get(stage, 0.0) for stage in of) for name, of in STAGES.items()}
+        result_seconds |= {f"seconds_{name}": value for name, value in spent.items()}
+        result_seconds["seconds_estimate"] = to_estimate(sum(spent[name] for name in TO_ESTIMATE))
+    return result_seconds
 
 
 def _ratios(estimate: int | None, summary: Tradeoff) -> dict[str, float | None]:
@@ -176,14 +174,6 @@ def _ratios(estimate: int | None, summary: Tradeoff) -> dict[str, float | None]:
 def loss(ratio: float) -> float:
     """By which factor an estimate is off, whether too large or too small; infinite for an estimate of 0."""
     return max(ratio, 1 / ratio) if ratio else math.inf
-
-
-def _mark_front(rows: list[dict[str, Any]], column: str, cost: str) -> None:
-    """Whether each cell that ended is on the front of cost and loss; None for the others."""
-    rated = [row for row in rows if row["status"] == ENDED and row["ratio"]]
-    chosen = set(front([(row[cost], loss(row["ratio"])) for row in rated]))
-    for i, row in enumerate(rated):
-        row[column] = i in chosen
 
 
 def front(points: Sequence[tuple[float, float]]) -> list[int]:
@@ -238,9 +228,8 @@ OF_CLUSTERS: tuple[Line, ...] = (
     ("rounds", "rounds", count_text), ("vertices in the condensed graph", "condensed_vertices", count_text),
     ("edges in the condensed graph", "condensed_edges", count_text), *PRICE,
 )
-STAGES: tuple[Line, ...] = tuple(
-    (f"{name.replace('_', ' ')} [s]", f"seconds_{name}", seconds_text)
-    for name in ("load", "grow", "condense", "shortest_paths", "upper_bound", "lower_bound", "verify"))
+OF_STAGES: tuple[Line, ...] = tuple(
+    (f"{name.replace('_', ' ')} [s]", f"seconds_{name}", seconds_text) for name in ("load", *STAGES, "verify"))
 
 
 def markdown_text(summary: Tradeoff) -> str:
@@ -251,7 +240,7 @@ def markdown_text(summary: Tradeoff) -> str:
     parts = [_head(summary)]
     if clusters:
         parts += ["## Clusters, by the number of masters", _across("masters", OF_CLUSTERS, clusters, len(seeds) > 1),
-                  "## Where the time of clusters goes", _across("masters", STAGES, clusters, len(seeds) > 1)]
+                  "## Where the time of clusters goes", _across("masters", OF_STAGES, clusters, len(seeds) > 1)]
     if others:
         parts += ["## Methods without masters", _down(others, len(seeds) > 1)]
     if any(row[column] for row in summary.rows for column in FRONTS):
@@ -295,8 +284,8 @@ def _name(name: str, row: Row, with_seed: bool) -> str:
 
 def _figure(row: Row, column: str, text: Callable[[Any], str]) -> str:
     if column == "ratio" and row["ratio"] is None and row["ratio_least"] is not None:
-        most = row["ratio_most"]
-        return f"{ratio_text(row['ratio_least'])} .. {'' if most is None else ratio_text(most)}".rstrip()
+        limit = row["ratio_most"]
+        return f"{ratio_text(row['ratio_least'])} .. {'' if limit is None else ratio_text(limit)}".rstrip()
     return "-" if row[column] is None else text(row[column])
 
 

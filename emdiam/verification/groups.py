@@ -15,7 +15,7 @@ import numpy as np
 from ..engine.interface import Engine
 from ..engine.needs import traversal_needs
 from ..engine.opening import open_cpu_engine
-from ..phases import Meter
+from ..progress import Meter
 from ..store.store import Store
 from ..traverse.columns import Column
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..methods.exact.certificate import Certificate, CertifiedComponent
-from ..phases import Meter
+from ..progress import Meter
 from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.edge_digest import EdgeDigest
 from ..store.store import Store

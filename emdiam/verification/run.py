@@ -13,8 +13,7 @@ from pathlib import Path
 from .._version import __version__
 from ..errors import InputError
 from ..methods.exact.certificate import Certificate, read_certificate
-from ..phases import Meter, timed
-from ..progress import Event, Listener, silent
+from ..progress import Event, Listener, Meter, silent, timed
 from ..store.store import Store, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
 from .groups import Gathered, LabelStage

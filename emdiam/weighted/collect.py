@@ -17,7 +17,7 @@ from typing import cast
 import numpy as np
 
 from ..errors import BudgetError
-from ..phases import Meter
+from ..progress import Meter
 from ..sorting.merge import fewer_runs, merged
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch

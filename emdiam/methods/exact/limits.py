@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from ...engine.interface import Engine
 from ...errors import InputError
-from ...phases import timed
+from ...progress import timed
 from ...traverse.columns import Column
 from .result import Traversals
 
