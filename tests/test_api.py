@@ -101,6 +101,7 @@ def test_string_arrays():
     ([0.5], [1], "src holds float64, not ids"),
     ([True], [False], "src holds bool, not ids"),
     (["a"], [1], "src holds <U1 and dst int64"),
+    ([0, -1, -7], [1, 2, 3], "the id at position 1 is negative: '-1'"),
     ([0, 1, 2, 3, -7], [1, 2, 3, 4, 5], "the id at position 4 is negative: '-7'"),
     (np.array(["a", None], object), ["b", "c"], "the id at position 1 is no string"),
 ])

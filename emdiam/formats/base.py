@@ -16,12 +16,6 @@ from .source import EdgeBatch, SourceInfo
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
-_PAIR_BYTES = 16
-
-
-def pairs_per_batch(batch_bytes: int) -> int:
-    """Pairs of int64 ids that take `batch_bytes`; at least one."""
-    return max(1, batch_bytes // _PAIR_BYTES)
 
 
 class FileSource(ABC):

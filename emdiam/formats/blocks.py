@@ -1,8 +1,7 @@
 """Text in blocks that never cut a line (or a word): what the parsing kernels run over.
 
-One buffer is filled, handed out up to the last place where it may be cut, and filled again behind
-what was left over. It grows only when a single line does not fit. RAM: one block, at most
-MAX_LINE_BYTES.
+One buffer is filled, handed out up to the last place where it may be cut, and filled again behind what was left over.
+It grows only when a single line does not fit. RAM: one block, at most MAX_LINE_BYTES.
 """
 
 from __future__ import annotations

@@ -14,8 +14,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..errors import InputError
-from .base import FileSource, pairs_per_batch
-from .source import EdgeBatch, SourceInfo
+from .base import FileSource
+from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import ByteStream
 
 _LEAST_ROWS = 64

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,6 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
+from ..errors import InputError
 from .base import FileSource
 from .blocks import after_line, block_bytes_for, count_lines, text_blocks
 from .heads import is_integer_line, lines_with_text, text_head
@@ -35,9 +36,8 @@ _NUMBER = r"^[ \t]*[0-9]+[ \t]*$"
 
 @dataclass(frozen=True)
 class Header:
-    """separator : between fields. names : of the columns. src, dst : columns of the ids.
-    offset : first byte after the header. line : number of the line there. record : the first record
-    behind the header, "" if there is none."""
+    """separator : between fields. names : of the columns. src, dst : columns of the ids. offset : first byte after the
+    header. line : number of the line there. record : the first record behind the header, "" if there is none."""
 
     separator: str
     names: tuple[str, ...]
@@ -53,16 +53,9 @@ class Header:
         return len(self.names)
 
 
-class HeaderError(Exception):
-    """The header, on line number `line`, cannot be parsed."""
-
-    def __init__(self, line: int, why: str) -> None:
-        super().__init__(why)
-        self.line = line
-
-
-def read_header(head: bytes, complete: bool) -> Header | None:
-    """The header and the record behind it, None if they are not wholly in `head`. Raises HeaderError."""
+def read_header(name: str, head: bytes, complete: bool) -> Header | None:
+    """The header and the record behind it in the first bytes of the input `name`, None if they are not wholly there.
+    Raises InputError."""
     mark = b"\n" if b"\n" in head else b"\r"
     rows: list[tuple[str, int, int]] = []
     for start, number in lines_with_text(head, mark):
@@ -83,7 +76,8 @@ def read_header(head: bytes, complete: bool) -> Header | None:
         # A record may go on in the next line, between quotes; a header does not.
         names = next(csv.reader([first], delimiter=separator, strict=not is_data), [])
     except csv.Error as error:
-        raise HeaderError(first_line, str(error)) from error
+        raise InputError(f"the header cannot be parsed ({error})", path=name, line=first_line,
+                         remedy="mend this line") from error
     src, dst = named_pair(names) or (0, 1)
     if is_data:
         return Header(separator, ("",) * len(names), src, dst, start, first_line, first)
@@ -98,11 +92,7 @@ class CsvSource(FileSource):
     takes_strings = True
 
     def _header(self) -> Header:
-        try:
-            header = text_head(self.input, read_header)
-        except HeaderError as error:
-            raise self.error(f"the header cannot be parsed ({error})", line=error.line,
-                             remedy="mend this line") from error
+        header = text_head(self.input, partial(read_header, self.name))
         if header.n_columns < 2:
             raise self.error("the first line has one column where two are needed",
                              remedy="separate the columns by commas")

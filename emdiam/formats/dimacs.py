@@ -1,9 +1,8 @@
 """DIMACS graphs: shortest-path .gr ("p sp n m", "a u v w"), clique and colouring .col ("p edge n m",
 "e u v") and the PACE flavour of .gr ("p tw n m", then bare pairs). Ids are 1-based, n is declared.
 
-Weights are dropped and counted; lines "c ..." are comments and "n ..." describe vertices. The number of edge
-lines is checked; colouring files are known to declare twice or half of what they list, and both
-are accepted.
+Weights are dropped and counted; lines "c ..." are comments and "n ..." describe vertices. The number of edge lines is
+checked; colouring files are known to declare twice or half of what they list, and both are accepted.
 """
 
 from __future__ import annotations

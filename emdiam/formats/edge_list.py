@@ -1,10 +1,9 @@
 """Text edge lists: one edge per line, two ids first; SNAP, KONECT, GAP .el/.wel and their kin.
 
-Fields are separated by spaces, tabs or a comma with blanks around it. Lines that start with # or %
-are comments wherever they stand; further columns (weights, times) are dropped and counted. Line ends are LF,
-CR LF or CR. A header comment says whether the graph is directed (SNAP "# Undirected graph", KONECT
-"% sym"); counts in comments ("# Nodes: 5 Edges: 7") are hearsay: they add no vertices and are not
-taken as the number of entries.
+Fields are separated by spaces, tabs or a comma with blanks around it. Lines that start with # or % are comments
+wherever they stand; further columns (weights, times) are dropped and counted. Line ends are LF, CR LF or CR. A header
+comment says whether the graph is directed (SNAP "# Undirected graph", KONECT "% sym"); counts in comments ("# Nodes: 5
+Edges: 7") are hearsay: they add no vertices and are not taken as the number of entries.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
 """Serialized graphs of the GAP Benchmark Suite (.sg, and .wsg with int32 weights).
 
-As its WriteSerializedGraph leaves them on a little-endian machine, without padding: directed
-(bool, 1 byte), entries (int64), vertices (int64), out_index (int64[n + 1]), out_neighbours
-(int32[m], in .wsg pairs of neighbour and weight), and for directed graphs the same two arrays once
-more for incoming edges, which say nothing new and are skipped.
+As its WriteSerializedGraph leaves them on a little-endian machine, without padding: directed (bool, 1 byte), entries
+(int64), vertices (int64), out_index (int64[n + 1]), out_neighbours (int32[m], in .wsg pairs of neighbour and weight),
+and for directed graphs the same two arrays once more for incoming edges, which say nothing new and are skipped.
 """
 
 from __future__ import annotations

@@ -15,20 +15,17 @@ from typing import Any
 import numpy as np
 
 from ..errors import InputError
-from .source import EdgeBatch, EdgeSource, SourceInfo
+from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, pairs_per_batch
 
-_PAIR_BYTES = 16  # two int64 ids
-_STRING_PAIR_BYTES = 128  # a guess at two short strings with their offsets
+_STRING_SHARE = 8  # strings are taken to be this much larger than int64, with their offsets
 
 
-class MatrixSource:
+class MatrixSource(WithoutFile):
     """The entries of a square scipy.sparse matrix or array; vertex v is row and column v.
 
     Every format is taken; csr, csc and coo are read in place, the others are turned into coo,
     which costs their caller memory. Indices may be int32 or int64, sorted or not, with duplicates.
     """
-
-    rewindable = True
 
     def __init__(self, matrix: Any) -> None:
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
@@ -44,28 +41,21 @@ class MatrixSource:
                           directed=True, format="scipy.sparse", dropped={"values": values} if values else {})
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Entries in storage order, int64 [k] each. Raises InputError for an index array that is
-        no valid one."""
-        step = max(1, batch_bytes // _PAIR_BYTES)
-        for begin in range(0, self._n_entries(), step):
-            yield self._slice(begin, min(begin + step, self._n_entries()))
-
-    def position_bytes(self) -> int:
-        """Zero: there is no file to be at a position of."""
-        return 0
+        """Entries in storage order, int64 [k] each. Raises InputError for an index array that is no valid one."""
+        matrix, n_entries, step = self._matrix, self._n_entries(), pairs_per_batch(batch_bytes)
+        for begin in range(0, n_entries, step):
+            end = min(begin + step, n_entries)
+            if matrix.format == "coo":
+                major, minor = (ids[begin:end].astype(np.int64) for ids in (matrix.row, matrix.col))
+            else:
+                major = _major_indices(matrix.indptr, begin, end)
+                minor = matrix.indices[begin:end].astype(np.int64)
+            yield EdgeBatch(minor, major) if matrix.format == "csc" else EdgeBatch(major, minor)
 
     def _n_entries(self) -> int:
         # nnz of a matrix with spare room is smaller than its arrays, so it is not asked.
         matrix = self._matrix
         return len(matrix.row) if matrix.format == "coo" else int(matrix.indptr[-1])
-
-    def _slice(self, begin: int, end: int) -> EdgeBatch:
-        matrix = self._matrix
-        if matrix.format == "coo":
-            return EdgeBatch(matrix.row[begin:end].astype(np.int64), matrix.col[begin:end].astype(np.int64))
-        major = _major_indices(matrix.indptr, begin, end)
-        minor = matrix.indices[begin:end].astype(np.int64)
-        return EdgeBatch(major, minor) if matrix.format == "csr" else EdgeBatch(minor, major)
 
 
 def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
@@ -76,11 +66,10 @@ def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
     return np.repeat(np.arange(first, stop, dtype=np.int64), lengths)
 
 
-class ArraySource:
+class ArraySource(WithoutFile):
     """Pairs (src[i], dst[i]) of two equally long arrays of integers or of strings; the vertices
     are the ids that occur, so that gaps in the ids make no vertices."""
 
-    rewindable = True
     name = "arrays"
 
     def __init__(self, src: Any, dst: Any) -> None:
@@ -101,17 +90,10 @@ class ArraySource:
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Slices as int64 or uint64 [k], or as pyarrow string arrays. Raises InputError for a
         negative id or an entry that is no string."""
-        step = max(1, batch_bytes // (_STRING_PAIR_BYTES if self._strings else _PAIR_BYTES))
+        step = pairs_per_batch(batch_bytes // (_STRING_SHARE if self._strings else 1))
+        checked = _arrow_strings if self._strings else _natural_numbers
         for begin in range(0, len(self._src), step):
-            src, dst = self._src[begin:begin + step], self._dst[begin:begin + step]
-            if self._strings:
-                yield EdgeBatch(_arrow_strings(src, begin), _arrow_strings(dst, begin))
-            else:
-                yield EdgeBatch(_natural_numbers(src, begin), _natural_numbers(dst, begin))
-
-    def position_bytes(self) -> int:
-        """Zero: there is no file to be at a position of."""
-        return 0
+            yield EdgeBatch(*(checked(ids[begin:begin + step], begin) for ids in (self._src, self._dst)))
 
 
 def _id_array(values: Any, name: str) -> np.ndarray:
@@ -126,8 +108,8 @@ def _id_array(values: Any, name: str) -> np.ndarray:
 
 def _natural_numbers(ids: np.ndarray, begin: int) -> np.ndarray:
     if ids.dtype.kind == "i" and len(ids) and int(ids.min()) < 0:
-        place = begin + int(np.argmax(ids < 0))
-        raise InputError(f"the id at position {place} is negative", text=str(ids.min()),
+        place = int(np.argmax(ids < 0))
+        raise InputError(f"the id at position {begin + place} is negative", text=str(ids[place]),
                          remedy="ids are natural numbers or strings")
     return ids.astype(np.uint64 if ids.dtype == np.uint64 else np.int64)
 
@@ -142,13 +124,12 @@ def _arrow_strings(ids: np.ndarray, begin: int) -> Any:
     return pa.array(ids.tolist(), type=pa.string())
 
 
-class NetworkxSource:
+class NetworkxSource(WithoutFile):
     """The edges of a networkx graph of any kind; vertex i is the i-th node of the graph.
 
     labels : the nodes in that order. Beside the graph, the numbering costs a dict of n entries.
     """
 
-    rewindable = True
     name = "networkx"
 
     def __init__(self, graph: Any) -> None:
@@ -166,16 +147,11 @@ class NetworkxSource:
         """Edges as int64 [k] node numbers."""
         number, attributed = self._number, 0
         edges = iter(self._graph.edges(data=True))
-        step = max(1, batch_bytes // _PAIR_BYTES)
-        while some := list(islice(edges, step)):
+        while some := list(islice(edges, pairs_per_batch(batch_bytes))):
             attributed += sum(bool(attributes) for _, _, attributes in some)
             both = np.array([(number[u], number[v]) for u, v, _ in some], dtype=np.int64)
             yield EdgeBatch(np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1]))
         self._dropped = {"edges with attributes": attributed} if attributed else {}
-
-    def position_bytes(self) -> int:
-        """Zero: there is no file to be at a position of."""
-        return 0
 
 
 def as_source(graph: Any) -> EdgeSource:

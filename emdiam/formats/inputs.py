@@ -58,9 +58,8 @@ def _checked_stat(path: Path) -> tuple[int | None, bool]:
 class Input:
     """One file, pipe or standard input that can be looked into before it is read.
 
-    name : what messages call it. path : None for standard input. rewindable : False for pipes.
-    size_bytes : compressed size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None.
-    headerless : see registry.Format.
+    name : what messages call it. path : None for standard input. rewindable : False for pipes. size_bytes : compressed
+    size, None when unknown. compression : "gzip", "bz2", "xz", "zstd", None. headerless : see registry.Format.
     """
 
     def __init__(self, name: str, *, headerless: bool = False) -> None:

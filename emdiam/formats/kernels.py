@@ -1,9 +1,8 @@
 """Tokenizers for text graphs, compiled with numba.
 
-A graph in text is ragged: comments anywhere, runs of blanks, weights on some lines only, rows of
-any length. A parser of rectangular tables cannot say exactly which lines it took, so these
-kernels read every byte once and know the line and the byte of the first fault. They release the
-GIL and run at some hundred MB/s.
+A graph in text is ragged: comments anywhere, runs of blanks, weights on some lines only, rows of any length. A parser
+of rectangular tables cannot say exactly which lines it took, so these kernels read every byte once and know the line
+and the byte of the first fault. They release the GIL and run at some hundred MB/s.
 
 Each kernel works on one block (uint8[k], which never cuts a line and always ends with a line end, so
 that no inner loop needs to look for the end) and stops when the block or the output is exhausted; all

@@ -15,9 +15,9 @@ import pyarrow as pa
 
 from ..errors import InputError
 from . import kernels
-from .base import MAX_ID, pairs_per_batch
+from .base import MAX_ID
 from .blocks import after_word, block_bytes_for, line_text, text_blocks
-from .source import EdgeBatch
+from .source import EdgeBatch, pairs_per_batch
 from .streams import ByteStream
 
 FURTHER_FIELDS = "lines with further fields"

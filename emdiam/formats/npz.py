@@ -18,9 +18,9 @@ from typing import IO, Any
 
 import numpy as np
 
-from .base import FileSource, pairs_per_batch
+from .base import FileSource
 from .csr import ArrayStream, csr_batches
-from .source import EdgeBatch, SourceInfo
+from .source import EdgeBatch, SourceInfo, pairs_per_batch
 
 _REMEDY = "write it with scipy.sparse.save_npz from a csr, csc or coo matrix"
 _ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}

@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from .base import FileSource, pairs_per_batch
-from .source import EdgeBatch, SourceInfo
+from .base import FileSource
+from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .tables import dropped_columns, in_slices, named_pair
 
 _BUFFER_BYTES = 1 << 20

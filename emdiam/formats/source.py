@@ -50,6 +50,21 @@ class EdgeBatch:
     dst: Any
 
 
+def pairs_per_batch(batch_bytes: int) -> int:
+    """Pairs of int64 ids that take `batch_bytes`; at least one."""
+    return max(1, batch_bytes // 16)
+
+
+class WithoutFile:
+    """What sources have in common that read no file: they can start over, and have no position."""
+
+    rewindable = True
+
+    def position_bytes(self) -> int:
+        """Always 0."""
+        return 0
+
+
 @runtime_checkable
 class EdgeSource(Protocol):
     """A stream of edges. `info` may read the header; `batches` may be called again to start over

@@ -1,9 +1,8 @@
 """Bytes of one input, decompressed: files, pipes and standard input behind one small interface.
 
-Compression is undone by pyarrow (gzip, Zstandard) and by Python's bz2 and lzma, all without the GIL.
-Several members or frames in a row are one stream, and a stream that ends early or goes on with
-something else is a fault. Working memory is that of the decompressor: under 10 MB, up to its window
-(64 MiB for xz -9, at most 128 MiB for zstd --long).
+Compression is undone by pyarrow (gzip, Zstandard) and by Python's bz2 and lzma, all without the GIL. Several members or
+frames in a row are one stream, and a stream that ends early or goes on with something else is a fault. Working memory
+is that of the decompressor: under 10 MB, up to its window (64 MiB for xz -9, at most 128 MiB for zstd --long).
 """
 
 from __future__ import annotations
@@ -29,10 +28,7 @@ _CHUNK_BYTES = 1 << 16
 
 def compression_of(first_bytes: bytes) -> str | None:
     """Compression whose magic number `first_bytes` start with, or None."""
-    for magic, name in MAGICS:
-        if first_bytes.startswith(magic):
-            return name
-    return None
+    return next((name for magic, name in MAGICS if first_bytes.startswith(magic)), None)
 
 
 class _LookAhead(ABC):
@@ -174,8 +170,7 @@ def _decompressor(raw: RawStream, compression: str | None) -> Any:
 class ByteStream(_LookAhead):
     """The decompressed bytes of `raw`, in order, once.
 
-    Raises InputError (with the byte in the compressed file) when the compressed data end early or
-    are damaged.
+    Raises InputError (with the byte in the compressed file) when the compressed data end early or are damaged.
     """
 
     def __init__(self, raw: RawStream, compression: str | None) -> None:

@@ -1,13 +1,12 @@
 """Barabasi-Albert preferential attachment by retracing; a slot is an edge.
 
-The graph starts as a star of m + 1 vertices with centre 0. Every further vertex brings m edges;
-each goes to an end chosen uniformly among all ends of the edges of earlier vertices, i.e. to a
-vertex with probability proportional to its degree then. An end's vertex is found by retracing
-(Sanders, Schulz 2016): the draw of an edge is a hash of its number, so a drawn end that is itself
-the target of an earlier edge is looked up by repeating that edge's draw; two steps on average.
-A vertex's m draws are independent: two may agree, and the conversion drops (and counts) the
-second; the share of such pairs vanishes as the graph grows. Nothing is stored: no memory
-beyond the batch. Barabasi, Albert 1999. Diameter: no formula.
+The graph starts as a star of m + 1 vertices with centre 0. Every further vertex brings m edges; each goes to an end
+chosen uniformly among all ends of the edges of earlier vertices, i.e. to a vertex with probability proportional to its
+degree then. An end's vertex is found by retracing (Sanders, Schulz 2016): the draw of an edge is a hash of its number,
+so a drawn end that is itself the target of an earlier edge is looked up by repeating that edge's draw; two steps on
+average. A vertex's m draws are independent: two may agree, and the conversion drops (and counts) the second; the share
+of such pairs vanishes as the graph grows. Nothing is stored: no memory beyond the batch. Barabasi, Albert 1999.
+Diameter: no formula.
 """
 
 from __future__ import annotations

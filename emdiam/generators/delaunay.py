@@ -1,10 +1,9 @@
 """Delaunay triangulation of n uniform points in the unit square, by Qhull; a slot is a triangle.
 
-The points are hashed from the seed and numbered along a Hilbert curve, so natural ids are local.
-An edge is listed by the later of its two triangles, so each is listed once. The whole
-triangulation is made in RAM: this is the one class whose memory is large, about
-`BYTES_PER_VERTEX` bytes per vertex at its peak (measured; Qhull's facets) and 64 while edges are
-listed; a budget below that is refused. Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996. Diameter: no formula.
+The points are hashed from the seed and numbered along a Hilbert curve, so natural ids are local. An edge is listed by
+the later of its two triangles, so each is listed once. The whole triangulation is made in RAM: this is the one class
+whose memory is large, about `BYTES_PER_VERTEX` bytes per vertex at its peak (measured; Qhull's facets) and 64 while
+edges are listed; a budget below that is refused. Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996. Diameter: no formula.
 """
 
 from __future__ import annotations
@@ -49,11 +48,9 @@ class Delaunay(GeneratedSource):
         self._corners, self._beyond = triangulation.simplices, triangulation.neighbors
         self._n_slots = len(self._corners)
 
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
-        stop = min(stop, first + room // 3)
-        count = _triangle_edges(self._corners, self._beyond, first, stop, src, dst)
-        return src[:count], dst[:count], stop
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
+        stop = min(stop, first + len(src) // 3)
+        return stop, _triangle_edges(self._corners, self._beyond, first, stop, src, dst)
 
 
 @kernel

@@ -6,6 +6,7 @@ Diameters: path n - 1; cycle floor(n / 2); star 2 (n - 1 when n < 3); clique 1 (
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -30,28 +31,23 @@ def _clique_edges(n, row, column, src, dst):
             column = row + 1
 
 
+def _steps(n: int, first: int, src: Ids, dst: Ids) -> None:
+    src[:] = np.arange(first, first + len(src))
+    np.add(src, 1, out=dst)
+    if first + len(src) == n:
+        dst[-1] = 0
+
+
 def path(request: Request) -> EdgeSlots:
     """The path on `vertices` >= 1 vertices: edges (i, i + 1)."""
-
-    def fill(first: int, src: Ids, dst: Ids) -> None:
-        src[:] = np.arange(first, first + len(src))
-        np.add(src, 1, out=dst)
-
     n = required_vertices(request)
-    return EdgeSlots(request, n, n - 1, fill, known_diameter=n - 1)
+    return EdgeSlots(request, n, n - 1, partial(_steps, n), known_diameter=n - 1)
 
 
 def cycle(request: Request) -> EdgeSlots:
     """The cycle on `vertices` >= 3 vertices: edges (i, i + 1 modulo n)."""
-
-    def fill(first: int, src: Ids, dst: Ids) -> None:
-        src[:] = np.arange(first, first + len(src))
-        np.add(src, 1, out=dst)
-        if first + len(src) == n:
-            dst[-1] = 0
-
     n = required_vertices(request, 3)
-    return EdgeSlots(request, n, n, fill, known_diameter=n // 2)
+    return EdgeSlots(request, n, n, partial(_steps, n), known_diameter=n // 2)
 
 
 def star(request: Request) -> EdgeSlots:

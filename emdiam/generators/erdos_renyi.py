@@ -1,8 +1,7 @@
 """Erdos-Renyi G(n, m): exactly m distinct edges, no loops; a slot is an edge.
 
-Edge i is the pair number pi(i) of the n (n - 1) / 2 pairs, where pi is a keyed pseudorandom
-permutation: no pair comes twice, and nothing need be remembered. No memory beyond the batch.
-Erdos, Renyi 1959. Diameter: no formula.
+Edge i is the pair number pi(i) of the n (n - 1) / 2 pairs, where pi is a keyed pseudorandom permutation: no pair comes
+twice, and nothing need be remembered. No memory beyond the batch. Erdos, Renyi 1959. Diameter: no formula.
 """
 
 from __future__ import annotations

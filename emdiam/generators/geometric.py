@@ -36,8 +36,7 @@ class Geometric(GeneratedSource):
 
     def __init__(self, request: Request, facts: Facts, radius: float, order: int) -> None:
         super().__init__(request, facts)
-        self.radius = radius
-        self._order = order
+        self.radius, self._order = radius, order
         self._cell_key, self._place_key = request.key("cells"), request.key("places")
         self._first_ids: Ids = np.zeros(0, np.int64)
 
@@ -57,13 +56,11 @@ class Geometric(GeneratedSource):
             _place_points(self._place_key, self._order, cell, low, points[low:high])
         return points
 
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
         cell = int(np.searchsorted(self._first_ids, first, side="right")) - 1
         near = np.empty((self._edges_per_slot, 2)), np.empty(self._edges_per_slot, np.int64)
         grid = self._place_key, self._order, self.radius, self._first_ids
-        next_slot, count = _near_pairs(grid, near, cell, first, stop, (src, dst))
-        return src[:count], dst[:count], next_slot
+        return _near_pairs(grid, near, cell, first, stop, (src, dst))
 
 
 @kernel

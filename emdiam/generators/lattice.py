@@ -24,18 +24,17 @@ MAX_DIMENSIONS = 62
 class Lattice(GeneratedSource):
     """Grid or torus with the given sides.
 
-    sides : lengths, slowest axis first. wrap : True for a torus.
+    sides : lengths, slowest axis first. wrap : True for a torus. facts : further ones, by the names of `Facts`.
     """
 
-    def __init__(self, request: Request, facts: Facts, sides: tuple[int, ...], wrap: bool) -> None:
-        super().__init__(request, facts)
+    def __init__(self, request: Request, sides: tuple[int, ...], wrap: bool, **facts: Any) -> None:
+        n = math.prod(sides)
+        super().__init__(request, Facts(n, n, edges_per_slot=len(sides), memory_bytes=16 * len(sides), **facts))
         self._sides: npt.NDArray[np.int64] = np.array(sides, np.int64)
         self._wrap = wrap
 
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
-        next_slot, count = _lattice_edges(self._sides, self._wrap, first, stop, src, dst)
-        return src[:count], dst[:count], next_slot
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
+        return _lattice_edges(self._sides, self._wrap, first, stop, src, dst)
 
 
 @kernel
@@ -97,10 +96,8 @@ def _axis_edges(sides: tuple[int, ...], wrap: bool) -> int:
 
 
 def _lattice(request: Request, sides: tuple[int, ...], wrap: bool, values: dict[str, Any]) -> Lattice:
-    diameter = sum(s // 2 if wrap else s - 1 for s in sides)
-    facts = Facts(math.prod(sides), math.prod(sides), edges_per_slot=len(sides), n_entries=_axis_edges(sides, wrap),
-                  known_diameter=diameter, memory_bytes=16 * len(sides), values=values)
-    return Lattice(request, facts, sides, wrap)
+    return Lattice(request, sides, wrap, n_entries=_axis_edges(sides, wrap), values=values,
+                   known_diameter=sum(s // 2 if wrap else s - 1 for s in sides))
 
 
 def sides_text(sides: tuple[int, ...]) -> str:

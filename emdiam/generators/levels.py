@@ -1,13 +1,12 @@
 """Graphs of x levels: random edges between consecutive levels, and none else; a slot is an edge.
 
-Level 0 has one vertex, the root; the other n - 1 are divided among the levels 1 .. x - 1, whose
-sizes differ by at most one, larger levels first (`LevelShape`). Every vertex but the root is
-linked to a uniform vertex of the level before its own, so that the levels are exactly those of a
-BFS from the root. The further edges are a random set, without repetition, of the other pairs
-(vertex, vertex of the level before): edge k is pair number pi(k) of them, where pi is a keyed
-pseudorandom permutation. Drawing with repetition, as one might in wide levels, would lose a third
-of the edges where a level has four vertices. So all edges are distinct, and their number is exact.
-In natural ids the levels follow each other, the root is 0. No memory beyond the batch.
+Level 0 has one vertex, the root; the other n - 1 are divided among the levels 1 .. x - 1, whose sizes differ by at most
+one, larger levels first (`LevelShape`). Every vertex but the root is linked to a uniform vertex of the level before its
+own, so that the levels are exactly those of a BFS from the root. The further edges are a random set, without
+repetition, of the other pairs (vertex, vertex of the level before): edge k is pair number pi(k) of them, where pi is a
+keyed pseudorandom permutation. Drawing with repetition, as one might in wide levels, would lose a third of the edges
+where a level has four vertices. So all edges are distinct, and their number is exact. In natural ids the levels follow
+each other, the root is 0. No memory beyond the batch.
 
 The number of levels x is a count, "sqrt" for sqrt(n) or "linear" for n / 4: the Theta(n) of the
 paper, whose graph of n = 2^28 vertices has the diameter 67,108,864 = n / 4; so a level has about

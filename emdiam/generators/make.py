@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, InputError
@@ -105,30 +106,38 @@ def _unknown(kind: str, name: str, known: list[str]) -> InputError:
 
 
 def _parse_values(graph_class: GraphClass, given: Mapping[str, Value]) -> dict[str, Any]:
-    """Every parameter of the class, parsed or by default."""
+    """Every parameter of the class, checked against its kind and range, or by default."""
     known = {p.name: p for p in graph_class.parameters}
     values: dict[str, Any] = {p.name: p.default for p in graph_class.parameters}
     for key, value in given.items():
         name = key.replace("-", "_")
         if name not in known:
             raise _unknown(f"parameter of {graph_class.name}", key, list(known))
-        values[name] = _parse_value(known[name], value)
+        values[name] = _PARSERS[known[name].kind](known[name], value)
     return values
 
 
-def _parse_value(parameter: Parameter, value: Value) -> Any:
-    """One value, checked against kind and range; raises InputError that names the parameter."""
-    if parameter.kind == "sides":
-        return _parse_sides(value)
-    if parameter.kind == "fans":
-        return _parse_fans(value)
-    if parameter.kind == "levels":
-        return _parse_levels(parameter, value)
-    if parameter.kind == "choice":
-        if value not in parameter.choices:
-            raise InputError(f"{parameter.name} is one of {', '.join(parameter.choices)}", text=str(value))
-        return value
-    number = _parse_number(parameter, value)
+def _parse_choice(parameter: Parameter, value: Value) -> Value:
+    if value not in parameter.choices:
+        raise InputError(f"{parameter.name} is one of {', '.join(parameter.choices)}", text=str(value))
+    return value
+
+
+def _parse_number(parameter: Parameter, value: Value) -> int | float:
+    number: int | float
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        if parameter.kind == "real":
+            number = float(value)
+            if not math.isfinite(number):
+                raise ValueError
+        else:
+            whole = isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+            number = parse_count(int(value) if whole else str(value))
+    except (ValueError, InputError):
+        what = "a number" if parameter.kind == "real" else "a whole number"
+        raise InputError(f"{parameter.name} must be {what}", text=str(value)) from None
     low, high = parameter.minimum, parameter.maximum
     if (low is not None and number < low) or (high is not None and number > high):
         bounds = f"at least {low:g}" if high is None else f"from {low:g} to {high:g}"
@@ -136,23 +145,7 @@ def _parse_value(parameter: Parameter, value: Value) -> Any:
     return number
 
 
-def _parse_number(parameter: Parameter, value: Value) -> int | float:
-    try:
-        if isinstance(value, bool):
-            raise ValueError
-        if parameter.kind == "count":
-            whole = isinstance(value, float) and value.is_integer()
-            return parse_count(int(value) if whole else value if isinstance(value, int) else str(value))
-        number = float(value)
-        if not math.isfinite(number):
-            raise ValueError
-        return number
-    except (ValueError, InputError):
-        what = "a whole number" if parameter.kind == "count" else "a number"
-        raise InputError(f"{parameter.name} must be {what}", text=str(value)) from None
-
-
-def _parse_sides(value: Value) -> tuple[int, ...]:
+def _parse_sides(_: Parameter, value: Value) -> tuple[int, ...]:
     text = str(value).strip().lower()
     if not re.fullmatch(r"\d{1,19}(x\d{1,19})*", text):
         raise InputError("not the sides of a grid", text=text, remedy="write them like 512x512 or 80x80x80")
@@ -169,14 +162,13 @@ def _parse_levels(parameter: Parameter, value: Value) -> str | int:
     if isinstance(value, str) and not value.strip().lstrip("+-")[:1].isdigit():
         raise InputError(f"{parameter.name} is sqrt, linear or a whole number", text=value,
                          remedy="write it like sqrt, linear or 2^11")
-    return int(_parse_value(replace(parameter, kind="count"), value))
+    return int(_parse_number(parameter, value))
 
 
-def _parse_fans(value: Value) -> tuple[int, ...]:
+def _parse_fans(_: Parameter, value: Value) -> tuple[int, ...]:
     """k1, k2 and perhaps k3, each at least 1."""
-    numbers = str(value).split(",")
     try:
-        fans = tuple(parse_count(number.strip()) for number in numbers)
+        fans = tuple(parse_count(number.strip()) for number in str(value).split(","))
     except InputError:
         fans = ()
     if len(fans) not in (2, 3):
@@ -185,3 +177,8 @@ def _parse_fans(value: Value) -> tuple[int, ...]:
     if min(fans) < 1:
         raise InputError("each of the fans' numbers must be at least 1", text=str(value))
     return fans
+
+
+_PARSERS: Mapping[str, Callable[[Parameter, Value], Any]] = MappingProxyType({
+    "count": _parse_number, "real": _parse_number, "choice": _parse_choice, "sides": _parse_sides,
+    "levels": _parse_levels, "fans": _parse_fans})

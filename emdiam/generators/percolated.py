@@ -9,14 +9,12 @@ Broadbent, Hammersley 1957. Diameter: unknown, except sum of (side - 1) when p =
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from ..hashing import draw
 from ..jit import kernel
 from .lattice import Lattice, request_sides, sides_text
-from .source import Facts, Ids, Request
+from .source import Ids, Request
 
 _S11 = np.uint64(11)
 
@@ -24,16 +22,15 @@ _S11 = np.uint64(11)
 class Percolated(Lattice):
     """A grid thinned by bond or site percolation."""
 
-    def __init__(self, request: Request, facts: Facts, sides: tuple[int, ...]) -> None:
-        super().__init__(request, facts, sides, wrap=False)
-        self._by_site = request.values["kind"] == "site"
-        self._threshold = np.uint64(round(request.values["p"] * 2**53))
+    def __init__(self, request: Request, sides: tuple[int, ...], p: float, kind: str) -> None:
+        super().__init__(request, sides, wrap=False, values={"sides": sides_text(sides), "p": p, "kind": kind},
+                         known_diameter=sum(s - 1 for s in sides) if p == 1.0 else None)
+        self._by_site, self._threshold = kind == "site", np.uint64(round(p * 2**53))
         self._key = request.key("kept")
 
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        src, dst, next_slot = super()._make(first, stop, room)
-        count = _thin(self._key, self._threshold, self._by_site, src, dst)
-        return src[:count], dst[:count], next_slot
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
+        next_slot, count = super()._make(first, stop, src, dst)
+        return next_slot, _thin(self._key, self._threshold, self._by_site, src[:count], dst[:count])
 
 
 @kernel
@@ -54,9 +51,4 @@ def _thin(key, threshold, by_site, src, dst):
 
 def percolated(request: Request) -> Percolated:
     """The percolated grid with the given sides, probability p and kind ("bond" or "site")."""
-    sides, p = request_sides(request), request.values["p"]
-    values = {"sides": sides_text(sides), "p": p, "kind": request.values["kind"]}
-    facts = Facts(math.prod(sides), math.prod(sides), edges_per_slot=len(sides),
-                  known_diameter=sum(s - 1 for s in sides) if p == 1.0 else None,
-                  memory_bytes=16 * len(sides), values=values)
-    return Percolated(request, facts, sides)
+    return Percolated(request, request_sides(request), request.values["p"], request.values["kind"])

@@ -18,11 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from ..errors import InputError
-from ..formats.source import EdgeBatch, SourceInfo
+from ..formats.source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
 
 Ids = npt.NDArray[np.int64]
 MAX_SLOTS = 1 << 62
-BYTES_PER_EDGE = 16
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Facts:
     values: Mapping[str, Any] = field(default_factory=dict)
 
 
-class GeneratedSource(ABC):
+class GeneratedSource(WithoutFile, ABC):
     """A seeded stream of undirected edges over the ids 0..n_vertices-1 (an EdgeSource).
 
     Attributes
@@ -75,10 +74,7 @@ class GeneratedSource(ABC):
     known_diameter : diameter in edges from a formula, or None where there is none.
     memory_bytes : peak memory of the generator beyond its batches, bytes; once prepared, the part
         of it that is still to be taken (the rest is in the process's resident set already).
-    rewindable : always True; `batches` starts over.
     """
-
-    rewindable = True
 
     def __init__(self, request: Request, facts: Facts) -> None:
         if max(facts.n_vertices, facts.n_slots or 0, facts.n_entries or 0) > MAX_SLOTS:
@@ -86,14 +82,10 @@ class GeneratedSource(ABC):
                              remedy="ask for fewer")
         values = {"vertices": facts.n_vertices, **facts.values, "seed": request.seed}
         self.name = request.graph_class + "(" + ", ".join(f"{k}={v}" for k, v in values.items()) + ")"
-        self.graph_class = request.graph_class
-        self.n_vertices = facts.n_vertices
-        self.known_diameter = facts.known_diameter
-        self.memory_bytes = facts.memory_bytes
-        self._listing_bytes = facts.listing_bytes
-        self._n_entries = facts.n_entries
-        self._n_slots = facts.n_slots
-        self._edges_per_slot = facts.edges_per_slot
+        self.graph_class, self.n_vertices = request.graph_class, facts.n_vertices
+        self.known_diameter, self.memory_bytes = facts.known_diameter, facts.memory_bytes
+        self._listing_bytes, self._n_entries = facts.listing_bytes, facts.n_entries
+        self._n_slots, self._edges_per_slot = facts.n_slots, facts.edges_per_slot
         self._prepared = False
         self._lock = threading.Lock()
 
@@ -122,13 +114,14 @@ class GeneratedSource(ABC):
             if not self._prepared:
                 self._build()
                 if self._n_slots:
-                    self._make(0, 1, self._edges_per_slot)  # the kernels are compiled here, not midway
+                    room = np.empty(self._edges_per_slot, np.int64), np.empty(self._edges_per_slot, np.int64)
+                    self._make(0, 1, *room)  # the kernels are compiled here, not midway
                 self._prepared = True
                 self.memory_bytes = self._listing_bytes
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """All pairs, int64, in batches of at most `batch_bytes` (at least one pair each)."""
-        yield from self.edges(0, self.n_slots, max(1, batch_bytes // BYTES_PER_EDGE))
+        yield from self.edges(0, self.n_slots, pairs_per_batch(batch_bytes))
 
     def edges(self, first_slot: int, stop_slot: int, batch_edges: int) -> Iterator[EdgeBatch]:
         """Pairs of the slots [first_slot, stop_slot), at most `batch_edges` a batch.
@@ -140,23 +133,21 @@ class GeneratedSource(ABC):
         slot = first_slot
         while slot < stop_slot:
             room = min(capacity, (stop_slot - slot) * self._edges_per_slot)
-            src, dst, slot = self._make(slot, stop_slot, room)
-            for start in range(0, len(src), batch_edges):
-                yield EdgeBatch(src[start:start + batch_edges], dst[start:start + batch_edges])
-
-    def position_bytes(self) -> int:
-        """Always 0: nothing is read. Progress goes by info().n_entries."""
-        return 0
+            src, dst = np.empty(room, np.int64), np.empty(room, np.int64)
+            slot, count = self._make(slot, stop_slot, src, dst)
+            for start in range(0, count, batch_edges):
+                stop = min(start + batch_edges, count)
+                yield EdgeBatch(src[start:stop], dst[start:stop])
 
     def _build(self) -> None:
         """Preparation; nothing by default."""
         return None
 
     @abstractmethod
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        """src, dst (int64, at most `room` pairs) of the slots [first, next) and that next slot.
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
+        """Writes the pairs of the slots [first, next) into src and dst; (next, how many pairs), next > first.
 
-        `room` is at least edges_per_slot, or enough for all slots of the range; next > first.
+        There is room for edges_per_slot pairs at least, or for all slots of the range.
         """
 
 
@@ -172,11 +163,10 @@ class EdgeSlots(GeneratedSource):
         super().__init__(request, Facts(n_vertices, n_edges, n_entries=n_edges, **facts))
         self._fill = fill
 
-    def _make(self, first: int, stop: int, room: int) -> tuple[Ids, Ids, int]:
-        stop = min(stop, first + room)
-        src, dst = np.empty(stop - first, np.int64), np.empty(stop - first, np.int64)
-        self._fill(first, src, dst)
-        return src, dst, stop
+    def _make(self, first: int, stop: int, src: Ids, dst: Ids) -> tuple[int, int]:
+        count = min(stop - first, len(src))
+        self._fill(first, src[:count], dst[:count])
+        return first + count, count
 
 
 def required_vertices(request: Request, least: int = 1) -> int:
