@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from emdiam.gpu import column_ops as ops
+from emdiam.gpu.vector import DeviceVector
 
 from . import twins
 from .setting import Skipped
@@ -28,18 +28,19 @@ def columns(subject: Subject, mapping: str) -> Iterator[bool]:
 
 def _reads(device: Any, values: np.ndarray) -> Iterator[bool]:
     """Verbs that leave the column as it is."""
-    column, n = device.array(values), values.size
+    column, n = DeviceVector(device, device.array(values)), values.size
     reached, middle = values != UNREACHED, twins.eccentricity(values) // 2
     top = int(values[reached].max())
-    yield ops.count_reached(device, column) == int(np.count_nonzero(reached))
-    yield ops.count(device, column, middle) == int(np.count_nonzero(values == middle))
-    yield ops.argbest(device, column) == (int(np.argmax(np.where(reached, values, 0) == top)), top)
-    yield ops.best_value(device, column, False) == int(values.min())
-    yield np.array_equal(ops.histogram(device, column), np.bincount(values[reached]))
+    yield column.count_where("!=", UNREACHED) == int(np.count_nonzero(reached))
+    yield column.count(middle) == int(np.count_nonzero(values == middle))
+    yield column.best_value() == top
+    yield column.first_with(top) == int(np.argmax(np.where(reached, values, 0) == top))
+    yield column.best_value(False) == int(values.min())
+    yield np.array_equal(column.histogram(), np.bincount(values[reached]))
     ids = np.arange(0, n, 3)
-    yield np.array_equal(ops.gather(device, column, ids), values[ids])
-    yield np.array_equal(ops.select(device, column, "<=", middle), np.flatnonzero(values <= middle))
-    bits = ops.reached_bitmap(device, column)
+    yield np.array_equal(column.take(ids), values[ids])
+    yield np.array_equal(column.select("<=", middle), np.flatnonzero(values <= middle))
+    bits = column.open_bitmap()
     yield np.array_equal(np.unpackbits(bits.view(np.uint8), bitorder="little")[:n].astype(bool), reached)
 
 
@@ -49,25 +50,25 @@ def _writes(device: Any, values: np.ndarray, other: np.ndarray) -> Iterator[bool
     there = other != UNREACHED
 
     def same(verb: Any, expected: np.ndarray, *args: Any) -> bool:
-        column = device.array(values)
-        verb(device, column, *args)
-        return np.array_equal(device.to_host(column), expected)
+        column = DeviceVector(device, device.array(values))
+        verb(column, *args)
+        return np.array_equal(device.to_host(column.array), expected)
 
     put = values.copy()
     put[::5] = 7
-    yield same(ops.put, put, np.arange(0, n, 5), 7)
-    yield same(ops.cut, np.where(values > middle, UNREACHED, values).astype(np.uint32), middle)
-    yield same(ops.fill_where, np.where(values < middle, 9, values).astype(np.uint32), "<", middle, 9)
-    yield same(ops.recode, np.where(values == middle, 9, values).astype(np.uint32), [middle], 9)
-    yield same(ops.recode_where_reached, np.where((values == middle) & there, 9, values).astype(np.uint32),
-               device.array(other), [middle], 9)
+    yield same(DeviceVector.put, put, np.arange(0, n, 5), 7)
+    yield same(DeviceVector.fill_where, np.where(values > middle, UNREACHED, values).astype(np.uint32), ">", middle,
+               UNREACHED)
+    yield same(DeviceVector.fill_where, np.where(values < middle, 9, values).astype(np.uint32), "<", middle, 9)
+    yield same(DeviceVector.recode, np.where(values == middle, 9, values).astype(np.uint32), [middle], 9)
+    yield same(DeviceVector.recode_where_reached, np.where((values == middle) & there, 9, values).astype(np.uint32),
+               DeviceVector(device, device.array(other)), [middle], 9)
 
 
 def pivots(subject: Subject, mapping: str) -> Iterator[bool]:
     """Bounds folded after two BFS of one component, and what is chosen by them."""
     _need_numba()
-    from emdiam.gpu.device_column import DeviceColumn
-    from emdiam.gpu.pivot_bounds import DevicePivotBounds
+    from emdiam.gpu.device_column import DeviceColumn, DevicePivotBounds
 
     device, first = subject.setting.device, subject.sources[0]
     inside = subject.expected[first] != UNREACHED

@@ -134,7 +134,7 @@ class Levels:
 
         self._device, self._graph, self._seconds = device, graph, seconds
         self._launcher = PagedLauncher(device, graph, MAPPING)
-        self._kernels = self._launcher.kernels("bfs_paged.cu", "reach_words", "reach_words_deferred")
+        self._kernels = self._launcher.kernels("bfs_top_down.cu", "reach_words")
         self._words = [device.empty(-(-graph.n_vertices // WORD), np.uint32) for _ in range(2)]
         self._count, self._distances = device.empty(1, np.uint64), device.empty(graph.n_vertices, np.uint32)
 

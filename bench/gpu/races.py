@@ -12,14 +12,13 @@ from collections.abc import Mapping
 
 from emdiam.gpu.registry import all_entries
 
-_SIEVE = "tables of recent vertices, that may let a repetition pass; one atomic operation decides (contraction.cuh)"
-_TIERS = "how full a queue is, looked at before the atomic operation that takes a slot (tiers.cuh)"
+_SIEVE = "tables of recent vertices, that may let a repetition pass; one atomic operation decides (bfs_merrill.cu)"
+_TIERS = "how full a queue is, looked at before the atomic operation that takes a slot (bfs_luo.cu)"
 _TABLE = "a table of hashed vertices, that may let a repetition pass; one atomic operation decides (bfs_4k.cu)"
 # Entry -> what races, and why that is no fault.
 INTENDED: Mapping[str, str] = {
     "merrill_contract": _SIEVE, "merrill_contract_expand": _SIEVE, "merrill_expand_contract": _SIEVE,
-    "merrill_expand_contract_deferred": _SIEVE,
-    "luo_level": _TIERS, "luo_level_deferred": _TIERS, "luo_levels_block": _TIERS, "luo_levels_grid": _TIERS,
+    "luo_level": _TIERS, "luo_levels_block": _TIERS, "luo_levels_grid": _TIERS,
     "bfs4k_virtual_warps": _TABLE, "bfs4k_edge_discover": _TABLE, "bfs4k_hubs": _TABLE, "bfs4k_block": _TABLE,
 }
 _NAMES = frozenset(entry.entry for entry in all_entries())

@@ -34,7 +34,7 @@ class Expansion:
     def __init__(self, device: Device, graph: DeviceGraph, mapping: str) -> None:
         self.device = device
         self.launcher = FrontierLauncher(device, graph, mapping)
-        self.kernels = self.launcher.kernels("variants/bfs_frontier.cu", "expand_frontier", "expand_deferred")
+        self.kernels = self.launcher.kernels("variants/bfs_frontier.cu", "expand_frontier")
         n, ids = graph.n_vertices, graph.neighbours.dtype
         self.queue, self.following = device.empty(n, ids), device.empty(n, ids)
         self.distances, self.n_next = device.empty(n, np.uint32), device.empty(1, np.uint64)

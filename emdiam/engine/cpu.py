@@ -16,11 +16,12 @@ from ..errors import StoreError
 from ..progress import Listener
 from ..store.store import Store
 from ..stream.plan import MemoryPlan
-from ..traverse.bfs import BfsRun, Traversal
+from ..traverse.bfs import BfsRun
 from ..traverse.chains import follow_chains
-from ..traverse.clusters import Labels, grow_clusters, sample_vertices
+from ..traverse.clusters import LabelGrowth, grow_clusters, sample_vertices
+from ..traverse.clusters import Labels as RamLabels
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.components import Components, find_components
+from ..traverse.components import find_components
 from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
 from ..traverse.degrees import list_degree, max_degree_vertex
@@ -37,117 +38,28 @@ from ..traverse.tree_refinement import TreeRefinement, Trees
 from ..traverse.workspace import set_bits
 from .interface import Facts
 from .reporter import Reporter
+from .results import Components, Labels, Traversal
 
 _PIECE = 1 << 17
 
 
-class CpuEngine:
-    """Engine over a Core; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
+class LocalEngine:
+    """What engines of one process do on its CPU, over a Core: all verbs but traversals, columns and bounds, which are
+    those of CpuEngine, or of an engine on a device. Not thread-safe.
 
     reporter : None for one of its own, that tells `progress`."""
 
-    def __init__(
-        self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
-        reporter: Reporter | None = None,
-    ) -> None:
+    def __init__(self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
+                 reporter: Reporter | None = None) -> None:
         self.store, self.core, self.plan = store, core, plan
         self.load_seconds = 0.0
         self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
                            plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.crew.threads, plan.in_ram)
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
-    # -- traversals -----------------------------------------------------------------------------
-    def bfs(
-        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-        distances: bool = True, profile: bool = False, into: Column | None = None,
-    ) -> Traversal:
-        """See Engine.bfs."""
-        self.reporter.begin()
-        run = BfsRun(self.core, int(source), radius=radius, targets=targets,
-                     distances=distances and into is None, profile=profile)
-        if into is not None:
-            into.clear()
-            run.use_distances(into.raw())
-        self._finish(run)
-        found = run.result()
-        found.reached = self.core.work.visited
-        self.reporter.end("bfs", source=int(source), eccentricity=found.eccentricity,
-                          reached=found.n_reached, profile=run.frontier_profile())
-        return found
-
-    def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
-        self.reporter.level = None
-        rests = self.core.at_rest if isinstance(run, BfsRun) else None
-        while True:
-            if rests is not None:
-                rests(run)
-            if run.step(self.reporter.heartbeat):
-                return
-            self.reporter.level = run.level
-            self.reporter.heartbeat()
-
-    def eccentricities(
-        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
-        columns: Sequence[Column] | None = None,
-    ) -> np.ndarray:
-        """See Engine.eccentricities."""
-        wanted = np.asarray(sources, np.int64)
-        self.reporter.begin()
-        if columns is not None and targets is None and self.core.thin:
-            found = self._strips(wanted, columns)
-        else:
-            found = self._batches(wanted, targets, columns)
-        self.reporter.end("multi-source", sources=len(wanted),
-                          eccentricity=None if targets is not None else int(found.max(initial=0)))
-        return found
-
-    def _batches(
-        self, wanted: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None
-    ) -> np.ndarray:
-        """The eccentricities by multi-source BFS of at most batch_bits sources each."""
-        found = np.empty(len(wanted), np.int32)
-        for begin in range(0, len(wanted), self.facts.batch_bits):
-            end = min(begin + self.facts.batch_bits, len(wanted))
-            run = MultiRun(self.core, wanted[begin:end], targets=targets,
-                           columns=None if columns is None else columns[begin:end])
-            self._finish(run)
-            found[begin:end] = run.result()
-        return found
-
-    def _strips(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
-        """Distances of all sources by strips that share their blocks; the eccentricities."""
-        for begin in range(0, len(sources), MOST_STRIPS):
-            part = slice(begin, begin + MOST_STRIPS)
-            run = StripBatch(self.core, sources[part].tolist(), columns[part])
-            self._finish(run)
-            self.core.counters.add(traversals=1)
-        return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
-
-    def new_column(self, largest: int, value: int | None = None) -> Column:
-        """See Engine.new_column."""
-        dtype = smallest_dtype(largest)
-        fill = int(np.iinfo(dtype).max) if value is None else value
-        return RamColumn(np.full(self.facts.n_vertices, fill, dtype))
-
-    def new_bounds(self, largest: int) -> PivotBounds:
-        """See Engine.new_bounds."""
-        return RamPivotBounds(self.core, largest)
-
-    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
-        """See Engine.spread."""
-        if seeds is not None:
-            return self._run_spread(SpreadRun(self.core, seeds, np.asarray(values), limit, bound))
-        run = SpreadRun(self.core, np.empty(0, np.int64), np.empty(0, np.int64), limit, bound)
-        run.seed_level(int(values))
-        return self._run_spread(run)
-
-    def _run_spread(self, run: SpreadRun) -> int:
-        self.reporter.begin()
-        while not run.step(self.reporter.heartbeat):
-            self.reporter.heartbeat()
-        self.core.counters.add(traversals=1)
-        self.reporter.end("spread", reached=run.lowered)
-        return run.lowered
+    def details(self) -> dict[str, Any]:
+        """What a result tells of the engine beside its counters, for Result.details."""
+        return {}
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
@@ -173,22 +85,27 @@ class CpuEngine:
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters."""
-        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds)
+        return self.grow_by(None, masters, most_rounds)
+
+    def grow_by(self, grow: LabelGrowth | None, masters: np.ndarray, most_rounds: int | None) -> Labels | None:
+        """The same, with labels that `grow` grows (None: the kernels of the CPU)."""
+        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)
 
     def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.condense."""
-        if isinstance(by, Labels):
-            push_condensed(self.core, by, bits, push, self.reporter.heartbeat)
-        else:
+        if isinstance(by, np.ndarray):
             push_renumbered(self.core, by, bits, push, self.reporter.heartbeat)
+        else:
+            assert isinstance(by, RamLabels)
+            push_condensed(self.core, by, bits, push, self.reporter.heartbeat)
 
-    def restart(
-        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
-    ) -> bool:
+    def restart(self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray,
+                most_scans: int | None = None) -> bool:
         """See Engine.restart."""
-        most = None if most_scans is None else most_scans * self.facts.n_blocks
+        assert isinstance(labels, RamLabels)
+        most_blocks = None if most_scans is None else most_scans * self.facts.n_blocks
         self.core.counters.add(traversals=1)
-        return labels.restart(base, parts, sources, most, self.reporter.heartbeat)
+        return labels.restart(base, parts, sources, most_blocks, self.reporter.heartbeat)
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
         """See Engine.spanning_forest."""
@@ -248,18 +165,102 @@ class CpuEngine:
             raise ValueError(f"vertex {source} is not the source of these distances")
         return tree_diameter(self.core, column.raw(), self.rank_array, self.reporter.heartbeat)
 
-    # -- people ---------------------------------------------------------------------------------
 
-    def details(self) -> dict[str, Any]:
-        """What a result tells of the engine beside its counters, for Result.details."""
-        return {}
+class CpuEngine(LocalEngine):
+    """Engine over a Core; see emdiam.engine.interface.Engine for the verbs."""
+
+    def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+            distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
+        """See Engine.bfs."""
+        self.reporter.begin()
+        run = BfsRun(self.core, int(source), radius=radius, targets=targets,
+                     distances=distances and into is None, profile=profile)
+        if into is not None:
+            into.clear()
+            run.use_distances(into.raw())
+        self._finish(run)
+        result = run.result()
+        result.reached = self.core.work.visited
+        self.reporter.end("bfs", source=int(source), eccentricity=result.eccentricity, reached=result.n_reached,
+                          profile=run.frontier_profile())
+        return result
+
+    def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
+        self.reporter.level = None
+        rests = self.core.at_rest if isinstance(run, BfsRun) else None
+        while True:
+            if rests is not None:
+                rests(run)
+            if run.step(self.reporter.heartbeat):
+                return
+            self.reporter.level = run.level
+            self.reporter.heartbeat()
+
+    def eccentricities(self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+                       columns: Sequence[Column] | None = None) -> np.ndarray:
+        """See Engine.eccentricities."""
+        wanted = np.asarray(sources, np.int64)
+        self.reporter.begin()
+        if columns is not None and targets is None and self.core.thin:
+            result = self._strips(wanted, columns)
+        else:
+            result = self._batches(wanted, targets, columns)
+        self.reporter.end("multi-source", sources=len(wanted),
+                          eccentricity=None if targets is not None else int(result.max(initial=0)))
+        return result
+
+    def _batches(self, wanted: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None) -> np.ndarray:
+        """The eccentricities by multi-source BFS of at most batch_bits sources each."""
+        result = np.empty(len(wanted), np.int32)
+        for begin in range(0, len(wanted), self.facts.batch_bits):
+            end = min(begin + self.facts.batch_bits, len(wanted))
+            run = MultiRun(self.core, wanted[begin:end], targets=targets,
+                           columns=None if columns is None else columns[begin:end])
+            self._finish(run)
+            result[begin:end] = run.result()
+        return result
+
+    def _strips(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
+        """Distances of all sources by strips that share their blocks; the eccentricities."""
+        for begin in range(0, len(sources), MOST_STRIPS):
+            part = slice(begin, begin + MOST_STRIPS)
+            run = StripBatch(self.core, sources[part].tolist(), columns[part])
+            self._finish(run)
+            self.core.counters.add(traversals=1)
+        return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
+
+    def new_column(self, largest: int, value: int | None = None) -> Column:
+        """See Engine.new_column."""
+        dtype = smallest_dtype(largest)
+        fill = int(np.iinfo(dtype).max) if value is None else value
+        return RamColumn(np.full(self.facts.n_vertices, fill, dtype))
+
+    def new_bounds(self, largest: int) -> PivotBounds:
+        """See Engine.new_bounds."""
+        return RamPivotBounds(self.core, largest)
+
+    def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
+        """See Engine.spread."""
+        if seeds is not None:
+            return self._run_spread(SpreadRun(self.core, seeds, np.asarray(values), limit, bound))
+        run = SpreadRun(self.core, np.empty(0, np.int64), np.empty(0, np.int64), limit, bound)
+        run.seed_level(int(values))
+        return self._run_spread(run)
+
+    def _run_spread(self, run: SpreadRun) -> int:
+        self.reporter.begin()
+        while not run.step(self.reporter.heartbeat):
+            self.reporter.heartbeat()
+        self.core.counters.add(traversals=1)
+        self.reporter.end("spread", reached=run.lowered)
+        return run.lowered
 
 
 @dataclass
 class CpuForest(SpanningForest):
     """See emdiam.engine.interface.Forest. engine : that made it."""
 
-    engine: CpuEngine
+    engine: LocalEngine
 
     def euler_masters(self, spacing: int) -> np.ndarray:
         """See Forest."""

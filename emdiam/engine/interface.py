@@ -14,13 +14,10 @@ from typing import Protocol
 import numpy as np
 
 from ..store.store import Store
-from ..traverse.bfs import Traversal
-from ..traverse.clusters import Labels
 from ..traverse.columns import Column
-from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
-from ..traverse.tree_refinement import TreeRefinement, Trees
 from .reporter import Reporter
+from .results import Components, Forest, Labels, Traversal
 
 _PIECE = 1 << 16
 
@@ -51,41 +48,32 @@ class Facts:
 class Traversing(Protocol):
     """What goes along edges from vertices."""
 
-    def bfs(
-        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-        distances: bool = True, profile: bool = False, into: Column | None = None,
-    ) -> Traversal:
+    def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+            distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
         """Breadth-first search from `source`. Stopped by `radius` levels, or when all `targets`
         are reached, it has no eccentricity. With `distances` the result holds a Column: `into`,
         cleared first, if it is given (it must be wide enough: OverflowError)."""
-        ...
 
-    def eccentricities(
-        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
-        columns: Sequence[Column] | None = None,
-    ) -> np.ndarray:
+    def eccentricities(self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+                       columns: Sequence[Column] | None = None) -> np.ndarray:
         """Bit-parallel multi-source BFS: the eccentricities of any number of sources, int32[k],
         in batches of at most `batch_bits` that each cost one set of passes. With `columns`, one
         unreached Column per source, all of one dtype, it writes the distances there. With
         `targets`, a bitmap uint64[ceil(n/64)], a batch stops when all its sources have seen all
         targets; what is returned is then at least the largest distance to a target and at most the
         eccentricity. Raises OverflowError if a distance does not fit the columns."""
-        ...
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
         above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
         to the same limit, or be extended to it: without seeds they are all vertices with bound exactly `values`."""
-        ...
 
     def components(self, reached: int) -> Components | None:
         """Components with an edge beside the one that the last bfs (from or through `reached`)
         covered; None if there is no other."""
-        ...
 
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """A column for values up to `largest`, filled with `value` (default: unreached)."""
-        ...
 
 
 class Bounding(Protocol):
@@ -93,7 +81,6 @@ class Bounding(Protocol):
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """Bounds on every vertex's eccentricity, for columns made by new_column(largest)."""
-        ...
 
 
 class Looking(Protocol):
@@ -101,40 +88,32 @@ class Looking(Protocol):
 
     def degrees(self, ids: np.ndarray) -> np.ndarray:
         """Degrees of vertices `ids`, int64[k]; no edges are read."""
-        ...
 
     def highest_degrees(self, most: int) -> np.ndarray:
         """The `most` vertices of the highest degrees, highest first (ties: smallest first), those
         without an edge left out, int64[k]."""
-        ...
 
     def vertices_of_degree(self, degree: int, most: int = 1 << 16) -> Iterator[np.ndarray]:
         """Vertices of exactly this degree, ascending, in pieces of at most `most` (int64)."""
-        ...
 
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:
         """Neighbours (ascending, int64) of a few vertices."""
-        ...
 
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """A shortest path from `target` to the source of `distances`, target first, in pieces. A step
         goes to the neighbour of smallest number (or natural rank) that is one nearer."""
-        ...
 
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(end, length) of the chains of degree-2 vertices that start at degree-1 `tips`."""
-        ...
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """True if every (tails[i], heads[i]) is an edge, looked up row by row."""
-        ...
 
     def scan(self, name: str, column: Column, source: int = 0) -> int:
         """One sequential pass over all rows with the named kernel and its reduction:
         "steep-arcs", the arcs whose ends differ by more than 1 in `column`;
         "tree-diameter", the diameter of the BFS tree of `column`, the distances of a whole BFS from `source` (else
         ValueError), in which a vertex's parent is the neighbour of smallest natural rank that is one nearer."""
-        ...
 
 
 class Clustering(Protocol):
@@ -143,62 +122,27 @@ class Clustering(Protocol):
     def ranks(self, ids: np.ndarray) -> np.ndarray:
         """Natural rank of vertices `ids`, int64[k]: their position in increasing order of the user's
         ids, whatever the order of the store. What is to be the same in every order goes by it."""
-        ...
 
     def sample_vertices(self, key: int, expected: int) -> np.ndarray:
         """A random sample of the vertices with an edge, `expected` of them on average (all, if there
         are no more), int64[k] ascending by rank. It depends on `key` (below 2^64) and ranks alone."""
-        ...
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """Every vertex with an edge joins the cluster of the nearest master (int64[k], ascending by
         rank; ties: the smallest number), and components without a master get one more each. None if
         that takes more than `most_rounds` rounds. Raises OverflowError for distances beyond 2^32."""
-        ...
 
-    def restart(
-        self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
-    ) -> bool:
-        """Turn clusters into the exact distances from one source in every part; see Labels.restart.
-        False if that would take the reading of more than `most_scans` times all blocks."""
-        ...
+    def restart(self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray,
+                most_scans: int | None = None) -> bool:
+        """Turn clusters into the exact distances from one source in every part, from the upper bounds base[group] +
+        distance to the master. base : int64[n_groups], length of a walk from the source of the part to the master.
+        parts : int64[n_groups], part of the group. sources : int64[n_parts]. False if that would take the reading of
+        more than `most_scans` times all blocks."""
 
     def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """One scan: hands every arc between two clusters of `by`, packed as uint64 (cluster, cluster, weight)
         with bits = (of a cluster, of a weight), to `push`, in pieces and from several threads. by may be a new number
         of every vertex, id[n], too: then every arc with by[v] in place of v, and the weight 1."""
-        ...
-
-
-class Forest(Protocol):
-    """A rooted spanning forest. n_trees : with an edge. scans : passes over blocks that it took."""
-
-    n_trees: int
-    scans: int
-
-    def euler_masters(self, spacing: int) -> np.ndarray:
-        """The vertices on every `spacing`-th entry of an Euler tour of every tree with an edge (its root
-        first, children by rank), int64[k], distinct, ascending by rank. Every vertex with an edge is
-        less than `spacing` steps from one of them. InputError for a spacing below 1."""
-        ...
-
-    def trees(self) -> Trees:
-        """The trees with an edge, which hang from their vertices of smallest rank: vertex of highest degree,
-        size, what heights tell of diameters."""
-        ...
-
-    def hang_from(self, vertices: np.ndarray) -> None:
-        """Make each of `vertices` (integers [k]) the root of its tree."""
-        ...
-
-    def refine(self) -> TreeRefinement:
-        """Turn it, which the result takes over, towards BFS trees of its roots, by scans.
-        Raises OverflowError for a tree with a height of 2^32 or more."""
-        ...
-
-    def release(self) -> None:
-        """Free the parents; the counts stay."""
-        ...
 
 
 class Planting(Protocol):
@@ -208,7 +152,6 @@ class Planting(Protocol):
         """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
         tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
         is, the more scans it takes."""
-        ...
 
 
 class Engine(Traversing, Bounding, Looking, Clustering, Planting, Protocol):

@@ -25,10 +25,8 @@ from .cpu import CpuEngine
 from .needs import Needs
 
 
-def plan_engine(
-    store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
-    program: int | None = None,
-) -> MemoryPlan:
+def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,
+                threads: int = 2, program: int | None = None) -> MemoryPlan:
     """The memory plan of what `needs` states on `store` in this process (see stream/plan.py).
 
     memory_bytes : peak RSS allowed (default: of the machine or its cgroup). program : see make_plan. Raises
@@ -42,10 +40,9 @@ def plan_engine(
 
 
 @contextmanager
-def open_cpu_engine(
-    store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None, threads: int = 2,
-    program: int | None = None, progress: Listener | None = None, **core: Any,
-) -> Iterator[CpuEngine]:
+def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,
+                    threads: int = 2, program: int | None = None, progress: Listener | None = None,
+                    **core: Any) -> Iterator[CpuEngine]:
     """An engine on `store`; leaving the context ends its threads.
 
     The first four options are those of plan_engine. core : fields of traverse.core.Core (direction, dense_arcs). The

@@ -25,10 +25,8 @@ class Reporter:
     last one, until it is reported.
     """
 
-    def __init__(
-        self, listener: Listener | None, stats: Callable[[], Counters], count: Callable[..., None],
-        position: Callable[[], dict[str, Any]],
-    ) -> None:
+    def __init__(self, listener: Listener | None, stats: Callable[[], Counters], count: Callable[..., None],
+                 position: Callable[[], dict[str, Any]]) -> None:
         self.listener = listener or silent
         self.stats, self.count = stats, count
         self.level: int | None = None

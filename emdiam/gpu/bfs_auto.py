@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -50,28 +49,15 @@ class LevelRecord:
 
 
 @dataclass
-class _Run:
-    """Where one search stands.
-
-    level, rows, arcs : distance, vertices and arcs of the frontier. rows_before : of the level before. arcs_left :
-    of vertices that are not reached. in_words : whether the frontier is a bitmap, else a queue. marked : whether
-    the bitmap of visited vertices is up to date.
-    """
+class _Run(LevelSize):
+    """Where one search stands. level : distance of the frontier. upwards : whether the last level went up. in_words :
+    whether the frontier is a bitmap, else a queue. marked : whether the bitmap of visited vertices is up to date."""
 
     distances: DeviceArray
-    arcs: int
-    arcs_left: int
     level: int = 0
-    rows: int = 1
-    rows_before: int = 0
     upwards: bool = False
     in_words: bool = False
     marked: bool = True
-
-    def advance(self, rows: int, arcs: int) -> None:
-        """The next level, of so many vertices and arcs, which were not reached before."""
-        self.level, self.rows_before = self.level + 1, self.rows
-        self.rows, self.arcs, self.arcs_left = rows, arcs, self.arcs_left - arcs
 
 
 class AutoBfs:
@@ -100,14 +86,12 @@ class AutoBfs:
         self._launchers: dict[str, FrontierLauncher] = {}
         self._persistent = PersistentLevels(device, graph, block)
         self._bits = KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": int(measure)}, block)
-        self._sums = KernelFile(device, "frontier_sums.cu", graph.macros, block)
-        ids = graph.id_dtype
-        self._id = ids.type
-        self._queues = (graph.shared(device, "queue-0", self._n, ids), graph.shared(device, "queue-1", self._n, ids))
+        self._frontiers = KernelFile(device, "frontier.cu", graph.macros, block)
+        self._queues = graph.queues(device)
         self._counts = zeros(device, 3, np.uint64)
         self._visited, self._isolated, self._frontier, self._next = (
             device.empty(self._words, np.uint32) for _ in range(4))
-        self._bits.launch("isolated_words", self._n, graph.offsets, np.uint64(self._n), np.uint64(self._words),
+        self._bits.launch("isolated_words", self._n, graph.offsets, self._n, self._words,
                           self._isolated, self._counts[:1])
         self._largest = int(device.to_host(self._counts)[0])
 
@@ -131,20 +115,18 @@ class AutoBfs:
 
     def _start(self, source: int) -> _Run:
         """A search that has reached its source."""
-        now = _Run(start_distances(self._device, self._n, source), 0, 0)
+        distances = start_distances(self._device, self._n, source)
         self._device.copy(self._isolated, self._visited)
-        self._bits.launch("start_search", 1, self._graph.offsets, self._id(source), now.distances, self._visited,
-                          self._queues[0], self._counts)
-        now.arcs = int(self._device.to_host(self._counts)[1])
-        now.arcs_left = self._graph.n_arcs - now.arcs
-        return now
+        self._bits.launch("start_search", 1, self._graph.offsets, self._graph.id_dtype.type(source), distances,
+                          self._visited, self._queues[0], self._counts)
+        arcs = int(self._device.to_host(self._counts)[1])
+        return _Run(1, arcs, 0, self._graph.n_arcs - arcs, self._n, distances)
 
     def _rule(self, now: _Run) -> Rule:
         """The way of the next level, if it does not go up; sets whether it does. The persistent kernel comes
         first: its frontiers are so small that a pass over all vertices costs more."""
         rule = self._table.choose(now.rows, now.arcs, self._largest)
-        size = LevelSize(now.rows, now.arcs, now.rows_before, now.arcs_left, self._n)
-        now.upwards = (now.upwards or rule.way != PERSISTENT) and self._table.upwards(now.upwards, size)
+        now.upwards = (now.upwards or rule.way != PERSISTENT) and self._table.upwards(now.upwards, now)
         if rule.way != PERSISTENT and self._fixed is not None:
             return Rule(self._fixed)
         return rule
@@ -156,7 +138,7 @@ class AutoBfs:
             return self._up(now)
         if now.in_words:
             self._device.fill(self._counts, 0)
-            self._bits.launch("queue_of_words", self._words, self._frontier, np.uint64(self._words),
+            self._frontiers.launch("queue_of_words", self._words, self._frontier, self._words,
                               self._queues[now.level % 2], self._counts)
             now.in_words = False
         return self._many(now, rule, last) if rule.way == PERSISTENT else self._down(now, rule)
@@ -167,13 +149,13 @@ class AutoBfs:
         arcs, looked = self._step(now, rule, last)
         seconds = self._device.elapsed(start, self._device.record())
         direction = UP if now.upwards else PERSISTENT if rule.way == PERSISTENT else DOWN
-        self.records.append(LevelRecord(level, now.level - level, direction, rule.way if direction == DOWN else "",
-                                        rows, arcs, looked, seconds))
+        mapping = rule.way if direction == DOWN else ""
+        self.records.append(LevelRecord(level, now.level - level, direction, mapping, rows, arcs, looked, seconds))
 
     def _mark(self, now: _Run) -> None:
         """Bring the bitmap of visited vertices up to date."""
         if not now.marked:
-            self._bits.launch("visited_words", self._n, now.distances, np.uint64(self._n), np.uint64(self._words),
+            self._bits.launch("visited_words", self._n, now.distances, self._n, self._words,
                               self._isolated, self._visited)
             now.marked = True
 
@@ -185,7 +167,7 @@ class AutoBfs:
         now.level, now.rows, now.rows_before, now.arcs, now.marked = end.level, end.size, 0, 0, False
         if end.size and end.level < last:
             self._device.fill(self._counts, 0)
-            self._sums.launch("arcs_of_queue", end.size, self._queues[end.level % 2], self._persistent.state[:1],
+            self._frontiers.launch("arcs_of_queue", end.size, self._queues[end.level % 2], self._persistent.state[:1],
                               self._graph.offsets, self._counts[:1])
             now.arcs = int(self._device.to_host(self._counts)[0])
         now.arcs_left -= reached + now.arcs
@@ -195,7 +177,7 @@ class AutoBfs:
         """One level from a queue, with the rule's mapping."""
         self._mark(now)
         launcher, expanded = self._launcher(rule.way), now.arcs
-        kernels = launcher.kernels("bfs_top_down.cu", "top_down_bits", "top_down_bits_deferred")
+        kernels = launcher.kernels("bfs_top_down.cu", "top_down_bits")
         here, there = self._queues[now.level % 2], self._queues[1 - now.level % 2]
         self._device.fill(self._counts, 0)
         launcher.launch(kernels, here[: now.rows], (
@@ -216,11 +198,10 @@ class AutoBfs:
         expanded = now.arcs
         if not now.in_words:
             self._device.fill(self._frontier, 0)
-            self._bits.launch("words_of_queue", now.rows, self._queues[now.level % 2], np.uint64(now.rows),
-                              self._frontier)
+            self._frontiers.launch("words_of_queue", now.rows, self._queues[now.level % 2], now.rows, self._frontier)
         self._device.fill(self._counts, 0)
         self._bits.launch("bottom_up_words", self._n, self._graph.offsets, self._graph.neighbours,
-                          np.uint64(self._words), self._visited, self._frontier, self._next, now.distances,
+                          self._words, self._visited, self._frontier, self._next, now.distances,
                           np.uint32(now.level + 1), self._counts)
         self._frontier, self._next = self._next, self._frontier
         now.in_words = True
@@ -228,20 +209,14 @@ class AutoBfs:
 
     def _advance(self, now: _Run) -> int:
         """Go on to the level that the counts tell of; their third, the arcs looked at where those are counted."""
-        rows, arcs, looked = (int(value) for value in self._device.to_host(self._counts))
-        now.advance(rows, arcs)
+        now.level, now.rows_before = now.level + 1, now.rows
+        now.rows, now.arcs, looked = (int(value) for value in self._device.to_host(self._counts))
+        now.arcs_left -= now.arcs
         return looked
 
 
-def prepare_auto(device: Device, graph: DeviceGraph) -> dict[str, Any]:
-    """The options that sources of one graph share: the search itself, with the package's direction table."""
-    return {"search": AutoBfs(device, graph)}
-
-
-def bfs_auto(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,
-    tuning: Mapping[str, int] | None = None, search: AutoBfs | None = None,
-) -> tuple[DeviceArray, int]:
+def bfs_auto(device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str | None = None,
+             tuning: Mapping[str, int] | None = None, search: AutoBfs | None = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity, each level by the way the direction table says.
 
     block, mapping, tuning : see AutoBfs. search : one of this graph, made before; used if the other options are

@@ -49,23 +49,20 @@ class PersistentLevels:
             limit: int = NO_LIMIT, last: int = NO_LIMIT) -> Reached:
         """Levels until the frontier is empty or of more than `limit` vertices, or its distance is `last`.
 
-        queues : for levels of even and of odd distance (the neighbours' type, [n]). distances : uint32[n], with
-        those of the frontier and before. start : vertices of the frontier, which stand in the queue of its
-        distance, and that distance. The host reads once, at the end; `state` keeps it, uint64[3] on the device:
-        size, level, arcs.
+        queues : for levels of even and of odd distance (the neighbours' type, [n]). distances : uint32[n], with those
+        of the frontier and before. start : vertices of the frontier, which stand in the queue of its distance, and that
+        distance. The host reads once, at the end; `state` keeps it, uint64[3] on the device: size, level, arcs.
         """
         self._device.copy(np.array([*start, 0], np.uint64), self.state)
         self._device.fill(self._tails, 0)
         self._kernels.launch_resident(
             "persistent_levels", self._device.n_sms, self._graph.offsets, self._graph.neighbours, *queues, distances,
-            np.uint64(self._solo), np.uint64(limit), np.uint64(last), self.state, self._tails, self._barrier)
+            self._solo, limit, last, self.state, self._tails, self._barrier)
         return Reached(*(int(value) for value in self._device.to_host(self.state)))
 
 
-def bfs_persistent(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, radius: int | None = None,
-    solo: int | None = None,
-) -> tuple[DeviceArray, int]:
+def bfs_persistent(device: Device, graph: DeviceGraph, source: int, block: int | None = None, radius: int | None = None,
+                   solo: int | None = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; one launch, however many levels there are.
 
     block, solo : see PersistentLevels. radius : stop at this distance; then only distances up to it are given,

@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError, InputError
-from . import column_ops
 from .device import Device, DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from .failures import ON_CPU, Guard, cannot_compile, first_line, is_cuda_error, sentence
 from .source import Define, define_options, kernel_source
+from .vector import DeviceVector
 
 EXTRA = f"install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or {ON_CPU}"
 DRIVER = f"install NVIDIA's driver for CUDA 13 or newer, or {ON_CPU}"
@@ -82,7 +82,7 @@ def check_device(device: Device) -> None:
     device.fill(values[:3], 7)
     want = items[::-1].copy()
     want[:3] = 7
-    if not np.array_equal(column_ops.gather(device, values, items[::-1]), want[::-1]):
+    if not np.array_equal(DeviceVector(device, values).take(items[::-1]), want[::-1]):
         raise DeviceError(f"the device {device.name} computes wrong: a first kernel of {_CHECKED_ITEMS} numbers",
                           remedy=f"use another GPU, or {ON_CPU}")
 
@@ -216,18 +216,15 @@ class CupyDevice:
                 raise  # the guard knows what it means
             raise cannot_compile(error, self.name) from error
 
-    def launch(
-        self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
-        cooperative: bool = False,
-    ) -> None:
+    def launch(self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
+               cooperative: bool = False) -> None:
         """See Device.launch."""
         assert isinstance(kernel, CupyKernel)
         check_launch(self, grid, block, args)
         with self._guard:
             kernel.allow_shared(shared)
             # RawKernel would compile a module anew for cooperative launches; the function behind it need not.
-            kernel.raw.kernel((grid,), (block,), tuple(args), shared_mem=shared,
-                              enable_cooperative_groups=cooperative)
+            kernel.raw.kernel((grid,), (block,), tuple(args), shared_mem=shared, enable_cooperative_groups=cooperative)
 
     def resident_blocks(self, kernel: Kernel, block: int, shared: int = 0) -> int:
         """See Device.resident_blocks."""

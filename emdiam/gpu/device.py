@@ -23,21 +23,17 @@ class DeviceArray(Protocol):
     @property
     def dtype(self) -> np.dtype[Any]:
         """Type of an item."""
-        ...
 
     @property
     def size(self) -> int:
         """Number of items."""
-        ...
 
     @property
     def nbytes(self) -> int:
         """Bytes of all items."""
-        ...
 
     def __getitem__(self, part: slice, /) -> DeviceArray:
         """A view of consecutive items (step 1)."""
-        ...
 
 
 class Kernel(Protocol):
@@ -46,7 +42,6 @@ class Kernel(Protocol):
     @property
     def entry(self) -> str:
         """Name of the function."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -60,8 +55,7 @@ class DeviceMemory:
 class Device(Protocol):
     """A machine for kernels. Launches and copies happen in the order in which they are asked for.
 
-    name : for people; n_sms : multiprocessors; max_threads : most threads of a block; warp : lanes of a
-    warp (32).
+    name : for people; n_sms : multiprocessors; max_threads : most threads of a block; warp : lanes of a warp (32).
     """
 
     name: str
@@ -71,97 +65,74 @@ class Device(Protocol):
 
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         """A vector of n items with any content. Raises BudgetError if the device has no room."""
-        ...
 
     def array(self, host: np.ndarray) -> DeviceArray:
         """A copy of a vector of the host. Raises BudgetError if the device has no room."""
-        ...
 
     def to_host(self, array: DeviceArray) -> np.ndarray:
         """A copy on the host, once all that was asked for before is done."""
-        ...
 
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         """Set all items."""
-        ...
 
     def copy(self, src: DeviceArray | np.ndarray, dst: DeviceArray) -> None:
         """Copy a vector of the device or the host into one of the device, of equal type and size.
         Raises ValueError otherwise."""
-        ...
 
     def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
         """An entry of a kernel file (a name in emdiam/gpu/kernels), compiled with these macros on its first
         use. Raises InputError if it cannot be had."""
-        ...
 
-    def launch(
-        self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
-        cooperative: bool = False,
-    ) -> None:
+    def launch(self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
+               cooperative: bool = False) -> None:
         """Run a kernel on `grid` blocks of `block` threads.
 
-        args : device arrays and numpy scalars of exactly the types of the kernel's parameters; nothing
-        converts them. shared : bytes of dynamic shared memory a block. cooperative : all blocks are
-        resident at once, so that they may wait for each other (grid_barrier); grid is then at most
-        resident_blocks(). Raises TypeError for arguments that are neither, ValueError for an empty or too
-        large grid or block.
+        args : device arrays and numpy scalars of exactly the types of the kernel's parameters; nothing converts them.
+        shared : bytes of dynamic shared memory a block. cooperative : all blocks are resident at once, so that they may
+        wait for each other (grid_barrier); grid is then at most resident_blocks(). Raises TypeError for arguments that
+        are neither, ValueError for an empty or too large grid or block.
         """
-        ...
 
     def resident_blocks(self, kernel: Kernel, block: int, shared: int = 0) -> int:
         """How many blocks of `block` threads and `shared` bytes the device can run at once."""
-        ...
 
     def synchronize(self) -> None:
         """Wait until all that was asked for is done."""
-        ...
 
     def record(self, stream: Any = None) -> Any:
         """An event: a mark in the order of what the device does, in a stream of copies or (None) in the order
         of launches."""
-        ...
 
     def register(self, host: np.ndarray) -> DeviceArray:
         """Lock a vector of the host into its memory, for copy_behind, until `release`; gives the device's view
         of it, through which kernels read it where it is. Raises BudgetError if the system refuses."""
-        ...
 
     def release(self, host: np.ndarray) -> None:
         """Undo `register`; copies of it must have ended."""
-        ...
 
     def stream(self) -> Any:
         """A new order of copies beside the order of launches."""
-        ...
 
     def copy_behind(self, src: np.ndarray, dst: DeviceArray, stream: Any) -> None:
         """Copy a part of a registered vector to the device, in the order of `stream`; comes back at once."""
-        ...
 
     def wait(self, event: Any, stream: Any = None) -> None:
         """What is asked for from now on in `stream` (None: launches) waits for `event`; the host does not."""
-        ...
 
     def wait_here(self, event: Any) -> None:
         """The host waits for `event`."""
-        ...
 
     def elapsed(self, start: Any, end: Any) -> float:
         """Seconds on the device between two events; waits for the second."""
-        ...
 
     def memory(self) -> DeviceMemory:
         """Bytes free and in all, within the limit."""
-        ...
 
     def limit_memory(self, nbytes: int | None) -> None:
         """Hold no more than so many bytes from now on (None: what there is); then `empty` raises BudgetError."""
-        ...
 
     def peak_bytes(self) -> int:
         """Most bytes held at a time so far, with what is kept for reuse."""
-        ...
 
 
 def blocks_for(items: int, block: int, device: Device, per_sm: int = 8) -> int:

@@ -1,4 +1,4 @@
-"""Columns that live on a device: the verbs of traverse.columns.Column over column_ops.
+"""Columns that live on a device, and the bounds of pivots as such columns.
 
 Values are uint32 there, whatever range they were asked for; what is handed out as numbers is the same as from
 a Column in RAM.
@@ -12,25 +12,26 @@ from typing import Any
 import numpy as np
 
 from ..traverse.columns import Column
+from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
-from . import column_ops as ops
-from .device import Device, DeviceArray
-from .kernel_file import KernelFile, zeros
+from .device import Device
+from .graph import DeviceGraph
+from .kernel_file import UNREACHED, KernelFile, zeros
+from .vector import DeviceVector, on_device
 
 _PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
+_NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
+_MOST_VERTICES = 1 << 32
 
 
-class DeviceColumn(Column):
-    """A column on `device`. array : uint32[n_vertices], all bits set where unreached; the column's own."""
-
-    def __init__(self, device: Device, array: DeviceArray) -> None:
-        self.device, self.array = device, array
+class DeviceColumn(DeviceVector, Column):
+    """A column on `device`. array : uint32[n_vertices], all bits set where unreached, that nobody else holds."""
 
     @classmethod
     def new(cls, device: Device, n_vertices: int, value: int | None = None) -> DeviceColumn:
         """A column filled with `value` (default: unreached). Raises BudgetError if there is no room."""
         array = device.empty(n_vertices, np.uint32)
-        device.fill(array, ops.UNREACHED if value is None else value)
+        device.fill(array, UNREACHED if value is None else value)
         return cls(device, array)
 
     @property
@@ -41,13 +42,19 @@ class DeviceColumn(Column):
     def __len__(self) -> int:
         return self.array.size
 
-    def take(self, ids: np.ndarray) -> np.ndarray:
-        """See Column.take."""
-        return ops.gather(self.device, self.array, ids)
+    def between(self, start: int, stop: int | None) -> DeviceVector:
+        """The entries of vertices start..stop-1."""
+        return DeviceVector(self.device, self.array[start : len(self) if stop is None else stop])
 
     def part(self, start: int, stop: int) -> np.ndarray:
         """See Column.part; a copy."""
         return self.device.to_host(self.array[start:stop])
+
+    def raw(self) -> np.ndarray:
+        """A copy in RAM, which cannot be written to: changes of it would be lost."""
+        values = self.device.to_host(self.array)
+        values.flags.writeable = False
+        return values
 
     def copy_from(self, other: Column) -> None:
         """See Column.copy_from. `other` may be in RAM."""
@@ -59,16 +66,10 @@ class DeviceColumn(Column):
 
     def clear(self) -> None:
         """See Column.clear."""
-        self.device.fill(self.array, self.unreached)
+        self.device.fill(self.array, UNREACHED)
 
-    def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
-        """See Column.select."""
-        return ops.select(self.device, self.array, predicate, value, most)
-
-    def first(
-        self, wanted: Sequence[int], start: int = 0, stop: int | None = None,
-        labels: Any = None, label: int = 0,
-    ) -> int:
+    def first(self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None,
+              label: int = 0) -> int:
         """See Column.first. Looks at pieces from `start` on: what is asked for is mostly near."""
         end, codes = len(self) if stop is None else min(stop, len(self)), np.array(wanted, np.uint32)
         for begin in range(start, end, _PIECE):
@@ -79,115 +80,113 @@ class DeviceColumn(Column):
                 return begin + at
         return -1
 
-    def count(self, value: int) -> int:
-        """See Column.count."""
-        return ops.count(self.device, self.array, value)
-
-    def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
-        """See Column.put."""
-        ops.put(self.device, self.array, ids, value)
-
-    def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
-        """See Column.recode."""
-        return ops.recode(self.device, self.array, old, new, within)
-
-    def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:
-        """See Column.recode_where_reached; `other` is on the device too."""
-        return ops.recode_where_reached(self.device, self.array, on_device(other), old, new)
-
     def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
         """See Column.argbest."""
-        vertex, _ = ops.argbest(self.device, self.array[start : len(self) if stop is None else stop], largest)
-        return vertex if vertex < 0 else start + vertex
-
-    def raw(self) -> np.ndarray:
-        """A copy in RAM, which cannot be written to: changes of it would be lost."""
-        values = self.device.to_host(self.array)
-        values.flags.writeable = False
-        return values
+        part = self.between(start, stop)
+        value = part.best_value(largest)
+        return start + part.first_with(value) if value >= 0 else -1
 
     # -- folds: one pass each over the vertices start..stop-1 (papers/001, Algorithm 2) -----------
-    def _fold(self, entry: str, start: int, stop: int, *args: Any) -> None:
-        """Run an entry of bounds.cu on a range; arrays among `args` are cut to it, numbers follow their count."""
-        arrays = [self.array, *(arg for arg in args if not isinstance(arg, np.generic))]
-        numbers = [arg for arg in args if isinstance(arg, np.generic)]
-        n = max(0, stop - start)
-        parts = (array[start:stop] for array in arrays)
-        KernelFile(self.device, "bounds.cu").launch(entry, n, *parts, np.uint64(n), *numbers)
+    def _fold(self, entry: str, start: int, stop: int, other: Column, *numbers: Any) -> None:
+        """Run an entry of bounds.cu on a range of this column and another."""
+        part, n = self.array[start:stop], max(0, stop - start)
+        KernelFile(self.device, "bounds.cu").launch(entry, n, part, on_device(other)[start:stop], n, *numbers)
 
     def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """See Column.open_vertices."""
         for begin in range(start, stop, _OPEN_PIECE):
-            part = self.array[begin : min(begin + _OPEN_PIECE, stop)]
-            ids = ops.select(self.device, part, "!=", ops.UNREACHED) + begin
+            ids = self.between(begin, min(begin + _OPEN_PIECE, stop)).select("!=", UNREACHED) + begin
             if len(ids):
                 yield ids
 
-    def open_bitmap(self) -> np.ndarray:
-        """See Column.open_bitmap."""
-        return ops.reached_bitmap(self.device, self.array)
-
     def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
         """See Column.open_at."""
-        self._fold("open_where", start, stop, on_device(reached), np.uint32(value))
+        self._fold("open_where", start, stop, reached, np.uint32(value))
 
     def close(self, start: int, stop: int) -> None:
         """See Column.close."""
         if stop > start:
-            self.device.fill(self.array[start:stop], ops.UNREACHED)
+            self.device.fill(self.array[start:stop], UNREACHED)
 
     def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
         """See Column.tighten_upper."""
-        self._fold("tighten_upper", start, stop, on_device(distances), np.uint32(eccentricity))
+        self._fold("tighten_upper", start, stop, distances, np.uint32(eccentricity))
 
     def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
         """See Column.tighten_lower."""
-        self._fold("tighten_lower", start, stop, on_device(distances), np.uint32(eccentricity))
+        self._fold("tighten_lower", start, stop, distances, np.uint32(eccentricity))
 
     def largest(self, start: int, stop: int) -> int:
         """See Column.largest."""
-        return ops.best_value(self.device, self.array[start:stop])
+        return self.between(start, stop).best_value()
 
     def close_at_most(self, bound: int, start: int, stop: int) -> None:
         """See Column.close_at_most."""
-        ops.fill_where(self.device, self.array[start:stop], "<=", bound, ops.UNREACHED)
+        self.between(start, stop).fill_where("<=", bound, UNREACHED)
 
     def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
         """See Column.close_known."""
         left = zeros(self.device, 1, np.uint64)
-        n, arrays = max(0, stop - start), (on_device(lower)[start:stop], self.array[start:stop])
-        KernelFile(self.device, "bounds.cu").launch("close_known", n, *arrays, np.uint64(n), np.uint32(bound),
-                    np.uint32(widest), left)
+        self._fold("close_known", start, stop, lower, np.uint32(bound), np.uint32(widest), left)
         return int(self.device.to_host(left)[0])
 
-    def contenders(
-        self, values: Column | None, count: int, smallest: bool, start: int, stop: int
-    ) -> Iterator[np.ndarray]:
+    def contenders(self, values: Column | None, count: int, smallest: bool, start: int,
+                   stop: int) -> Iterator[np.ndarray]:
         """Of the open vertices those whose value is at least as good as that of the `count`-th best."""
         if values is None:
             yield from self.open_vertices(start, stop)
             return
         n, device = max(0, stop - start), self.device
-        open_values = device.empty(max(1, n), np.uint32)[:n]
-        device.copy(on_device(values)[start:stop], open_values)
-        KernelFile(device, "bounds.cu").launch("close_where", n, open_values, self.array[start:stop], np.uint64(n))
-        counts = ops.histogram(device, open_values)
+        open_values = DeviceColumn(device, device.empty(max(1, n), np.uint32)[:n])
+        device.copy(on_device(values)[start:stop], open_values.array)
+        among = DeviceColumn(device, self.array[start:stop])
+        open_values._fold("close_where", 0, n, among)
+        counts = open_values.histogram()
         if not counts.any():
             return
         ahead = np.cumsum(counts if smallest else counts[::-1])
         worst = int(np.searchsorted(ahead, min(count, int(ahead[-1]))))
         if smallest:
-            yield ops.select(device, open_values, "<=", worst) + start
+            yield open_values.select("<=", worst) + start
             return
         least = len(counts) - 1 - worst
         # The sentinel takes part as the largest value: out of the way with it, where that is below the least.
-        ops.fill_where(device, open_values, "==", ops.UNREACHED, 0 if least else ops.UNREACHED)
-        ids = ops.select(device, open_values, ">=", least)
-        yield (ids if least else ids[ops.gather(device, open_values, ids) != ops.UNREACHED]) + start
+        open_values.fill_where("==", UNREACHED, 0 if least else UNREACHED)
+        ids = open_values.select(">=", least)
+        yield (ids if least else ids[open_values.take(ids) != UNREACHED]) + start
 
 
-def on_device(column: Column) -> DeviceArray:
-    """The vector of a column that is on a device. Raises TypeError for one in RAM."""
-    if not isinstance(column, DeviceColumn):
-        raise TypeError("this column is in RAM; columns of one engine live in one place")
-    return column.array
+class DevicePivotBounds(PivotBounds):
+    """As PivotBounds; lower, upper and far are DeviceColumns, and distances must be one.
+
+    graph : on the device. largest : eccentricity that there may be, to which upper bounds are cut.
+    Raises OverflowError for 2^32 vertices or more. Source and ties: kernels/bounds.cu.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, largest: int) -> None:
+        n = graph.n_vertices
+        if n >= _MOST_VERTICES:
+            raise OverflowError(f"bounds on a device are for fewer than 2^32 vertices, not {n}")
+        self._device, self._graph, self._largest = device, graph, largest
+        self._kernels = KernelFile(device, "bounds.cu")
+        self._columns = [DeviceColumn.new(device, n) for _ in range(3)]
+        self.lower, self.upper, self.far = self._columns
+
+    def fold(self, source: int, distances: Column, eccentricity: int, limit: int) -> Folded:
+        """See PivotBounds.fold."""
+        device, n, values = self._device, self._graph.n_vertices, on_device(distances)
+        columns = [column.array for column in self._columns]
+        out = device.array(np.array([0, 0, _NO_KEY, 0], np.uint64))
+        chosen = device.array(np.array([_NO_KEY, _NO_KEY], np.uint64))
+        self._kernels.launch("fold_pivot", n, values, n, source, np.uint32(eccentricity),
+                             np.uint32(limit), np.uint32(self._largest), *columns, out)
+        self._kernels.launch("choose_pivots", n, self._graph.offsets, values, n, *columns, out, chosen)
+        unsettled, highest = (int(value) for value in device.to_host(out)[:2])
+        centre, periphery = device.to_host(chosen)
+        return Folded(unsettled, -1 if centre == _NO_KEY else int(centre) & 0xFFFFFFFF,
+                      -1 if periphery == _NO_KEY else int(periphery), highest)
+
+    def unsettled(self, limit: int) -> np.ndarray:
+        """See PivotBounds.unsettled."""
+        above = self.upper.select(">", limit)
+        return above[self.upper.gather(above) >= 0]

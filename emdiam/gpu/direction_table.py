@@ -92,7 +92,7 @@ class DirectionTable:
         return json.dumps(table, indent=2) + "\n"
 
 
-@dataclass(frozen=True)
+@dataclass
 class LevelSize:
     """What the rule of turning looks at: vertices and arcs of the frontier, vertices of the one before, arcs of
     the vertices that are not reached, and vertices of the graph."""
@@ -175,11 +175,10 @@ def _steps(cells: Sequence[tuple[int, str]]) -> tuple[tuple[float | None, str], 
 def table_from_measurements(seconds: Seconds, measured: str, alpha: float = 14, beta: float = 24) -> DirectionTable:
     """The table of what was fastest.
 
-    seconds : (mapping or "persistent", rows of the frontier, arcs of each row) -> seconds of one level, on a grid
-    of rows and arcs; each cell stands for all levels up to the geometric mean with the next cell, the last for
-    all above. measured : on what and how, for the table. alpha, beta : of the rule of turning. Raises InputError
-    if there are no measurements, for a way that there is not, and where the largest cell was not measured with
-    any mapping.
+    seconds : (mapping or "persistent", rows of the frontier, arcs of each row) -> seconds of one level, on a grid of
+    rows and arcs; each cell stands for all levels up to the geometric mean with the next cell, the last for all above.
+    measured : on what and how, for the table. alpha, beta : of the rule of turning. Raises InputError if there are no
+    measurements, for a way that there is not, and where the largest cell was not measured with any mapping.
     """
     if not seconds or any(way not in WAYS for way, _, _ in seconds):
         raise InputError("a direction table needs measurements of known ways", remedy=f"measure {', '.join(WAYS)}")

@@ -1,15 +1,14 @@
 """The GPU engine: the Engine interface with traversals and columns on a device.
 
 BFS, multi-source BFS, spreads, bounds and the growth of clusters run on the device; what looks at few rows (paths,
-chains, checks of edges), and scans are the CPU engine's, over the same store and within the same memory plan.
-Device memory: see vram.py.
-Further devices of the setting hold the graph too, and share multi-source BFS.
+chains, checks of edges), and scans are done on the CPU, over the same store and within the same memory plan.
+Device memory: see vram.py. Further devices of the setting hold the graph too, and share multi-source BFS.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from functools import partial
@@ -17,40 +16,38 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.cpu import CpuEngine
+from ..engine.cpu import LocalEngine
+from ..engine.results import Components, Labels
 from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
-from ..traverse.clusters import Labels, grow_clusters
 from ..traverse.columns import Column
-from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
-from . import column_ops as ops
 from .bfs_auto import AutoBfs
 from .device import DeviceArray
-from .device_column import DeviceColumn, on_device
+from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
 from .graph import DeviceGraph, Search
+from .kernel_file import UNREACHED
 from .labels import LabelGrower, growth_bytes
 from .paged import PagedBfs, PagedGraph
-from .pivot_bounds import DevicePivotBounds
 from .replicas import Replicas
 from .setting import AUTO, OnDevice
 from .spread import Spreader
 from .upload import close_graph, open_graph, upload
+from .vector import DeviceVector, on_device
 from .vram import VramPlan
 
 _MOST_POINTS = 1000
 
 
-class GpuEngine(CpuEngine):
-    """The verbs of `engine` with traversals on a device; see emdiam.engine.interface.Engine.
+class GpuEngine(LocalEngine):
+    """Traversals on a device over what `engine` has opened; see emdiam.engine.interface.Engine.
 
-    vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells
-    of; it must be closed. Raises BudgetError if there is no room, InputError for a variant or a mapping that
-    there is not.
+    vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells of; it
+    must be closed. Raises BudgetError if there is no room, InputError for a variant or a mapping that there is not.
     """
 
-    def __init__(self, engine: CpuEngine, setting: OnDevice, vram: VramPlan) -> None:
+    def __init__(self, engine: LocalEngine, setting: OnDevice, vram: VramPlan) -> None:
         super().__init__(engine.store, engine.core, engine.plan, reporter=engine.reporter)
         self.device = device = setting.device
         self.vram = vram
@@ -86,10 +83,8 @@ class GpuEngine(CpuEngine):
         close_graph(self.graph)
 
     # -- traversals -----------------------------------------------------------------------------
-    def bfs(
-        self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
-        distances: bool = True, profile: bool = False, into: Column | None = None,
-    ) -> Traversal:
+    def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
+            distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
         """See Engine.bfs. With targets the device looks at all levels, and what lies behind the last
         target is cut off."""
         if not 0 <= source < self.facts.n_vertices:
@@ -97,35 +92,20 @@ class GpuEngine(CpuEngine):
         begin = time.perf_counter()
         self.reporter.begin()
         array, levels, complete = self._search.run(int(source), radius)
+        values = DeviceColumn(self.device, array)
         if targets is not None:
-            levels, complete = self._cut_at(array, np.unique(np.fromiter(targets, np.int64)), levels, complete)
+            levels, complete = _cut_at(values, np.unique(np.fromiter(targets, np.int64)), levels, complete)
         if into is not None:
-            self.device.copy(array, on_device(into))
-        column = into if into is not None else DeviceColumn(self.device, array) if distances else None
+            self.device.copy(values.array, on_device(into))
         run = Traversal(
-            int(source), levels if complete else None, levels, ops.count_reached(self.device, array),
-            ops.first_with(self.device, array, levels), column,
-            ops.histogram(self.device, array, levels).tolist() if profile else [])
-        self._reached = run.reached = ops.reached_bits(self.device, array)
+            int(source), levels if complete else None, levels, values.count_where("!=", UNREACHED),
+            values.first_with(levels), into if into is not None else values if distances else None,
+            values.histogram(levels).tolist() if profile else [])
+        self._reached = run.reached = values.reached_bits()
         self._count(levels + 1, begin)
-        self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity,
-                          reached=run.n_reached, profile=partial(self._profile, array, levels))
+        self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity, reached=run.n_reached,
+                          profile=partial(_profile, values, levels))
         return run
-
-    def _profile(self, array: DeviceArray, levels: int) -> list[list[int]]:
-        """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of equally many levels."""
-        counts = ops.histogram(self.device, array, levels)
-        step = -(-len(counts) // _MOST_POINTS)
-        return [[first, int(counts[first : first + step].sum())] for first in range(0, len(counts), step)]
-
-    def _cut_at(self, array: DeviceArray, targets: np.ndarray, levels: int, complete: bool) -> tuple[int, bool]:
-        """Stop at the level that reached the last target, if all are reached."""
-        last = int(ops.gather(self.device, array, targets).max(initial=0))
-        if last == ops.UNREACHED or len(targets) == 0:
-            return levels, complete
-        if last < levels:
-            ops.cut(self.device, array, last)
-        return last, False
 
     def _count(self, levels: int, begin: float) -> None:
         """Count one traversal that began at `begin` (time.perf_counter)."""
@@ -133,10 +113,8 @@ class GpuEngine(CpuEngine):
         self.reporter.level = levels
         self.reporter.heartbeat()
 
-    def eccentricities(
-        self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
-        columns: Sequence[Column] | None = None,
-    ) -> np.ndarray:
+    def eccentricities(self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
+                       columns: Sequence[Column] | None = None) -> np.ndarray:
         """See Engine.eccentricities."""
         arrays = None if columns is None else [on_device(column) for column in columns]
         self.reporter.begin()
@@ -171,12 +149,12 @@ class GpuEngine(CpuEngine):
             self.core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
             return whole, levels
 
-        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)
+        return self.grow_by(grow, masters, most_rounds)
 
     # -- columns --------------------------------------------------------------------------------
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """See Engine.new_column. Raises OverflowError beyond uint32."""
-        if largest >= ops.UNREACHED:
+        if largest >= UNREACHED:
             raise OverflowError(f"{largest} does not fit a distance column of 32 bits")
         return DeviceColumn.new(self.device, self.facts.n_vertices, value)
 
@@ -186,20 +164,34 @@ class GpuEngine(CpuEngine):
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        if seeds is None:
-            return self._timed_spread(lambda run: run.extend(on_device(bound), int(values), limit))
-        return self._timed_spread(lambda run: run.spread(on_device(bound), seeds, np.asarray(values), limit))
-
-    def _timed_spread(self, grow: Callable[[Spreader], int]) -> int:
-        """One spread, counted and told."""
         if self._spreader is None:
             self._spreader = Spreader(self.device, self.graph)
-        begin = time.perf_counter()
+        begin, column = time.perf_counter(), on_device(bound)
         self.reporter.begin()
-        lowered = grow(self._spreader)
+        if seeds is None:
+            lowered = self._spreader.extend(column, int(values), limit)
+        else:
+            lowered = self._spreader.spread(column, seeds, np.asarray(values), limit)
         self._count(0, begin)
         self.reporter.end("spread", reached=lowered)
         return lowered
+
+
+def _profile(distances: DeviceVector, levels: int) -> list[list[int]]:
+    """[[first level, vertices], ...] of distances, in at most _MOST_POINTS steps of equally many levels."""
+    counts = distances.histogram(levels)
+    step = -(-len(counts) // _MOST_POINTS)
+    return [[first, int(counts[first : first + step].sum())] for first in range(0, len(counts), step)]
+
+
+def _cut_at(distances: DeviceVector, targets: np.ndarray, levels: int, complete: bool) -> tuple[int, bool]:
+    """Stop at the level that reached the last target, if all are reached."""
+    last = int(distances.take(targets).max(initial=0))
+    if last == UNREACHED or len(targets) == 0:
+        return levels, complete
+    if last < levels:
+        distances.fill_where(">", last, UNREACHED)
+    return last, False
 
 
 def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
@@ -217,7 +209,7 @@ def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
 
 
 @contextmanager
-def engine_on_device(engine: CpuEngine, setting: OnDevice, vram: VramPlan) -> Iterator[GpuEngine]:
+def engine_on_device(engine: LocalEngine, setting: OnDevice, vram: VramPlan) -> Iterator[GpuEngine]:
     """A GpuEngine over `engine` within the plan; leaving the context lets go of the device."""
     devices = (setting.device, *setting.others)
     for device in devices:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,8 +13,8 @@ import numpy as np
 from ..errors import InputError
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .graph import DeviceGraph
-from .kernel_file import ExclusiveSums, KernelFile, zeros
-from .mappings import find_mapping
+from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, start_distances, zeros
+from .mappings import DEFERRED_ROWS, find_mapping
 from .source import Define
 
 MOST_THREADS = 256
@@ -34,6 +35,42 @@ class Held:
     packed: bool = False
 
 
+class LevelBfs(ABC):
+    """BFS on one graph, a launch over its frontier a level, for any number of sources; a Search (graph.py)."""
+
+    def __init__(self, device: Device, graph: DeviceGraph) -> None:
+        self._device, self._graph, self._count = device, graph, device.empty(1, np.uint64)
+
+    @abstractmethod
+    def _start(self, source: int) -> None:
+        """Make the source the frontier."""
+
+    @abstractmethod
+    def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
+        """Give the neighbours of the frontier the distance `level` and make them the next one; count : uint64[1], 0
+        before, gets their number."""
+
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """(distances, largest of them, whether that is the eccentricity) of a search from `source`.
+
+        distances : uint32[n] on the device, all bits set where unreached, the caller's from then on. radius : stop at
+        this distance; the third is then False if a vertex lies there. The host reads one number a level. Work:
+        O(n + m). Raises OverflowError for a distance that does not fit.
+        """
+        device, last = self._device, UNREACHED if radius is None else radius
+        distances = start_distances(device, self._graph.n_vertices, source)
+        self._start(source)
+        for level in range(1, UNREACHED):
+            if level > last:
+                return distances, last, False
+            device.fill(self._count, 0)
+            self._expand(distances, np.uint32(level), self._count)
+            self.reached = int(device.to_host(self._count)[0])
+            if not self.reached:
+                return distances, level - 1, True
+        raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
+
+
 class FrontierLauncher:
     """Runs kernels made with mapping.cuh on frontiers of one graph.
 
@@ -52,7 +89,7 @@ class FrontierLauncher:
         self.mapping, self.tuning = find_mapping(mapping, tuning)
         self.defines: dict[str, Define] = {**graph.macros, "MAPPING": self.mapping.macro, **self.tuning}
         self.chunk_units = block * self.mapping.units_of_thread(self.tuning)
-        self._of_frontier = KernelFile(device, "frontier_sums.cu", graph.macros, block)
+        self._of_frontier = KernelFile(device, "frontier.cu", graph.macros, block)
         self._starts = self._partition = self._deferred = device.empty(1, np.uint64)
         self._n_deferred = zeros(device, 1, np.uint64)
         most_rows, n_arcs = graph.most_at_once
@@ -68,19 +105,17 @@ class FrontierLauncher:
         self._starts = self.graph.shared(self.device, "sums", most_rows + 1, np.uint64)
         self._sums = ExclusiveSums(self.device, self.block)
 
-    def kernel(self, file: str | Path, entry: str, **macros: Define) -> Kernel:
-        """An entry of a kernel file, built with this mapping. macros : others of that file."""
-        return self.device.kernel(file, entry, {**self.defines, **macros})
-
-    def kernels(self, file: str | Path, entry: str, deferred: str, **macros: Define) -> list[Kernel]:
-        """The kernels of a launch: an entry, and the one for its deferred rows if this mapping defers any."""
-        return [self.kernel(file, one, **macros) for one in (entry, *([deferred] if self.mapping.defers else []))]
+    def kernels(self, file: str | Path, entry: str, **macros: Define) -> list[Kernel]:
+        """The kernels of a launch: an entry, and the same for deferred rows if this mapping defers any."""
+        first = self.device.kernel(file, entry, {**self.defines, **macros})
+        if not self.mapping.defers:
+            return [first]
+        return [first, self.device.kernel(file, entry, {**self.graph.macros, "MAPPING": DEFERRED_ROWS, **macros})]
 
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
         """Visit every arc of the vertices in `queue`, a vector of different vertices, at least one.
 
-        kernels : one that calls for_each_arc, and where the mapping defers one more that calls
-        for_each_deferred_arc. arguments : those of the visitor.
+        kernels : from `kernels`. arguments : those of the visitor.
         """
         self.launch_held(kernels, queue, Held(self.graph.neighbours, 0, self.graph.n_arcs), arguments)
 
@@ -93,24 +128,20 @@ class FrontierLauncher:
 
     def _describe(self, queue: DeviceArray, held: Held) -> tuple[Any, ...]:
         """The arguments for the fields of Frontier; sums and chunks are made where they are needed."""
-        rows, starts, begin, end = np.uint64(queue.size), self._starts, np.uint64(held.begin), np.uint64(held.end)
+        starts, rows = self._starts, queue.size
         if self.mapping.needs_sums or held.packed:
-            starts = self._sums_of(queue, begin, end)
+            # Exclusive sums of the degrees, and their total; of the arcs at hand alone.
+            starts = self._starts[: rows + 1]
+            self._of_frontier.launch("frontier_degrees", rows, queue, rows, self.graph.offsets, held.begin, held.end,
+                                     starts)
+            self._sums.replace(starts)
         if self.mapping.n_phases == 2:
-            self._of_frontier.launch("partition_rows", self._partition.size, starts, rows, np.uint64(self.chunk_units),
+            self._of_frontier.launch("partition_rows", self._partition.size, starts, rows, self.chunk_units,
                                      self._partition)
         if self.mapping.defers:
             self.device.fill(self._n_deferred, 0)
-        return (queue, rows, self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred,
-                PACKED if held.packed else begin, end)
-
-    def _sums_of(self, queue: DeviceArray, begin: np.uint64, end: np.uint64) -> DeviceArray:
-        """Exclusive sums of the degrees, and their total, uint64[k + 1]; of arcs in [begin, end) alone."""
-        starts = self._starts[: queue.size + 1]
-        self._of_frontier.launch("frontier_degrees", queue.size, queue, np.uint64(queue.size), self.graph.offsets,
-                                 begin, end, starts)
-        self._sums.replace(starts)
-        return starts
+        return (queue, np.uint64(rows), self.graph.offsets, starts, self._partition, self._deferred, self._n_deferred,
+                PACKED if held.packed else np.uint64(held.begin), np.uint64(held.end))
 
     def _grid(self, kernel: Kernel, n_rows: int) -> int:
         """Blocks of a launch over that many rows. The number of units is known on the device alone, so the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -19,8 +19,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DeviceGraph:
-    """Adjacency in rows on a device: offsets uint64[n + 1], neighbours uint32 or uint64[m]."""
+    """Adjacency in rows on a device: offsets uint64[n + 1], neighbours uint32 or uint64[m].
 
+    resident : whether `neighbours` holds all arcs; where not, only a launcher sees them. usual_mapping : the load
+    balancing of a traversal that is given none.
+    """
+
+    resident: ClassVar[bool] = True
+    usual_mapping: ClassVar[str] = "two-phase"
     offsets: DeviceArray
     neighbours: DeviceArray
     _shared: dict[str, DeviceArray] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
@@ -33,6 +39,11 @@ class DeviceGraph:
             self._shared.pop(name, None)  # before the new one, so that the device need not hold both
             held = self._shared[name] = device.empty(n, dtype)
         return held[:n]
+
+    def queues(self, device: Device) -> tuple[DeviceArray, DeviceArray]:
+        """Two shared vectors of n ids, for a frontier and the next one."""
+        first, second = (self.shared(device, f"queue-{i}", self.n_vertices, self.id_dtype) for i in range(2))
+        return first, second
 
     @property
     def n_vertices(self) -> int:
@@ -55,16 +66,6 @@ class DeviceGraph:
         return {"VERTEX": KERNEL_TYPES[self.id_dtype.name]}
 
     @property
-    def resident(self) -> bool:
-        """Whether `neighbours` holds all arcs; where not, only a launcher sees them."""
-        return True
-
-    @property
-    def usual_mapping(self) -> str:
-        """The load balancing of a traversal that is given none."""
-        return "two-phase"
-
-    @property
     def most_at_once(self) -> tuple[int, int]:
         """Most rows and arcs of one launch over a frontier."""
         return self.n_vertices, self.n_arcs
@@ -83,4 +84,3 @@ class Search(Protocol):
     def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
         """(distances, largest of them, whether that is the eccentricity) of a BFS that goes `radius` levels at
         most. distances : uint32[n], all bits set where unreached, the caller's from then on."""
-        ...

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from .device import Device, DeviceArray, Kernel, blocks_for
 from .registry import find_entry
@@ -20,8 +21,9 @@ MOST_PARTS = 1024
 class KernelFile:
     """Launches the entries of `file`, a file of the registry, built with the macros in `defines`.
 
-    block : threads of a block, a multiple of 32; what the registry says if None. Raises KeyError at a launch of an
-    entry that is not registered.
+    block : threads of a block, a multiple of 32; what the registry says if None. Arguments of launches are device
+    arrays, numpy scalars of exactly the types of the parameters, and integers, which are u64. Raises KeyError at a
+    launch of an entry that is not registered.
     """
 
     def __init__(self, device: Device, file: str, defines: Mapping[str, Define] | None = None,
@@ -48,22 +50,51 @@ class KernelFile:
 
     def launch_blocks(self, entry: str, blocks: int, *args: Any) -> None:
         """Run an entry on that many blocks."""
-        self.device.launch(self.kernel(entry), blocks, self.block(entry), args)
+        self.device.launch(self.kernel(entry), blocks, self.block(entry), _words(args))
 
     def launch_resident(self, entry: str, blocks: int, *args: Any) -> None:
         """Run an entry on that many blocks, or fewer if not so many are resident at once; they may wait for
         each other."""
         kernel, block = self.kernel(entry), self.block(entry)
         blocks = min(blocks, self.device.resident_blocks(kernel, block))
-        self.device.launch(kernel, blocks, block, args, cooperative=True)
+        self.device.launch(kernel, blocks, block, _words(args), cooperative=True)
 
 
-def start_distances(device: Device, n_vertices: int, source: int) -> DeviceArray:
-    """Distances uint32[n] before the first level: 0 at the source, all bits set elsewhere."""
-    distances = device.empty(n_vertices, np.uint32)
-    device.fill(distances, UNREACHED)
+def _words(args: tuple[Any, ...]) -> list[Any]:
+    """Arguments of a kernel, whose numbers are u64 where nothing else is said."""
+    return [np.uint64(arg) if isinstance(arg, int | np.signedinteger) else arg for arg in args]
+
+
+def start_distances(device: Device, n_vertices: int, source: int, dtype: DTypeLike = np.uint32) -> DeviceArray:
+    """Distances dtype[n] before the first level: 0 at the source, all bits set elsewhere."""
+    distances = device.empty(n_vertices, dtype)
+    device.fill(distances, np.iinfo(distances.dtype).max)
     device.fill(distances[source : source + 1], 0)
     return distances
+
+
+def search_levels(distances: DeviceArray, reaches: Callable[[int], bool]) -> tuple[DeviceArray, int]:
+    """The distances and the eccentricity of a search whose levels, from 0 on, `reaches(level)` expands until it says
+    that one has reached nothing. Raises OverflowError for a distance that the type of distances does not hold."""
+    unreached = int(np.iinfo(distances.dtype).max)
+    for level in range(unreached):
+        # In the last round the next distance is `unreached` itself: reaching anything then is too far.
+        if not reaches(level):
+            return distances, level
+    raise OverflowError(f"a distance above {unreached - 1} does not fit {distances.dtype.name}")
+
+
+def flagged(device: Device, expand: Callable[[int, DeviceArray], None], words: int = 1) -> Callable[[int], bool]:
+    """A level for search_levels: expand(level, flag) sets the first of uint64[words], zeros before, if it has reached a
+    vertex."""
+    flag = device.empty(words, np.uint64)
+
+    def reaches(level: int) -> bool:
+        device.fill(flag, 0)
+        expand(level, flag)
+        return bool(device.to_host(flag)[0])
+
+    return reaches
 
 
 def zeros(device: Device, n: int, dtype: Any) -> DeviceArray:
@@ -80,16 +111,16 @@ class ExclusiveSums:
     """
 
     def __init__(self, device: Device, block: int = 256) -> None:
-        self._block, self._kernels = block, KernelFile(device, "scan.cu", block=block)
+        self._block, self._kernels = block, KernelFile(device, "columns.cu", block=block)
         self._totals, self._zero = device.empty(MOST_PARTS, np.uint64), zeros(device, 1, np.uint64)
 
     def replace(self, values: DeviceArray) -> None:
         """values[i] becomes the sum of values[0] to values[i - 1], modulo 2**64, in place; uint64[n]."""
         n = values.size
         parts = max(1, min(MOST_PARTS, -(-n // (self._block * TILES_OF_PART))))
-        part, carries = np.uint64(-(-n // parts)), self._zero
+        part, carries = -(-n // parts), self._zero
         if parts > 1:
             carries = self._totals[:parts]
-            self._kernels.launch_blocks("scan_totals_of_parts", parts, values, np.uint64(n), part, carries)
-            self._kernels.launch_blocks("scan_parts", 1, carries, np.uint64(parts), np.uint64(parts), self._zero)
-        self._kernels.launch_blocks("scan_parts", parts, values, np.uint64(n), part, carries)
+            self._kernels.launch_blocks("scan_totals_of_parts", parts, values, n, part, carries)
+            self._kernels.launch_blocks("scan_parts", 1, carries, parts, parts, self._zero)
+        self._kernels.launch_blocks("scan_parts", parts, values, n, part, carries)

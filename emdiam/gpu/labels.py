@@ -40,11 +40,10 @@ class LabelGrower:
     def __init__(self, device: Device, graph: DeviceGraph, block: int = MOST_THREADS) -> None:
         self._device, self._graph = device, graph
         self._launcher = graph.launcher(device, LABEL_MAPPING, block)
-        self._kernel = self._launcher.kernel("labels.cu", "grow_labels")
+        self._kernels = self._launcher.kernels("labels.cu", "grow_labels")
 
-    def __call__(
-        self, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None, most_rounds: int | None = None,
-    ) -> tuple[bool, int]:
+    def __call__(self, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None,
+                 most_rounds: int | None = None) -> tuple[bool, int]:
         """Grow `labels` (uint64[n], in RAM, in place) around `seeds` (int64[k], different vertices, which have
         the distance 0 already).
 
@@ -59,14 +58,14 @@ class LabelGrower:
         if len(seeds) and not 0 <= int(seeds.min()) <= int(seeds.max()) < n:
             raise ValueError(f"a seed is no vertex (0 to {n - 1})")
         values, n_following = device.array(labels), device.empty(1, np.uint64)
-        queue, following = (self._graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
+        queue, following = self._graph.queues(device)
         size, level = len(seeds), 0
         device.copy(seeds.astype(ids), queue[:size])
         while size and (most_rounds is None or level < most_rounds):
             if level >= LONGEST:
                 raise OverflowError(f"a distance of {level} does not fit a label")
             device.fill(n_following, 0)
-            self._launcher.launch([self._kernel], queue[:size], (values, following, n_following))
+            self._launcher.launch(self._kernels, queue[:size], (values, following, n_following))
             size = int(device.to_host(n_following)[0])
             queue, following = following, queue
             level += 1

@@ -1,4 +1,4 @@
-"""Load balancing: the ways to hand the arcs of a frontier to threads, by name. Kernels: kernels/mapping_*.cuh.
+"""Load balancing: the ways to hand the arcs of a frontier to threads, by name. Kernels: kernels/mapping.cuh.
 
 Source: papers/004, section 5.
 """
@@ -18,11 +18,10 @@ _NONE: Mapping[str, int] = MappingProxyType({})
 class LoadBalancing:
     """One mapping of work to threads.
 
-    macro : value of the macro MAPPING. needs_sums : whether it reads the exclusive sums of the degrees.
-    section : of papers/004. title : what it is called there. tuning : its other macros with their usual
-    values. grid : what a launch is sized by: "rows", "units" (arcs), or "resident" (as many threads as fit
-    the device at once). n_phases : 2 if the chunks of units are cut before the launch. defers : whether big
-    rows get a launch of their own.
+    macro : value of the macro MAPPING. needs_sums : whether it reads the exclusive sums of the degrees. section : of
+    papers/004. title : what it is called there. tuning : its other macros with their usual values. grid : what a launch
+    is sized by: "rows", "units" (arcs), or "resident" (as many threads as fit the device at once). n_phases : 2 if the
+    chunks of units are cut before the launch. defers : whether big rows get a launch of their own.
     """
 
     macro: str
@@ -43,6 +42,8 @@ class LoadBalancing:
         return tuning.get("UNITS_PER_THREAD", 1) * tuning.get("SEARCHES", 1)
 
 
+# The macro of a second launch, for the rows that a mapping which defers has left out.
+DEFERRED_ROWS = "MAPPING_DEFERRED_ROWS"
 MAPPINGS: Mapping[str, LoadBalancing] = MappingProxyType({
     "threads": LoadBalancing("MAPPING_THREADS", False, "5.1.1", "Work-items to threads"),
     "virtual-warps": LoadBalancing("MAPPING_VIRTUAL_WARPS", False, "5.1.2", "Virtual warps", {"VIRTUAL_WARP": 8}),

@@ -16,7 +16,7 @@ import numpy as np
 from .device import Device, DeviceArray
 from .frontier import MOST_THREADS
 from .graph import DeviceGraph
-from .kernel_file import UNREACHED, KernelFile
+from .kernel_file import UNREACHED, KernelFile, zeros
 
 WORD_BITS, MOST_BITS = 64, 512
 # A pushed arc reads and writes at random, a pulled one reads, and stops early.
@@ -24,6 +24,7 @@ PUSH_COST = 2.0
 # Words of the counts of a level (multi_source_levels.cu): vertices, arcs, arcs of vertices that have all bits
 # now, bits that came to targets; then the bits that came to anything.
 COUNTS = 4
+Columns = Sequence[DeviceArray] | DeviceArray | None
 
 
 def words_for(k: int) -> int:
@@ -44,23 +45,16 @@ class MultiSource:
     Raises InputError for a mapping, a block or a tuning that there cannot be.
     """
 
-    def __init__(
-        self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
-        tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST,
-    ) -> None:
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
+                 tuning: Mapping[str, int] | None = None, push_cost: float = PUSH_COST) -> None:
         self.device, self.graph, self.push_cost = device, graph, push_cost
         self.launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
         self.pushed = self.pulled = 0
-        n, ids = graph.n_vertices, graph.id_dtype
-        self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
-        self._marks, self._epoch = device.empty(n, np.uint32), 0
-        device.fill(self._marks, 0)
+        self.queues = graph.queues(device)
+        self._marks, self._epoch = zeros(device, graph.n_vertices, np.uint32), 0
         self._room: list[DeviceArray] = []
 
-    def run(
-        self, sources: np.ndarray, targets: np.ndarray | None = None,
-        columns: Sequence[DeviceArray] | DeviceArray | None = None,
-    ) -> np.ndarray:
+    def run(self, sources: np.ndarray, targets: np.ndarray | None = None, columns: Columns = None) -> np.ndarray:
         """Eccentricities of the sources in their components, int32[k].
 
         sources : int64[k], 1 to 512 vertices, repeats allowed. targets : bitmap uint64[ceil(n / 64)]: stop when
@@ -78,21 +72,17 @@ class MultiSource:
             raise ValueError(f"targets of {n} vertices are uint64[{-(-n // 64)}]")
         return _Batch(self, np.asarray(sources, np.int64), targets, columns).run()
 
-    def planes(self, words: int) -> tuple[DeviceArray, ...]:
+    def planes(self, words: int) -> list[DeviceArray]:
         """Three vectors of zeros, uint64[n * words]: front, next, seen."""
         size = self.graph.n_vertices * words
         if not self._room or self._room[0].size < size:
             # The old ones go first, so that the device need not hold both.
             self._room.clear()
             self._room.extend(self.device.empty(size, np.uint64) for _ in range(3))
-        parts = tuple(plane[:size] for plane in self._room)
+        parts = [plane[:size] for plane in self._room]
         for part in parts:
             self.device.fill(part, 0)
         return parts
-
-    def queues(self) -> tuple[DeviceArray, DeviceArray]:
-        """Two vectors of n ids with any content."""
-        return self._queue, self._following
 
     def fresh_marks(self) -> tuple[DeviceArray, np.uint32]:
         """uint32[n], and a value that no entry has."""
@@ -106,18 +96,14 @@ class MultiSource:
 class _Batch:
     """One batch: what is known of it between two levels."""
 
-    def __init__(
-        self, owner: MultiSource, sources: np.ndarray, targets: np.ndarray | None,
-        columns: Sequence[DeviceArray] | DeviceArray | None,
-    ) -> None:
+    def __init__(self, owner: MultiSource, sources: np.ndarray, targets: np.ndarray | None, columns: Columns) -> None:
         self.owner, self.device, self.graph, self.sources = owner, owner.device, owner.graph, sources
         self.words, self.targets = words_for(len(sources)), targets
-        self.n = np.uint64(self.graph.n_vertices)
         self._launch = KernelFile(owner.device, "multi_source_levels.cu", {**self.graph.macros, "WORDS": self.words},
                                   owner.launcher.block).launch
         self.addresses = None if columns is None else self._addresses(columns)
         self.front, self.next, self.seen = owner.planes(self.words)
-        self.queue, self.following = owner.queues()
+        self.queue, self.following = owner.queues
         self.bits = self.device.array(_ones(len(sources), self.words))
         self.counts = self.device.empty(COUNTS + self.words, np.uint64)
         self.target_bits = self.bits if targets is None else self.device.array(targets)
@@ -128,13 +114,12 @@ class _Batch:
     def _addresses(self, columns: Sequence[DeviceArray] | DeviceArray) -> DeviceArray:
         """Where the columns begin, uint64[k] on the device."""
         n, k = self.graph.n_vertices, len(self.sources)
-        parts = list(columns) if isinstance(columns, Sequence) else [columns]
-        each = 1 if isinstance(columns, Sequence) else k
+        parts, each = (list(columns), 1) if isinstance(columns, Sequence) else ([columns], k)
         if len(parts) * each != k or any(one.dtype != np.uint32 or one.size != n * each for one in parts):
             raise ValueError(f"columns of {k} sources are as many uint32[{n}], or one uint32[{k * n}]")
         addresses = self.device.empty(k, np.uint64)
         for i, one in enumerate(parts):
-            self._launch("column_addresses", each, one, self.n, np.uint64(each), addresses[i * each : (i + 1) * each])
+            self._launch("column_addresses", each, one, n, each, addresses[i * each : (i + 1) * each])
         return addresses
 
     def run(self) -> np.ndarray:
@@ -152,19 +137,18 @@ class _Batch:
         raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
 
     def _seed(self) -> None:
-        """Every source gets its bit, as if a level before the first had found it."""
-        ids = self.graph.id_dtype
-        places = self.device.array(self.sources.astype(ids))
-        self._launch("seed_bits", len(self.sources), places, np.uint64(len(self.sources)), self.next)
+        """Every source gets its bit, as if a level before the first had reached it."""
+        ids, k = self.graph.id_dtype, len(self.sources)
+        self._launch("seed_bits", k, self.device.array(self.sources.astype(ids)), k, self.next)
         vertices = np.unique(self.sources).astype(ids)
         self.device.copy(vertices, self.following[: len(vertices)])
         self.device.fill(self.counts, 0)
         self.device.fill(self.counts[:1], len(vertices))
 
     def _settle(self, level: int) -> np.ndarray:
-        """End a level, and make what it found the frontier. Returns which bits came anywhere, bool[bits]."""
+        """End a level, and make what it reached the frontier. Returns which bits came anywhere, bool[bits]."""
         items = min(self.graph.n_vertices, max(self.arcs, len(self.sources)))
-        self._launch("settle_bits", self.words * max(items, self.size), self.queue, np.uint64(self.size), self.front,
+        self._launch("settle_bits", self.words * max(items, self.size), self.queue, self.size, self.front,
                      self.following, self.next, self.seen, self.graph.offsets, self.bits, self.target_bits,
                      np.uint32(self.targets is not None), self.counts)
         counts = self.device.to_host(self.counts)
@@ -174,26 +158,22 @@ class _Batch:
         self.queue, self.following = self.following, self.queue
         self.front, self.next = self.next, self.front
         if self.addresses is not None and self.size:
-            self._launch("write_levels", self.size, self.queue, np.uint64(self.size), self.front, self.addresses,
-                         np.uint32(level))
-        places = np.arange(self.words * WORD_BITS, dtype=np.uint64)
-        came: np.ndarray = (counts[COUNTS:][places >> np.uint64(6)] >> (places & np.uint64(63)) & np.uint64(1)) == 1
-        return came
+            self._launch("write_levels", self.size, self.queue, self.size, self.front, self.addresses, np.uint32(level))
+        return np.unpackbits(counts[COUNTS:].view(np.uint8), bitorder="little").astype(bool)
 
     def _expand(self) -> None:
         """Put the bits of the frontier into `next` of its neighbours."""
+        n, owner = self.graph.n_vertices, self.owner
         self.device.fill(self.counts, 0)
-        pulling = self.open_arcs + self.graph.n_vertices < self.owner.push_cost * self.arcs
-        if pulling and self.graph.resident:
-            self.owner.pulled += 1
-            self._launch("pull_bits", self.words * self.graph.n_vertices, self.graph.offsets, self.graph.neighbours,
-                         self.n, self.bits, self.front, self.seen, self.next, self.following, self.counts)
+        if self.graph.resident and self.open_arcs + n < owner.push_cost * self.arcs:
+            owner.pulled += 1
+            self._launch("pull_bits", self.words * n, self.graph.offsets, self.graph.neighbours, n, self.bits,
+                         self.front, self.seen, self.next, self.following, self.counts)
             return
-        self.owner.pushed += 1
-        launcher = self.owner.launcher
-        kernels = launcher.kernels("multi_source.cu", "push_bits", "push_deferred_bits", WORDS=self.words)
-        launcher.launch(kernels, self.queue[: self.size], (
-            self.front, self.seen, self.next, *self.owner.fresh_marks(), self.following, self.counts))
+        owner.pushed += 1
+        kernels = owner.launcher.kernels("multi_source.cu", "push_bits", WORDS=self.words)
+        owner.launcher.launch(kernels, self.queue[: self.size], (
+            self.front, self.seen, self.next, *owner.fresh_marks(), self.following, self.counts))
 
 
 def _ones(k: int, words: int) -> np.ndarray:

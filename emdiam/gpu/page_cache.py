@@ -217,7 +217,7 @@ def _place_rate(device: Device, pages: PageCache) -> float:
 def read_sectors(device: Device, ids: DeviceArray, n: int, total: DeviceArray) -> None:
     """Read the first id of each of the first n sectors (no multiple of STRIDE) and add them to total, uint64[1]."""
     kernels = KernelFile(device, "paging.cu", {"VERTEX": KERNEL_TYPES[ids.dtype.name]})
-    kernels.launch("read_sectors", n, ids, np.uint64(n), np.uint64(STRIDE), total)
+    kernels.launch("read_sectors", n, ids, n, STRIDE, total)
 
 
 def _gather_rate(core: Core, pages: PageCache) -> float:

@@ -11,15 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..traverse.core import Core
 from .device import Device, DeviceArray, Kernel
-from .frontier import MOST_THREADS, FrontierLauncher, Held
+from .frontier import MOST_THREADS, FrontierLauncher, Held, LevelBfs
 from .graph import DeviceGraph
-from .kernel_file import UNREACHED, KernelFile, start_distances
+from .kernel_file import KernelFile
 from .pack_rows import pack_rows
 from .page_cache import PageCache
 from .paging_model import COPY, IN_PLACE, SECTOR_BYTES, PageNeed, PagingModel
@@ -35,6 +35,9 @@ class PagedGraph(DeviceGraph):
     cost; ways : those that may be taken (of WAYS of paging_model.py).
     """
 
+    resident: ClassVar[bool] = False
+    # One without sums: a launch a page.
+    usual_mapping: ClassVar[str] = "cta-warp-scan"
     core: Core
     pages: PageCache
     model: PagingModel
@@ -44,16 +47,6 @@ class PagedGraph(DeviceGraph):
     def n_arcs(self) -> int:
         """Number of arcs."""
         return self.pages.n_arcs
-
-    @property
-    def resident(self) -> bool:
-        """No: the arcs come in pages."""
-        return False
-
-    @property
-    def usual_mapping(self) -> str:
-        """One without sums: a launch a page."""
-        return "cta-warp-scan"
 
     @property
     def most_at_once(self) -> tuple[int, int]:
@@ -102,7 +95,7 @@ class PagedLauncher(FrontierLauncher):
     def launch(self, kernels: Sequence[Kernel], queue: DeviceArray, arguments: Sequence[Any]) -> None:
         """See FrontierLauncher.launch; one launch for each group of pages with an active arc."""
         self.device.fill(self._words, 0)
-        self._run("frontier_words", queue.size, queue, np.uint64(queue.size), self._words)
+        self._of_frontier.launch("words_of_queue", queue.size, queue, queue.size, self._words)
         self.launch_words(kernels, self._words, arguments)
 
     def launch_words(self, kernels: Sequence[Kernel], words: DeviceArray, arguments: Sequence[Any]) -> None:
@@ -119,7 +112,7 @@ class PagedLauncher(FrontierLauncher):
         n_blocks, n_pages = self._pages.n_blocks, self._pages.n_pages
         self.device.fill(self._activity, 0)
         cuts = (0, n_blocks, n_blocks + n_pages, n_blocks + 2 * n_pages)
-        self._run("page_activity", self.graph.n_vertices, words, np.uint64(self.graph.n_vertices), self.graph.offsets,
+        self._run("page_activity", self.graph.n_vertices, words, self.graph.n_vertices, self.graph.offsets,
                   np.uint32(self._pages.block_shift), np.uint32(self._pages.page_shift),
                   *(self._activity[a:b] for a, b in zip(cuts, cuts[1:], strict=False)))
         asked = self.device.to_host(self._activity).astype(np.int64)
@@ -160,8 +153,8 @@ class PagedLauncher(FrontierLauncher):
         first, last = self._pages.vertices_of(group.first, group.last)
         begin, end = self._pages.range_of(group.first, group.last)
         self.device.fill(self._tail, 0)
-        self._run("rows_of_range", last + 1 - first // WORD * WORD, words, self.graph.offsets, np.uint64(first),
-                  np.uint64(last), np.uint64(begin), np.uint64(end), self._rows, self._tail)
+        self._run("rows_of_range", last + 1 - first // WORD * WORD, words, self.graph.offsets, first,
+                  last, begin, end, self._rows, self._tail)
         # A row that goes on into the next page of the group was counted twice, so their number is read; that
         # of a single page is known.
         k = group.rows if group.first == group.last else int(self.device.to_host(self._tail)[0])
@@ -184,7 +177,7 @@ class PagedLauncher(FrontierLauncher):
         return Held(self._arcs[:k], begin, end, packed=True)
 
 
-class PagedBfs:
+class PagedBfs(LevelBfs):
     """BFS on a PagedGraph without queues, for any number of sources; bitmaps are made once.
 
     mapping, tuning : of all levels. Device memory beside the graph's and the launcher's: 4 bytes a vertex for
@@ -193,26 +186,18 @@ class PagedBfs:
 
     def __init__(self, device: Device, graph: PagedGraph, mapping: str, tuning: Mapping[str, int] | None = None,
                  block: int = MOST_THREADS) -> None:
-        self._device, self._n = device, graph.n_vertices
+        super().__init__(device, graph)
         self._launcher = PagedLauncher(device, graph, mapping, block, tuning)
-        self._kernels = self._launcher.kernels("bfs_paged.cu", "reach_words", "reach_words_deferred")
-        self._words = [device.empty(-(-self._n // WORD), np.uint32) for _ in range(2)]
-        self._count = device.empty(1, np.uint64)
+        self._kernels = self._launcher.kernels("bfs_top_down.cu", "reach_words")
+        self._words = [device.empty(-(-graph.n_vertices // WORD), np.uint32) for _ in range(2)]
 
-    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
-        """See FrontierBfs.run."""
-        device, distances = self._device, start_distances(self._device, self._n, source)
+    def _start(self, source: int) -> None:
+        here, _ = self._words
+        self._device.fill(here, 0)
+        self._device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
+
+    def _expand(self, distances: DeviceArray, level: np.uint32, count: DeviceArray) -> None:
         here, there = self._words
-        device.fill(here, 0)
-        device.fill(here[source // WORD : source // WORD + 1], 1 << source % WORD)
-        last = UNREACHED if radius is None else radius
-        for level in range(1, UNREACHED):
-            if level > last:
-                return distances, last, False
-            device.fill(there, 0)
-            device.fill(self._count, 0)
-            self._launcher.launch_words(self._kernels, here, (distances, np.uint32(level), there, self._count))
-            if not int(device.to_host(self._count)[0]):
-                return distances, level - 1, True
-            here, there = there, here
-        raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
+        self._device.fill(there, 0)
+        self._launcher.launch_words(self._kernels, here, (distances, level, there, count))
+        self._words.reverse()

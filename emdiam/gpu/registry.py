@@ -13,8 +13,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
+from typing import Any
 
-from .mappings import MAPPINGS
+from .mappings import DEFERRED_ROWS, MAPPINGS
 from .source import Define, Defines
 
 IDS = ("u32", "u64")
@@ -60,49 +61,43 @@ def mapping_builds(names: Sequence[str], others: Sequence[Defines] = VERTICES) -
                  for name in names for other in others)
 
 
-def mapped(file: str, entry: str, deferred: str, others: Sequence[Defines] = VERTICES,
-           registers: int = 32) -> tuple[Entry, Entry]:
-    """An entry over the arcs of a frontier, by every mapping (papers/004, section 5), and the one for deferred rows.
+def mapped(file: str, *entries: str, others: Sequence[Defines] = VERTICES, **options: Any) -> tuple[Entry, ...]:
+    """Entries of a file that is built with every mapping (papers/004, section 5), and for deferred rows.
 
-    registers : of the second. The first has 80, for multi-phase search of wide ids, whose arcs wait in registers;
-    others take 22 to 40.
+    Budget: 80 registers, for multi-phase search of wide ids, whose arcs wait in registers; others take 22 to 40.
     """
-    defers = [name for name, mapping in MAPPINGS.items() if mapping.defers]
-    return (Entry(file, entry, registers=80, builds=mapping_builds(tuple(MAPPINGS), others)),
-            Entry(file, deferred, registers=registers, builds=mapping_builds(defers, others)))
+    builds = (*mapping_builds(tuple(MAPPINGS), others), *({**other, "MAPPING": DEFERRED_ROWS} for other in others))
+    return plain(file, *entries, builds=builds, **{"registers": 80, **options})
 
 
-def plain(file: str, *entries: str, builds: tuple[Defines, ...] = ({},), registers: int = 32) -> tuple[Entry, ...]:
-    """Entries of one file that differ in their names alone."""
-    return tuple(Entry(file, entry, registers=registers, builds=builds) for entry in entries)
+def plain(file: str, *entries: str, **options: Any) -> tuple[Entry, ...]:
+    """Entries of one file that differ in their names alone. options : other fields of Entry."""
+    return tuple(Entry(file, entry, **options) for entry in entries)
 
 
 ENTRIES: tuple[Entry, ...] = (
     # Frontiers and their load balancing.
-    *plain("scan.cu", "scan_totals_of_parts", "scan_parts"),
-    *plain("frontier_sums.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", builds=VERTICES),
+    *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
+           "queue_of_value", "admit_seeds", builds=VERTICES),
     # BFS, level by level. One block a multiprocessor: 64 registers are half of what its threads may have.
     Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=64, builds=VERTICES, cooperative=True),
     Entry("bfs_bitmaps.cu", "bottom_up_words", registers=40, builds=_COUNTING),
-    *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", "words_of_queue", "queue_of_words",
-           builds=_COUNTING),
-    *mapped("bfs_top_down.cu", "top_down_bits", "top_down_bits_deferred"),
+    *plain("bfs_bitmaps.cu", "isolated_words", "start_search", "visited_words", builds=_COUNTING),
+    *mapped("bfs_top_down.cu", "top_down_bits", "reach_words"),
     # Arcs that are paged.
     Entry("paging.cu", "page_activity", registers=48, builds=VERTICES),
-    *plain("paging.cu", "rows_of_range", "frontier_words", "read_sectors", builds=VERTICES),
-    *mapped("bfs_paged.cu", "reach_words", "reach_words_deferred", registers=40),
+    *plain("paging.cu", "rows_of_range", "read_sectors", builds=VERTICES),
     # Many sources, spreads and labels.
-    *mapped("multi_source.cu", "push_bits", "push_deferred_bits", _WORDS, registers=40),
+    *mapped("multi_source.cu", "push_bits", others=_WORDS),
     *plain("multi_source_levels.cu", "seed_bits", "column_addresses", "write_levels", builds=_WORDS),
     Entry("multi_source_levels.cu", "pull_bits", registers=48, builds=_WORDS),
     Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
-    *mapped("spread.cu", "spread_level", "spread_deferred"),
-    *plain("spread_seeds.cu", "admit_seeds", "queue_of_bound", builds=VERTICES),
+    *mapped("spread.cu", "spread_level"),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_count", "column_histogram",
            "column_gather", "column_put", "column_fill_where", "column_recode", "column_recode_reached",
-           "select_counts", "select_vertices"),
+           "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),
     Entry("bounds.cu", "fold_pivot", registers=40),
 )

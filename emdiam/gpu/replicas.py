@@ -1,9 +1,9 @@
 """Multi-source BFS shared by several devices that each hold the whole graph.
 
-Batches of sources are handed out as devices come free, one thread a device; the caller's is that of the first.
-Where there are fewer batches than devices, batches are cut, by whole words of 64 sources, unless they stop at
-targets: when a batch stops then depends on all of its sources. So what is found does not depend on the number of
-devices. Columns belong to the first device; distances that another has found come through the host, in pieces.
+Batches of sources are handed out as devices come free, one thread a device; the caller's is that of the first. Where
+there are fewer batches than devices, batches are cut, by whole words of 64 sources, unless they stop at targets: when a
+batch stops then depends on all of its sources. So results do not depend on the number of devices. Columns belong to the
+first device; distances that another has computed come through the host, in pieces.
 Device memory, beside the first: the graph, a MultiSource, and 4 bytes a vertex and source of a batch with columns.
 Source: Then et al., PVLDB 2014 (MS-BFS), section 5.2: batches are independent.
 """
@@ -24,6 +24,7 @@ from .multi_source import UNREACHED, WORD_BITS, MultiSource
 _PIECE = 1 << 20
 # Called after each batch with its levels, and when it began (time.perf_counter).
 Ended = Callable[[int, float], None]
+Columns = Sequence[DeviceArray] | None
 
 
 class Replicas:
@@ -39,10 +40,8 @@ class Replicas:
     def __len__(self) -> int:
         return len(self._graphs)
 
-    def eccentricities(
-        self, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[DeviceArray] | None, batch: int,
-        ended: Ended,
-    ) -> np.ndarray:
+    def eccentricities(self, sources: np.ndarray, targets: np.ndarray | None, columns: Columns, batch: int,
+                       ended: Ended) -> np.ndarray:
         """Eccentricities of the sources (int64[k], any number) in their components, int32[k].
 
         batch : most sources at a time, at most 512. targets, columns : as for MultiSource.run, the columns on the
@@ -61,39 +60,29 @@ class Replicas:
         job.count(ended)
         return job.result
 
-    def run_on(
-        self, place: int, sources: np.ndarray, targets: np.ndarray | None, columns: Sequence[DeviceArray] | None
-    ) -> np.ndarray:
+    def run_on(self, place: int, sources: np.ndarray, targets: np.ndarray | None, columns: Columns) -> np.ndarray:
         """One batch on the device of that place; for one thread a device."""
-        device, graph = self._graphs[place]
-        search = self._searches[place]
+        (device, graph), search = self._graphs[place], self._searches[place]
         if search is None:
             search = self._searches[place] = MultiSource(device, graph)
         if place == 0 or columns is None:
             return search.run(sources, targets, columns)
-        local = device.empty(len(sources) * graph.n_vertices, np.uint32)
+        n, first = graph.n_vertices, self._graphs[0][0]
+        local = device.empty(len(sources) * n, np.uint32)
         device.fill(local, UNREACHED)
         result = search.run(sources, targets, local)
-        self._bring(place, local, columns)
-        return result
-
-    def _bring(self, place: int, local: DeviceArray, columns: Sequence[DeviceArray]) -> None:
-        """Copy vectors, one after the other in `local`, from the device of that place to the first."""
-        device, first = self._graphs[place][0], self._graphs[0][0]
         for number, column in enumerate(columns):
-            n = column.size
             for begin in range(0, n, _PIECE):
                 end = min(begin + _PIECE, n)
                 first.copy(device.to_host(local[number * n + begin : number * n + end]), column[begin:end])
+        return result
 
 
 class _Job:
     """One call: which parts of the sources are taken, and which batches are done."""
 
-    def __init__(
-        self, replicas: Replicas, sources: np.ndarray, targets: np.ndarray | None,
-        columns: Sequence[DeviceArray] | None, batch: int,
-    ) -> None:
+    def __init__(self, replicas: Replicas, sources: np.ndarray, targets: np.ndarray | None, columns: Columns,
+                 batch: int) -> None:
         self._replicas, self._sources, self._targets, self._columns = replicas, sources, targets, columns
         self.result = np.empty(len(sources), np.int32)
         self._batches = [slice(at, min(at + batch, len(sources))) for at in range(0, len(sources), batch)]
@@ -101,11 +90,11 @@ class _Job:
         if targets is None and len(self._batches) < len(replicas):
             size = -(-min(batch, len(sources)) // len(replicas) // WORD_BITS) * WORD_BITS
         # (batch, its part), in order.
-        self._parts = [(number, slice(at, min(at + size, one.stop))) for number, one in enumerate(self._batches)
-                       for at in range(one.start, one.stop, size)]
-        self._open = [sum(number == one for one, _ in self._parts) for number in range(len(self._batches))]
-        self._taken = self._counted = 0
-        self._stopped = False
+        parts = [(number, slice(at, min(at + size, one.stop))) for number, one in enumerate(self._batches)
+                 for at in range(one.start, one.stop, size)]
+        self._waiting = iter(parts)
+        self._open = [sum(number == one for one, _ in parts) for number in range(len(self._batches))]
+        self._counted, self._stopped = 0, False
         self._lock = threading.Lock()
         self._begin = time.perf_counter()
 
@@ -129,13 +118,10 @@ class _Job:
 
     def _take(self) -> tuple[int, slice] | None:
         with self._lock:
-            if self._stopped or self._taken == len(self._parts):
-                return None
-            self._taken += 1
-            return self._parts[self._taken - 1]
+            return None if self._stopped else next(self._waiting, None)
 
     def count(self, ended: Ended) -> None:
-        """Tell of the batches that are done, in their order, as far as they are."""
+        """Report the batches that are done, in their order, as far as they are."""
         while self._counted < len(self._batches) and self._open[self._counted] == 0:
             now = time.perf_counter()
             ended(int(self.result[self._batches[self._counted]].max()) + 1, self._begin)

@@ -27,17 +27,14 @@ class Spreader:
     bits set where there is no bound. Raises InputError for a mapping, a block or a tuning that there cannot be.
     """
 
-    def __init__(
-        self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
-        tuning: Mapping[str, int] | None = None,
-    ) -> None:
+    def __init__(self, device: Device, graph: DeviceGraph, mapping: str | None = None, block: int = MOST_THREADS,
+                 tuning: Mapping[str, int] | None = None) -> None:
         self.device, self.graph = device, graph
         self._launcher = graph.launcher(device, mapping or graph.usual_mapping, block, tuning)
-        self._kernels = self._launcher.kernels("spread.cu", "spread_level", "spread_deferred")
-        self._seeds = KernelFile(device, "spread_seeds.cu", graph.macros, block)
-        n, ids = graph.n_vertices, graph.id_dtype
-        self._queue, self._following = (graph.shared(device, f"queue-{i}", n, ids) for i in range(2))
-        # Vertices of the next queue, and vertices lowered (spread.cu).
+        self._kernels = self._launcher.kernels("spread.cu", "spread_level")
+        self._seeds = KernelFile(device, "frontier.cu", graph.macros, block)
+        self._queue, self._following = graph.queues(device)
+        # Vertices of the next queue, and vertices lowered (frontier.cu).
         self._counts = device.empty(2, np.uint64)
 
     def spread(self, bound: DeviceArray, seeds: np.ndarray, values: np.ndarray, limit: int) -> int:
@@ -65,7 +62,7 @@ class Spreader:
         if not 0 <= old < new or n == 0:
             return 0
         self.device.fill(self._counts, 0)
-        self._seeds.launch("queue_of_bound", n, bound, np.uint64(n), np.uint32(old), self._following, self._counts)
+        self._seeds.launch("queue_of_value", n, bound, n, np.uint32(old), self._following, self._counts)
         return self._grow(bound, {}, old + 1, new, self._end_level()[0])
 
     def _check(self, bound: DeviceArray, limit: int) -> None:
@@ -91,7 +88,7 @@ class Spreader:
             # Seeds go first: what has the bound already is not found again by the arcs.
             seeds = due.pop(value, None)
             if seeds is not None:
-                self._seeds.launch("admit_seeds", len(seeds), self.device.array(seeds), np.uint64(len(seeds)), bound,
+                self._seeds.launch("admit_seeds", len(seeds), self.device.array(seeds), len(seeds), bound,
                              np.uint32(value), self._following, self._counts)
             if size:
                 self._launcher.launch(self._kernels, self._queue[:size], (

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..checkpoint.folder import DamagedError, Folder
 from ..checkpoint.records import Record, RecordWriter
-from ..engine.cpu import CpuEngine, CpuForest
+from ..engine.cpu import CpuForest, LocalEngine
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
@@ -347,7 +347,7 @@ class JournalTrees(TreeRefinement):
     """See TreeRefinement. Each iteration has a record, the parents that were chosen; heights follow from these, and
     are computed again."""
 
-    def __init__(self, engine: CpuEngine, parents: np.ndarray, over: JournalEngine) -> None:
+    def __init__(self, engine: LocalEngine, parents: np.ndarray, over: JournalEngine) -> None:
         super().__init__(engine.core, parents, engine.rank_array, engine.reporter.heartbeat)
         self._state, self._over = RamState(engine), over
 

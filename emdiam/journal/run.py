@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..checkpoint.folder import Folder, identity_digest
 from ..checkpoint.options import CheckpointOptions
-from ..engine.cpu import CpuEngine
+from ..engine.cpu import LocalEngine
 from ..errors import BudgetError, StoppedEarly
 from ..methods.exact.result import Result
 from ..progress import Event, Listener
@@ -39,7 +39,7 @@ def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, A
     return {"store_digest": store.digest, "method": method, **values}
 
 
-def run_facts(engine: CpuEngine | DaskEngine) -> dict[str, Any]:
+def run_facts(engine: LocalEngine | DaskEngine) -> dict[str, Any]:
     """What methods see of the plan of a run, by which they choose."""
     return {name: getattr(engine.facts, name) for name in ("pool_bytes", "room_bytes", "in_ram", "batch_bits")}
 
@@ -65,7 +65,7 @@ class Checkpoint:
             self._folder.close()
             raise
 
-    def attach(self, engine: CpuEngine | DaskEngine, progress: Listener | None = None) -> Any:
+    def attach(self, engine: LocalEngine | DaskEngine, progress: Listener | None = None) -> Any:
         """The engine for the method, which begins; again, where workers were lost. progress : told of what there was.
         Raises BudgetError where there is less memory than the run had that left the checkpoint."""
         if self._engine is not None:  # its records are answers now
@@ -81,7 +81,7 @@ class Checkpoint:
         n_before = self._journal.n_before
         if progress is not None and n_before:
             progress(Event("resume", n_before, n_before, "traversals", self.details(), True))
-        if isinstance(engine, CpuEngine):
+        if isinstance(engine, LocalEngine):
             state: VertexState = RamState(engine)
         else:
             from .worker_state import WorkerState

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..checkpoint.records import PIECE_BYTES, Record, RecordWriter
-from ..engine.cpu import CpuEngine
+from ..engine.cpu import LocalEngine
 from ..errors import InputError
 from ..traverse.clusters import Labels
 from ..traverse.columns import PIECE_ITEMS, Column, digests
@@ -56,7 +56,7 @@ class VertexState(ABC):
         """What tells later which pieces of PIECE_ITEMS entries have changed."""
 
     @abstractmethod
-    def engine_of_trees(self) -> CpuEngine:
+    def engine_of_trees(self) -> LocalEngine:
         """The engine that trees are refined with."""
 
     @abstractmethod
@@ -127,7 +127,7 @@ class RamState(VertexState):
     """That of the CPU engine, in RAM and streamed alike."""
 
     keeps_labels = True
-    engine: CpuEngine
+    engine: LocalEngine
 
     def core(self) -> list[Any]:
         return [self.engine.core.bias, self.engine.core.thin]
@@ -144,7 +144,7 @@ class RamState(VertexState):
     def digests(self, column: Column) -> Digests:
         return {(0, i): digest for i, digest in enumerate(digests(column.raw()))}
 
-    def engine_of_trees(self) -> CpuEngine:
+    def engine_of_trees(self) -> LocalEngine:
         return self.engine
 
     def reached(self) -> np.ndarray:

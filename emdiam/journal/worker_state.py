@@ -16,7 +16,7 @@ from ..dask import column_verbs as verbs
 from ..dask.column_verbs import Reached
 from ..dask.columns import WorkerColumn
 from ..dask.engine import DaskEngine
-from ..engine.cpu import CpuEngine
+from ..engine.cpu import LocalEngine
 from ..traverse.columns import Column
 from .vertex_state import Digests, VertexState
 
@@ -57,7 +57,7 @@ class WorkerState(VertexState):
         of_ranks = self.group.everyone(verbs.piece_digests, column.key)
         return {(rank, i): digest for rank, pieces in enumerate(of_ranks) for i, digest in pieces.items()}
 
-    def engine_of_trees(self) -> CpuEngine:
+    def engine_of_trees(self) -> LocalEngine:
         return self.engine.local
 
     def reached(self) -> Reached:

@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..engine.cpu import CpuEngine
+from ..engine.cpu import LocalEngine
 from ..engine.needs import Needs
 from ..engine.opening import open_cpu_engine
 from ..errors import InputError
@@ -54,7 +54,7 @@ def needs_of(store: Store, run: Run) -> Needs:
 
 def open_for(
     store: Store, run: Run, selected: Selection, progress: Listener | None = None
-) -> AbstractContextManager[CpuEngine | DaskEngine]:
+) -> AbstractContextManager[LocalEngine | DaskEngine]:
     """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
     context closes it. Raises BudgetError, StoreError, InputError, DeviceError."""
     sizes: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
@@ -83,7 +83,7 @@ def open_engine(
 
 
 @contextmanager
-def _open_here(store: Store, needs: Needs, device: OnDevice | None, **options: Any) -> Iterator[CpuEngine]:
+def _open_here(store: Store, needs: Needs, device: OnDevice | None, **options: Any) -> Iterator[LocalEngine]:
     """An engine of this process."""
     if device is None:
         with open_cpu_engine(store, needs, **options) as engine:

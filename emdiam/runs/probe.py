@@ -21,11 +21,11 @@ import numpy as np
 
 from ..engine.interface import Engine, max_degree_vertex
 from ..engine.opening import open_cpu_engine
+from ..engine.results import Traversal
 from ..errors import BudgetError
 from ..progress import TimeOver, until
 from ..store.store import Store
 from ..stream.probe import BALL_ROUNDS, PROBE_SECONDS, Probe
-from ..traverse.bfs import Traversal
 from ..traverse.columns import Column
 from .opening import needs_of
 from .run import Run

@@ -91,9 +91,7 @@ def build_offsets(n_vertices: int, pieces: Iterator[np.ndarray]) -> Offsets:
     return Offsets(n_vertices, group, row, hub)
 
 
-def add_groups(
-    values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]
-) -> None:
+def add_groups(values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]) -> None:
     """Fill in groups from number `first` on. values : int64[k, 64], offsets of their rows. hubs : takes the full
     offsets of groups that span too many arcs."""
     count = len(values)

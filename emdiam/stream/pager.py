@@ -1,11 +1,10 @@
 """The pager: brings blocks to kernels, from the arena or from the store.
 
-Two ways, by what a level needs. `load` puts the few blocks of a sparse level into the arena
-(eviction by recency). `sweep` runs a kernel over many blocks: first those in the arena, in
-parallel and without copying; then the rest in storage order through private buffers of the
-fetching threads, each of which reads, checks, decodes and runs the kernel itself, so that both
-cores stay busy whichever of the three is the slowest. A sweep fills free slots but evicts
-nothing: scanning through a cache smaller than the graph would only throw it away.
+Two ways, by what a level needs. `load` puts the few blocks of a sparse level into the arena (eviction by recency).
+`sweep` runs a kernel over many blocks: first those in the arena, in parallel and without copying; then the rest in
+storage order through private buffers of the fetching threads, each of which reads, checks, decodes and runs the kernel
+itself, so that both cores stay busy whichever of the three is the slowest. A sweep fills free slots but evicts nothing:
+scanning through a cache smaller than the graph would only throw it away.
 """
 
 from __future__ import annotations
@@ -40,10 +39,8 @@ class Pager:
     run_blocks : blocks a fetching thread reads in one go.
     """
 
-    def __init__(
-        self, array: ShardedArray, rows: RowCheck, arena: Arena, crew: Crew, counters: SharedCounters,
-        run_blocks: int = 8,
-    ) -> None:
+    def __init__(self, array: ShardedArray, rows: RowCheck, arena: Arena, crew: Crew, counters: SharedCounters,
+                 run_blocks: int = 8) -> None:
         self.arena, self.crew, self.counters = arena, crew, counters
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
         self._local = threading.local()
@@ -137,9 +134,7 @@ class Pager:
 
         return sum(self.crew.everywhere(work))
 
-    def _sweep_missing(
-        self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None
-    ) -> int:
+    def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None) -> int:
         free = min(self.arena.n_free, len(blocks))
         slots = self.arena.take_slots(free, keep=resident)
         to_arena = dict(zip(blocks[: len(slots)].tolist(), slots.tolist(), strict=True))

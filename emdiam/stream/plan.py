@@ -74,10 +74,8 @@ def program_bytes() -> int:
     return current_rss_bytes() + LOADED_BYTES + COMPILED_BYTES
 
 
-def make_plan(
-    store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
-    threads: int = 2, pool_wanted: int = 0, program: int | None = None,
-) -> MemoryPlan:
+def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
+              threads: int = 2, pool_wanted: int = 0, program: int | None = None) -> MemoryPlan:
     """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.
 
     arena_bytes caps the cache of blocks (default: all that is left). pool_wanted : what the method
@@ -110,13 +108,11 @@ def make_plan(
     blocks = max(least_blocks, min(max(1, n_blocks), (rest - pool) // block))
     if arena_bytes is not None:
         blocks = min(blocks, arena_bytes // block)
-    return MemoryPlan(
-        memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
-        arena_bytes=blocks * block,
-        planned_rss_bytes=base + state + tables + buffers + pool + blocks * block,
-        minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
-        run_blocks=run, in_ram=blocks >= n_blocks,
-    )
+    return MemoryPlan(memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
+                      arena_bytes=blocks * block,
+                      planned_rss_bytes=base + state + tables + buffers + pool + blocks * block,
+                      minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
+                      run_blocks=run, in_ram=blocks >= n_blocks)
 
 
 def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> BudgetError:

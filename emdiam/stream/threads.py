@@ -37,9 +37,7 @@ class Crew:
             wait(futures)
         return [mine, *(f.result() for f in futures)]
 
-    def for_each(
-        self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None
-    ) -> None:
+    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None) -> None:
         """Run `task(item)` for all items on the fetching threads, in order of taking.
 
         `tick` runs on the calling thread about five times a second. After an error (of a task or

@@ -108,8 +108,8 @@ def test_a_read_that_returns_something_else_is_a_failure() -> None:
 
 
 def test_compile_reports_each_build_that_fails() -> None:
-    good = ("variants/bfs_standard.cu", "bfs_standard", {"VERTEX": "u32", "DISTANCE": "u8"})
-    rows = list(compiling.run(toy(), [good, ("variants/bfs_standard.cu", "nothing", good[2])]))
+    good = ("variants/bfs_dal.cu", "bfs_standard", {"VERTEX": "u32", "DISTANCE": "u8"})
+    rows = list(compiling.run(toy(), [good, ("variants/bfs_dal.cu", "nothing", good[2])]))
     assert "no entry nothing" in rows[0]["failure"] and rows[1]["builds"] == 2
     assert {file for file, _, _ in compiling.builds()} == {entry.file for entry in all_entries()}
 

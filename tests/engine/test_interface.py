@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import inspect
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 from emdiam.engine import interface
-from emdiam.engine.cpu import CpuEngine
+from emdiam.engine.cpu import CpuEngine, LocalEngine
 from emdiam.gpu.engine import GpuEngine
 from emdiam.journal.engine import JournalEngine
+from emdiam.traverse.columns import Column
+from emdiam.traverse.pivot_bounds import PivotBounds
 
 CAPABILITIES = [one for one in interface.Engine.__mro__ if one.__module__ == interface.__name__]
 VERBS = {name for one in CAPABILITIES for name, member in vars(one).items()
@@ -19,6 +22,23 @@ VERBS = {name for one in CAPABILITIES for name, member in vars(one).items()
 def test_the_interface_has_at_most_20_verbs_in_small_capabilities() -> None:
     assert len(VERBS) <= 20
     assert all(sum(name in VERBS for name in vars(one)) <= 8 for one in CAPABILITIES)
+
+
+def named(hint: Any) -> set[type]:
+    """The classes that a type names, those of its parts too."""
+    parts = [part for one in get_args(hint) for part in (one if isinstance(one, list) else [one])]
+    return set().union(*map(named, parts)) if parts else {hint} if isinstance(hint, type) else set()
+
+
+def test_verbs_name_no_class_of_the_kernels_but_abstract_ones() -> None:
+    hints = [hint for verb in VERBS for hint in get_type_hints(getattr(interface.Engine, verb)).values()]
+    names = set().union(*map(named, hints))
+    assert {Column, PivotBounds} <= names
+    assert [one for one in names if one.__module__.startswith("emdiam.traverse") and not inspect.isabstract(one)] == []
+
+
+def test_an_engine_on_a_device_is_no_engine_of_the_cpu() -> None:
+    assert not issubclass(GpuEngine, CpuEngine) and issubclass(GpuEngine, LocalEngine)
 
 
 @pytest.mark.parametrize("kind", [CpuEngine, GpuEngine])

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError
-from emdiam.gpu.bfs_auto import AutoBfs, LevelRecord, bfs_auto, prepare_auto
+from emdiam.gpu.bfs_auto import AutoBfs, LevelRecord, bfs_auto
 from emdiam.gpu.bfs_persistent import PersistentLevels, bfs_persistent
 from emdiam.gpu.device import Device
 from emdiam.gpu.direction_table import (
@@ -283,7 +283,7 @@ def test_the_catalogue_has_them() -> None:
     device, graph = open_device("shim-0"), SHAPES["hub-and-tail"]
     on_device, want = device_graph(device, graph), naive.distances(graph, 2)
     for name, options in (("persistent", {}), ("auto", {}), ("auto", {"mapping": "threads"}),
-                          ("auto", prepare_auto(device, on_device)), ("auto", {"mapping": "virtual-warps"}),
+                          ("auto", {"search": AutoBfs(device, on_device)}), ("auto", {"mapping": "virtual-warps"}),
                           ("direction-optimizing", {"mapping": "two-phase"})):
         distances, levels = find_variant(name).run(device, on_device, 2, block=None, **options)
         assert (plain_distances(device.to_host(distances)), levels) == (want, max(want))

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.gpu.device import Device
-from emdiam.gpu.variants.bfs_topology import bfs_standard
+from emdiam.gpu.variants.bfs_dal import bfs_standard
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.gpu.device import Device
-from emdiam.gpu.variants.bfs_dal import bfs_hybrid
-from emdiam.gpu.variants.bfs_topology import bfs_standard
+from emdiam.gpu.variants.bfs_dal import bfs_hybrid, bfs_standard
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.traverse.columns import Column
 from emdiam.traverse.ram_column import RamColumn

@@ -7,15 +7,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu import column_ops as ops
-from emdiam.gpu.device import Device, DeviceArray
+from emdiam.gpu.device import Device
+from emdiam.gpu.device_column import DeviceColumn
+from emdiam.gpu.vector import PREDICATES, UNREACHED
 from emdiam.traverse.ram_column import RamColumn
 from tests.simt.devices import DEVICES, SEEDS, open_device
 
 pytestmark = pytest.mark.thin(6)
 
 SHIMS = tuple(f"shim-{seed}" for seed in SEEDS)
-U = ops.UNREACHED
+U = UNREACHED
 # Ends of warps, words, blocks, tiles, and more than the threads of a launch on one multiprocessor.
 SIZES = (1, 31, 33, 64, 65, 257, 2048, 2049, 4500)
 KINDS = ("levels", "few", "large", "unreached", "ascending")
@@ -36,68 +37,67 @@ PYTHON = {"==": np.equal, "!=": np.not_equal, "<": np.less, "<=": np.less_equal,
 
 def check_reading(device: Device, values: np.ndarray) -> None:
     """The verbs that change nothing."""
-    mine, want, n = device.array(values), RamColumn(values.copy()), len(values)
+    mine, want, n = DeviceColumn(device, device.array(values)), RamColumn(values.copy()), len(values)
     reached = values != U
-    bits = ops.reached_bitmap(device, mine)
+    bits = mine.open_bitmap()
     assert bits.dtype == np.uint64 and bits.shape == (-(-n // 64),)
     assert np.unpackbits(bits.view(np.uint8), bitorder="little").tolist() == reached.tolist() + [0] * (-n % 64)
-    assert ops.count_reached(device, mine) == reached.sum()
+    assert mine.count_where("!=", U) == reached.sum()
     for largest in (True, False):
         for start, stop in ((0, n), (n // 3, n - n // 4)):
-            vertex, value = ops.argbest(device, mine[start:stop], largest)
             best = want.argbest(largest, start, stop)
-            assert (vertex + start if vertex >= 0 else -1) == best
-            assert value == ops.best_value(device, mine[start:stop], largest) == (values[best] if best >= 0 else -1)
+            assert mine.argbest(largest, start, stop) == best
+            assert mine.between(start, stop).best_value(largest) == (values[best] if best >= 0 else -1)
     for value in (3, 200, 65534, 65535, U - 1, U):
-        assert ops.count(device, mine, value) == want.count(value)
-        assert ops.first_with(device, mine, value) == want.first([value])
-    assert ops.first_with(device, mine, [200, 7, U]) == want.first([200, 7, U])
+        assert mine.count(value) == want.count(value)
+        assert mine.first_with(value) == want.first([value])
+    assert mine.first_with([200, 7, U]) == want.first([200, 7, U])
     ids = np.random.default_rng(n).integers(0, n, 40)
-    assert np.where((found := ops.gather(device, mine, ids)) == U, -1, found.astype(np.int64)).tolist() \
+    assert np.where((found := mine.take(ids)) == U, -1, found.astype(np.int64)).tolist() \
         == want.gather(ids).tolist()
-    assert device.to_host(mine).tolist() == values.tolist()
+    assert mine.raw().tolist() == values.tolist()
 
 
 def check_selecting(device: Device, values: np.ndarray) -> None:
-    mine, want = device.array(values), RamColumn(values.copy())
-    for predicate in ops.PREDICATES:
+    mine, want = DeviceColumn(device, device.array(values)), RamColumn(values.copy())
+    for predicate in PREDICATES:
         for value in (0, 3, 254, 65535, U - 1, U):
-            found = ops.select(device, mine, predicate, value)
+            found = mine.select(predicate, value)
             assert found.dtype == np.int64 and found.tolist() == want.select(predicate, value).tolist()
-            assert ops.count_where(device, mine, predicate, value) == len(found)
+            assert mine.count_where(predicate, value) == len(found)
         for most in (0, 1, 33, 2100):
-            assert ops.select(device, mine, predicate, 5, most).tolist() == want.select(predicate, 5, most).tolist()
+            assert mine.select(predicate, 5, most).tolist() == want.select(predicate, 5, most).tolist()
 
 
 def check_changing(device: Device, values: np.ndarray) -> None:
     """Each verb on the result of those before it."""
-    mine, want, n = device.array(values), RamColumn(values.copy()), len(values)
+    mine, want, n = DeviceColumn(device, device.array(values)), RamColumn(values.copy()), len(values)
     rng = np.random.default_rng(n)
     other = column_of("levels", n, 1)
     within = rng.integers(0, 1 << 63, -(-n // 64)).astype(np.uint64)
 
     def same() -> None:
-        assert device.to_host(mine).tolist() == want.raw().tolist()
+        assert mine.raw().tolist() == want.raw().tolist()
 
     ids = rng.integers(0, n, 20)
-    ops.put(device, mine, ids, 200)
+    mine.put(ids, 200)
     want.put(ids, 200)
     same()
-    assert ops.recode(device, mine, [200, 3], 4) == want.recode([200, 3], 4)
-    assert ops.recode(device, mine, [4, U, 7], 9, within) == want.recode([4, U, 7], 9, within)
-    assert ops.recode(device, mine, [9], U, ops.reached_bits(device, device.array(other))) \
+    assert mine.recode([200, 3], 4) == want.recode([200, 3], 4)
+    assert mine.recode([4, U, 7], 9, within) == want.recode([4, U, 7], 9, within)
+    assert mine.recode([9], U, DeviceColumn(device, device.array(other)).reached_bits()) \
         == want.recode([9], U, packed(other != U))
-    assert ops.recode(device, mine, [], 9) == 0
+    assert mine.recode([], 9) == 0
     same()
-    assert ops.recode_where_reached(device, mine, device.array(other), [4, U], 11) \
+    assert mine.recode_where_reached(DeviceColumn(device, device.array(other)), [4, U], 11) \
         == want.recode_where_reached(RamColumn(other), [4, U], 11)
     same()
     above = int(np.count_nonzero((want.raw() > 12) & (want.raw() != U)))
-    assert ops.cut(device, mine, 12) == above
+    assert mine.fill_where(">", 12, U) == above
     want.recode(want.raw()[want.raw() > 12].tolist(), U)
     same()
     hits = int(np.count_nonzero(want.raw() < 5))
-    assert ops.fill_where(device, mine, "<", 5, 1000) == hits
+    assert mine.fill_where("<", 5, 1000) == hits
     want.put(want.select("<", 5), 1000)
     same()
 
@@ -127,7 +127,7 @@ def test_random_columns(name: str, listed: list[int]) -> None:
     check_reading(device, values)
     check_changing(device, values)
     for predicate in ("==", ">="):
-        assert ops.select(device, device.array(values), predicate, 5).tolist() \
+        assert DeviceColumn(device, device.array(values)).select(predicate, 5).tolist() \
             == RamColumn(values).select(predicate, 5).tolist()
 
 
@@ -137,59 +137,58 @@ def test_histograms(name: str) -> None:
     device = open_device(name)
     for kind, n in (("levels", 300), ("unreached", 70), ("ascending", 5000)):
         values = column_of(kind, n)
-        mine, want = device.array(values), np.bincount(values[values != U], minlength=1)
-        found = ops.histogram(device, mine)
+        mine, want = DeviceColumn(device, device.array(values)), np.bincount(values[values != U], minlength=1)
+        found = mine.histogram()
         assert found.dtype == np.int64 and found.tolist() == want.tolist()
         for largest in (0, 10, 6000):
             cut = [*want.tolist(), *[0] * 6001][: largest + 1]
-            assert ops.histogram(device, mine, largest).tolist() == cut
+            assert mine.histogram(largest).tolist() == cut
 
 
 def test_numbers_beyond_the_values() -> None:
     """What no value can be is still smaller or larger than all."""
     device, values = open_device("shim-0"), column_of("large", 100)
-    mine, want = device.array(values), RamColumn(values.copy())
+    mine, want = DeviceColumn(device, device.array(values)), RamColumn(values.copy())
     for number in (-1, U + 1, 1 << 40):
-        for predicate in ops.PREDICATES:
+        for predicate in PREDICATES:
             expected = np.flatnonzero(PYTHON[predicate](values.astype(np.int64), number)).tolist()
-            assert ops.select(device, mine, predicate, number).tolist() == expected
-            assert ops.select(device, mine, predicate, number, 3).tolist() == expected[:3]
-            assert ops.count_where(device, mine, predicate, number) == len(expected)
-    assert ops.cut(device, mine, U) == ops.fill_where(device, mine, "<", -4, 0) == 0
-    assert device.to_host(mine).tolist() == want.raw().tolist()
-    assert ops.fill_where(device, mine, "!=", -1, 5) == np.count_nonzero(values != 5)
-    assert set(device.to_host(mine).tolist()) == {5}
+            assert mine.select(predicate, number).tolist() == expected
+            assert mine.select(predicate, number, 3).tolist() == expected[:3]
+            assert mine.count_where(predicate, number) == len(expected)
+    assert mine.fill_where(">", U, U) == mine.fill_where("<", -4, 0) == 0
+    assert mine.raw().tolist() == want.raw().tolist()
+    assert mine.fill_where("!=", -1, 5) == np.count_nonzero(values != 5)
+    assert set(mine.raw().tolist()) == {5}
 
 
 
-
-def empty(device: Device) -> DeviceArray:
-    return device.array(np.zeros(1, np.uint32))[:0]
+def empty(device: Device) -> DeviceColumn:
+    return DeviceColumn(device, device.array(np.zeros(1, np.uint32))[:0])
 
 
 def test_no_vertices() -> None:
     device = open_device("shim-1")
     nothing = empty(device)
-    assert ops.reached_bitmap(device, nothing).tolist() == []
-    assert ops.count_reached(device, nothing) == ops.count(device, nothing, 3) == ops.cut(device, nothing, 1) == 0
-    assert ops.argbest(device, nothing) == ops.argbest(device, nothing, False) == (-1, -1)
-    assert ops.first_with(device, nothing, 0) == -1
-    assert ops.histogram(device, nothing).tolist() == [0]
-    assert ops.gather(device, nothing, []).tolist() == ops.select(device, nothing, ">=", 0).tolist() == []
-    assert ops.recode(device, nothing, [1], 2) == ops.recode_where_reached(device, nothing, empty(device), [1], 2) == 0
-    assert ops.recode(device, nothing, [1], 2, np.empty(0, np.uint64)) == 0
-    ops.put(device, nothing, [], 1)
+    assert nothing.open_bitmap().tolist() == []
+    assert nothing.count_where("!=", U) == nothing.count(3) == nothing.fill_where(">", 1, U) == 0
+    assert nothing.argbest() == nothing.argbest(False) == -1
+    assert nothing.first_with(0) == -1
+    assert nothing.histogram().tolist() == [0]
+    assert nothing.take([]).tolist() == nothing.select(">=", 0).tolist() == []
+    assert nothing.recode([1], 2) == nothing.recode_where_reached(empty(device), [1], 2) == 0
+    assert nothing.recode([1], 2, np.empty(0, np.uint64)) == 0
+    nothing.put([], 1)
 
 
 def test_what_cannot_be_is_refused() -> None:
     device = open_device("shim-0")
-    mine = device.array(np.zeros(5, np.uint32))
+    mine = DeviceColumn(device, device.array(np.zeros(5, np.uint32)))
     for ids in ([5], [0, -1]):
         with pytest.raises(IndexError, match="a column of 5 vertices has no vertex"):
-            ops.gather(device, mine, ids)
+            mine.take(ids)
         with pytest.raises(IndexError, match="a column of 5 vertices has no vertex"):
-            ops.put(device, mine, ids, 1)
+            mine.put(ids, 1)
     with pytest.raises(KeyError):
-        ops.count_where(device, mine, "=", 3)
+        mine.count_where("=", 3)
     with pytest.raises(OverflowError):
-        ops.recode(device, mine, [U + 1], 0)
+        mine.recode([U + 1], 0)

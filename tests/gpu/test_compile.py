@@ -91,8 +91,8 @@ def test_the_registry_is_sound() -> None:
         # A block must fit a multiprocessor, which has 65,536 registers and hands them out by eights.
         assert -(-entry.registers // 8) * 8 * entry.block <= 65536
         assert find_entry(entry.file, entry.entry) is entry
-    with pytest.raises(KeyError, match="nothing of variants/bfs_standard.cu is not in the registry"):
-        find_entry("variants/bfs_standard.cu", "nothing")
+    with pytest.raises(KeyError, match="nothing of variants/bfs_dal.cu is not in the registry"):
+        find_entry("variants/bfs_dal.cu", "nothing")
 
 
 def test_combinations() -> None:

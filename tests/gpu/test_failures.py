@@ -193,14 +193,14 @@ def test_a_kernel_that_cannot_be_loaded(monkeypatch: pytest.MonkeyPatch) -> None
     said = CUDADriverError("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image")
     device = cupy_device(monkeypatch, module=lambda code, options: SimpleNamespace(get_function=failing(said)))
     with pytest.raises(DeviceUnfitError, match="Card cannot run these kernels"):
-        device.kernel("variants/bfs_standard.cu", "bfs_standard")
+        device.kernel("variants/bfs_dal.cu", "bfs_standard")
     device = cupy_device(monkeypatch, module=failing(CompileException("unknown architecture")))
     with pytest.raises(DeviceUnfitError, match="unknown architecture"):
-        device.kernel("variants/bfs_standard.cu", "bfs_standard")
+        device.kernel("variants/bfs_dal.cu", "bfs_standard")
     absent = CUDADriverError("CUDA_ERROR_NOT_FOUND: named symbol not found")
     device = cupy_device(monkeypatch, module=lambda code, options: SimpleNamespace(get_function=failing(absent)))
-    with pytest.raises(InputError, match=r"bfs_standard\.cu: the kernel file has no entry nothing"):
-        device.kernel("variants/bfs_standard.cu", "nothing")
+    with pytest.raises(InputError, match=r"bfs_dal\.cu: the kernel file has no entry nothing"):
+        device.kernel("variants/bfs_dal.cu", "nothing")
 
 
 def test_a_device_that_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.gpu import column_ops as ops
 from emdiam.gpu.device import Device
-from emdiam.gpu.device_column import DeviceColumn, on_device
-from emdiam.gpu.pivot_bounds import DevicePivotBounds
+from emdiam.gpu.device_column import DeviceColumn, DevicePivotBounds
+from emdiam.gpu.vector import UNREACHED, on_device
 from emdiam.traverse.columns import Column
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
@@ -20,7 +19,7 @@ from tests.helpers.small_engine import engines
 from tests.helpers.stores import graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device
 
-TOP = ops.UNREACHED
+TOP = UNREACHED
 ENTRY = st.one_of(st.integers(0, 12), st.just(TOP))
 COLUMN = st.lists(ENTRY, min_size=1, max_size=90)
 

@@ -55,8 +55,7 @@ def rows_graph(device: Device, degrees: Sequence[int], dtype: type = np.uint32) 
 def check_visits(device: Device, degrees: Sequence[int], queue: Sequence[int], launcher: FrontierLauncher) -> None:
     """Every arc of the vertices in `queue` once, with its row, and no other arc; twice in a row."""
     n_arcs = sum(degrees)
-    entries = ["count_arcs", "count_deferred"] if launcher.mapping.defers else ["count_arcs"]
-    kernels = [launcher.kernel(COUNT, entry) for entry in entries]
+    kernels = launcher.kernels(COUNT, "count_arcs")
     offsets, want = np.concatenate([[0], np.cumsum(degrees)]).astype(int), np.zeros(n_arcs, int)
     for row, v in enumerate(queue):
         want[offsets[v] : offsets[v + 1]] = row + 1
@@ -156,8 +155,8 @@ def test_every_virtual_warp(lanes: int) -> None:
 
 @needs_nvcc
 @pytest.mark.parametrize(("file", "entry"), [
-    ("variants/bfs_frontier.cu", "expand_frontier"), ("variants/bfs_luo_level.cu", "luo_level"),
-    ("variants/bfs_merrill_mapped.cu", "merrill_expand_contract")])
+    ("variants/bfs_frontier.cu", "expand_frontier"), ("variants/bfs_luo.cu", "luo_level"),
+    ("variants/bfs_merrill.cu", "merrill_expand_contract")])
 @pytest.mark.parametrize(("mapping", "tuning"), [
     ("two-phase", {}), ("block-search", {"WINDOW_ROWS": 4096}), ("multi-phase", {"UNITS_PER_THREAD": 8}),
     ("multi-phase", {"UNITS_PER_THREAD": 1, "SEARCHES": 16})])

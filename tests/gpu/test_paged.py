@@ -161,7 +161,7 @@ def test_bytes_of_dense_and_sparse_levels(tmp_path: Path) -> None:
             device = open_device("shim-0")
             with paged(tmp_path, graph, "in-ram", device, ways, page_shift=2) as there:
                 launcher = there.launcher(device, "threads", 64)
-                kernels = launcher.kernels("variants/bfs_frontier.cu", "expand_frontier", "expand_deferred")
+                kernels = launcher.kernels("variants/bfs_frontier.cu", "expand_frontier")
                 active = rng.choice(2000, n_active, replace=False)
                 queue, levels = device.array(active.astype(np.uint32)), device.array(np.zeros(2000, np.uint32))
                 launcher.launch(kernels, queue, (levels, np.uint32(1), device.empty(2000, np.uint32),

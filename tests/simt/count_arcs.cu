@@ -13,17 +13,6 @@ struct Count {
 // visits: u32[m], rows: u64[m], both 0 at first; rows[arc] becomes the row + 1 for each visit.
 extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
 count_arcs(FRONTIER_PARAMETERS, u32* visits, u64* rows) {
-    __shared__ u64 scratch[MAPPING_WORDS];
-    const Frontier frontier = FRONTIER;
     const Count count = {visits, rows};
-    for_each_arc(frontier, scratch, count);
+    VISIT_ARCS(count);
 }
-
-#if MAPPING == MAPPING_DYNAMIC_WARPS
-extern "C" __global__ void __launch_bounds__(256)
-count_deferred(FRONTIER_PARAMETERS, u32* visits, u64* rows) {
-    const Frontier frontier = FRONTIER;
-    const Count count = {visits, rows};
-    for_each_deferred_arc(frontier, count);
-}
-#endif

@@ -1,11 +1,10 @@
-// Levels of breadth-first search over bitmaps, from the unreached vertices up, and what goes from queues to
-// bitmaps and back.
+// Levels of breadth-first search over bitmaps, from the unreached vertices up.
 //
 // Source: papers/004, section 2.1, after Beamer, Asanovic and Patterson, "Direction-optimizing breadth-first
 // search", SC 2012. Going up takes neighbours for predecessors, so the graph is undirected. A bitmap has a bit
 // for each vertex, that of vertex v in word v / 32; a warp owns the words it works on, so it writes them
 // without atomic operations. Bits behind the last vertex are set in `visited`, and clear in frontiers.
-#include "claims.cuh"
+#include "simt.cuh"
 
 // 1: counts[2] gets the number of arcs that were looked at.
 #ifndef COUNT_ARCS
@@ -15,17 +14,10 @@
 #define BATCH 4u         // arcs that a lane asks for at once: half a sector of 32-bit ids
 #define LANE_BATCHES 4u  // of a lane's own row, before the whole warp goes on with it
 
-// Adds the values of all threads of the block to *total, at once. All of them must call it. scratch: u64[33].
-DEVICE void add_of_block(u64 value, u64* scratch, u64* total) {
-    u64 sum;
-    block_exclusive_sum(value, scratch, &sum);
-    if (threadIdx.x == 0 && sum != 0) atomicAdd(total, sum);
-}
-
 // Whether one of the arcs arc, arc + step, ... below end, at most BATCH, leads into the bitmap.
 DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64 end, u64 step, u64* looked) {
     VERTEX w[BATCH] = {};
-    bool found = false;
+    bool hit = false;
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if (arc + k * step < end) w[k] = __ldg(neighbours + arc + k * step);
@@ -33,40 +25,39 @@ DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if (arc + k * step >= end) continue;
-        found |= (__ldg(bitmap + w[k] / WARP) >> (w[k] % WARP) & 1u) != 0;
+        hit |= (__ldg(bitmap + w[k] / WARP) >> (w[k] % WARP) & 1u) != 0;
 #if COUNT_ARCS
         ++*looked;
 #else
         (void)looked;
 #endif
     }
-    return found;
+    return hit;
 }
 
 // Whether a lane's row, [arc, end), leads into the bitmap: first each lane in its own row, then the warp in one
 // unfinished row after the other. All 32 lanes must call it.
 DEVICE bool row_leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64 end, u64* looked) {
-    bool found = false;
-    for (u32 batch = 0; batch < LANE_BATCHES && arc < end && !found; ++batch, arc += BATCH)
-        found = leads_into(bitmap, neighbours, arc, end, 1, looked);
-    for (u32 open = __ballot_sync(FULL_WARP, !found && arc < end); open != 0; open &= open - 1) {
+    bool leads = false;
+    for (u32 batch = 0; batch < LANE_BATCHES && arc < end && !leads; ++batch, arc += BATCH)
+        leads = leads_into(bitmap, neighbours, arc, end, 1, looked);
+    for (u32 open = __ballot_sync(FULL_WARP, !leads && arc < end); open != 0; open &= open - 1) {
         const i32 owner = __ffs(static_cast<i32>(open)) - 1;
         const u64 last = __shfl_sync(FULL_WARP, end, owner);
         bool hit = false;
         for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last && !hit; base += WARP * BATCH)
             hit = __any_sync(FULL_WARP, leads_into(bitmap, neighbours, base + lane_id(), last, WARP, looked));
-        if (static_cast<i32>(lane_id()) == owner) found = hit;
+        if (static_cast<i32>(lane_id()) == owner) leads = hit;
     }
-    return found;
+    return leads;
 }
 
 // One level up. offsets: u64[n + 1], neighbours: VERTEX[m], words: of a bitmap of n vertices, visited: u32[words],
 // read and written, frontier: u32[words], next: u32[words], gets the next frontier, distances: u32[n], level:
 // distance of what is reached, counts: u64[3], zeros before, gets the number of reached vertices and of their
 // arcs, and see COUNT_ARCS. A warp a word, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-bottom_up_words(const u64* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier, u32* next,
-                u32* distances, u32 level, u64* counts) {
+ENTRY(256) bottom_up_words(const u64* offsets, const VERTEX* neighbours, u64 words, u32* visited, const u32* frontier,
+                           u32* next, u32* distances, u32 level, u64* counts) {
     __shared__ u64 scratch[33];
     u64 vertices = 0, arcs = 0, looked = 0;
     for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
@@ -81,44 +72,42 @@ bottom_up_words(const u64* offsets, const VERTEX* neighbours, u64 words, u32* vi
             begin = __ldg(offsets + v);
             end = __ldg(offsets + v + 1);
         }
-        const bool found = row_leads_into(frontier, neighbours, begin, end, &looked);
-        const u32 reached = __ballot_sync(FULL_WARP, found);
+        const bool hit = row_leads_into(frontier, neighbours, begin, end, &looked);
+        const u32 reached = __ballot_sync(FULL_WARP, hit);
         if (lane_id() == 0) {
             next[word] = reached;
             if (reached != 0) visited[word] = seen | reached;
         }
-        if (!found) continue;
+        if (!hit) continue;
         distances[v] = level;
         ++vertices;
         arcs += end - begin;
     }
-    add_of_block(vertices, scratch, counts);
-    add_of_block(arcs, scratch, counts + 1);
+    block_add(vertices, scratch, counts);
+    block_add(arcs, scratch, counts + 1);
 #if COUNT_ARCS
-    add_of_block(looked, scratch, counts + 2);
+    block_add(looked, scratch, counts + 2);
 #endif
 }
 
 // What a graph is searched with, made once. isolated: u32[words], the vertices without arcs and the bits behind
 // the last vertex; largest: u64[1], zero before, gets the largest degree. A warp a word, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-isolated_words(const u64* offsets, u64 n, u64 words, u32* isolated, u64* largest) {
-    u64 most = 0;
+ENTRY(256) isolated_words(const u64* offsets, u64 n, u64 words, u32* isolated, u64* largest) {
+    u64 highest = 0;
     for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
         const u64 v = word * WARP + lane_id();
         const u64 degree = v < n ? offsets[v + 1] - offsets[v] : 0;
         const u32 empty = __ballot_sync(FULL_WARP, degree == 0);
         if (lane_id() == 0) isolated[word] = empty;
-        most = max(most, degree);
+        highest = max(highest, degree);
     }
-    most = warp_max(most);
-    if (lane_id() == 0 && most != 0) atomicMax(largest, most);
+    highest = warp_max(highest);
+    if (lane_id() == 0 && highest != 0) atomicMax(largest, highest);
 }
 
 // distances: u32[n] and visited: u32[words], of which only the source changes; queue: VERTEX[n], gets it; counts:
 // u64[3], gets 1 vertex, its arcs, and 0. One thread.
-extern "C" __global__ void __launch_bounds__(256)
-start_search(const u64* offsets, VERTEX source, u32* distances, u32* visited, VERTEX* queue, u64* counts) {
+ENTRY(256) start_search(const u64* offsets, VERTEX source, u32* distances, u32* visited, VERTEX* queue, u64* counts) {
     if (first_item() != 0) return;
     distances[source] = 0;
     visited[source / WARP] |= 1u << (source % WARP);
@@ -129,38 +118,10 @@ start_search(const u64* offsets, VERTEX source, u32* distances, u32* visited, VE
 }
 
 // visited: u32[words], made of the distances, u32[n], and the isolated vertices. A warp a word, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-visited_words(const u32* distances, u64 n, u64 words, const u32* isolated, u32* visited) {
+ENTRY(256) visited_words(const u32* distances, u64 n, u64 words, const u32* isolated, u32* visited) {
     for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
         const u64 v = word * WARP + lane_id();
         const u32 reached = __ballot_sync(FULL_WARP, v < n && distances[v] != UNREACHED);
         if (lane_id() == 0) visited[word] = reached | isolated[word];
-    }
-}
-
-// bitmap: u32[words], zeros before, gets the vertices of the queue, VERTEX[size]. One thread a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-words_of_queue(const VERTEX* queue, u64 size, u32* bitmap) {
-    for (u64 i = first_item(); i < size; i += item_stride()) atomicOr(bitmap + queue[i] / WARP, 1u << (queue[i] % WARP));
-}
-
-// queue: VERTEX[n], gets the vertices of the bitmap, u32[words], in any order; tail: u64[1], zero before, gets
-// their number. One thread a word, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-queue_of_words(const u32* bitmap, u64 words, VERTEX* queue, u64* tail) {
-    __shared__ u64 scratch[33];
-    __shared__ u64 base;
-    for (u64 first = static_cast<u64>(blockIdx.x) * blockDim.x; first < words; first += item_stride()) {
-        const u64 word = first + threadIdx.x;
-        u32 bits = word < words ? bitmap[word] : 0;
-        u64 total;
-        u64 place = block_exclusive_sum(static_cast<u64>(__popc(bits)), scratch, &total);
-        if (threadIdx.x == 0 && total != 0) base = atomicAdd(tail, total);
-        __syncthreads();
-        for (; bits != 0; bits &= bits - 1) {
-            const u32 bit = static_cast<u32>(__ffs(static_cast<i32>(bits)) - 1);
-            queue[base + place++] = static_cast<VERTEX>(word * WARP + bit);
-        }
-        __syncthreads();
     }
 }

@@ -1,11 +1,10 @@
 // Many levels of breadth-first search in one launch, for graphs with many levels and small frontiers.
 //
-// Source: papers/004, section 2.1: queues and the barrier of the grid as in Luo, Wong and Hwu. Here one small
-// block stands on each multiprocessor, since a level costs what the barrier costs; while the frontier is small,
-// block 0 alone goes on, with barriers of the block, and the others wait for it. Every load that does not
-// depend on another is asked for before any is waited for: a level is a chain of latencies, not of bytes.
-// Work: O(n + m).
-#include "claims.cuh"
+// Source: papers/004, section 2.1: queues and the barrier of the grid as in Luo, Wong and Hwu. Here one small block
+// stands on each multiprocessor, since a level costs what the barrier costs; while the frontier is small, block 0 alone
+// goes on, with barriers of the block, and the others wait for it. Every load that does not depend on another is asked
+// for before any is waited for: a level is a chain of latencies, not of bytes. Work: O(n + m).
+#include "simt.cuh"
 
 #define BATCH 4u         // arcs that a lane asks for at once
 #define LANE_ROW 32u     // longer rows are done by the whole warp
@@ -64,10 +63,10 @@ DEVICE void visit_batch(const Level& at, u64 arc, u64 end, u64 step, const Tail&
         if (open[k] && atomicCAS(at.distances + w[k], UNREACHED, at.next) == UNREACHED) won |= 1u << k;
     }
     if (__ballot_sync(FULL_WARP, won != 0) == 0) return;
-    const u32 mine = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(mine);
+    const u32 items = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(items);
     u64 place = 0;
     if (lane_id() == WARP - 1) place = tail.reserve(upto);
-    place = __shfl_sync(FULL_WARP, place, WARP - 1) + (upto - mine);
+    place = __shfl_sync(FULL_WARP, place, WARP - 1) + (upto - items);
 #pragma unroll
     for (u32 k = 0; k < BATCH; ++k) {
         if ((won >> k & 1u) == 0) continue;
@@ -76,11 +75,11 @@ DEVICE void visit_batch(const Level& at, u64 arc, u64 end, u64 step, const Tail&
     }
 }
 
-// The rows of a warp's vertices, one a lane with `mine`; the number of arcs of the lane's row. All 32 lanes must
+// The rows of a warp's vertices, one a lane with `valid`; the number of arcs of the lane's row. All 32 lanes must
 // call it.
-template <typename Tail> DEVICE u64 expand_rows(const Level& at, bool mine, VERTEX v, const Tail& tail) {
+template <typename Tail> DEVICE u64 expand_rows(const Level& at, bool valid, VERTEX v, const Tail& tail) {
     u64 arc = 0, end = 0;
-    if (mine) {
+    if (valid) {
         arc = __ldg(at.offsets + v);
         end = __ldg(at.offsets + v + 1);
     }
@@ -96,10 +95,10 @@ template <typename Tail> DEVICE u64 expand_rows(const Level& at, bool mine, VERT
     return degree;
 }
 
-// Levels of one block until the frontier is empty or larger than `most`, or its distance is `last`. slots:
+// Levels of one block until the frontier is empty or larger than `limit`, or its distance is `last`. slots:
 // 2 * SOLO_SLOTS, fill: 3 items of shared memory. Returns the arcs of this thread's rows; size and level are
 // brought up to date in all its threads, all of which must call it.
-DEVICE u64 solo_levels(Level at, VERTEX* even, VERTEX* odd, u64 most, u64 last, u64* size, u64* level, VERTEX* slots,
+DEVICE u64 solo_levels(Level at, VERTEX* even, VERTEX* odd, u64 limit, u64 last, u64* size, u64* level, VERTEX* slots,
                        u32* fill) {
     u64 arcs = 0;
     const VERTEX* const queue = *level % 2 ? odd : even;
@@ -112,26 +111,25 @@ DEVICE u64 solo_levels(Level at, VERTEX* even, VERTEX* odd, u64 most, u64 last, 
         const SoloTail tail = {fill + *level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
         at.next = static_cast<u32>(*level + 1);
         for (u64 first = warp_id() * WARP; first < *size; first += blockDim.x) {
-            const bool mine = first + lane_id() < *size;
-            arcs += expand_rows(at, mine, mine ? here[first + lane_id()] : VERTEX(0), tail);
+            const bool valid = first + lane_id() < *size;
+            arcs += expand_rows(at, valid, valid ? here[first + lane_id()] : VERTEX(0), tail);
         }
         // The place of the next level: it was last read before the last barrier.
         if (threadIdx.x == 0) fill[(*level + 1) % 3] = 0;
         __syncthreads();
         *size = fill[*level % 3];
         ++*level;
-    } while (*size != 0 && *size <= most && *level < last);
+    } while (*size != 0 && *size <= limit && *level < last);
     return arcs;
 }
 
-// Levels until the frontier is empty or larger than `most`, or its distance is `last`. offsets: u64[n + 1],
+// Levels until the frontier is empty or larger than `limit`, or its distance is `last`. offsets: u64[n + 1],
 // neighbours: VERTEX[m]. even, odd: VERTEX[n], the frontiers of levels of even and odd distance. distances:
 // u32[n] with all bits set where unreached. solo: largest frontier of block 0 alone. state: u64[3], size of the
 // frontier and its distance, read and written; third, 0 before, gets the arcs of all rows that were visited.
 // tails: u64[3], zeros before. barrier: u32[1], zero before its first use. Any cooperative grid.
-extern "C" __global__ void __launch_bounds__(512, 1)
-persistent_levels(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances, u64 solo,
-                  u64 most, u64 last, u64* state, u64* tails, u32* barrier) {
+ENTRY(512, 1) persistent_levels(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+                                u64 solo, u64 limit, u64 last, u64* state, u64* tails, u32* barrier) {
     __shared__ VERTEX slots[2 * SOLO_SLOTS];
     __shared__ u32 fill[3];
     Level at = {offsets, neighbours, distances, 0};
@@ -139,10 +137,10 @@ persistent_levels(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VE
     const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS));
     grid_barrier(barrier);
     // Levels of the whole grid, which take the tails in turn.
-    for (u32 turn = 0; size != 0 && size <= most && level < last;) {
+    for (u32 turn = 0; size != 0 && size <= limit && level < last;) {
         const bool together = size > alone;
         if (!together && blockIdx.x == 0) {
-            arcs += solo_levels(at, even, odd, min(alone, most), last, &size, &level, slots, fill);
+            arcs += solo_levels(at, even, odd, min(alone, limit), last, &size, &level, slots, fill);
             if (threadIdx.x == 0) {
                 store_fresh(state, size);
                 store_fresh(state + 1, level);
@@ -156,9 +154,9 @@ persistent_levels(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VE
             const u64 warps = static_cast<u64>(gridDim.x) * warps_in_block();
             for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size;
                  first += warps * WARP) {
-                const bool mine = first + lane_id() < size;
-                const VERTEX v = mine ? load_fresh(here + first + lane_id()) : VERTEX(0);
-                arcs += expand_rows(at, mine, v, tail);
+                const bool valid = first + lane_id() < size;
+                const VERTEX v = valid ? load_fresh(here + first + lane_id()) : VERTEX(0);
+                arcs += expand_rows(at, valid, v, tail);
             }
             // The place of the next turn: it was last read before the last barrier.
             if (first_item() == 0) store_fresh(tails + (turn + 1) % 3, u64(0));
@@ -168,8 +166,7 @@ persistent_levels(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VE
         level = together ? level + 1 : load_fresh(state + 1);
         if (together) turn = (turn + 1) % 3;
     }
-    arcs = warp_sum(arcs);
-    if (lane_id() == 0 && arcs != 0) atomicAdd(state + 2, arcs);
+    warp_add(arcs, state + 2);
     if (first_item() == 0) {
         state[0] = size;
         state[1] = level;

@@ -2,20 +2,17 @@
 //
 // A vertex is open in a column if its entry has not all bits set. All entries are u32. One thread a vertex, any
 // grid. Source: papers/001, Algorithm 2 (update of bounds and candidates). Work: O(n) each.
-#include "claims.cuh"
+#include "simt.cuh"
 
 // values[v] = value wherever `reached` is open.
-extern "C" __global__ void __launch_bounds__(256)
-open_where(u32* values, const u32* reached, u64 n, u32 value) {
+ENTRY(256) open_where(u32* values, const u32* reached, u64 n, u32 value) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (reached[v] != UNREACHED) values[v] = value;
     }
 }
 
-// upper[v] = min(upper[v], distances[v] + eccentricity) wherever both are open; a sum that does not fit lowers
-// nothing.
-extern "C" __global__ void __launch_bounds__(256)
-tighten_upper(u32* upper, const u32* distances, u64 n, u32 eccentricity) {
+// upper[v] = min(upper[v], distances[v] + eccentricity) wherever both are open; a sum that does not fit lowers nothing.
+ENTRY(256) tighten_upper(u32* upper, const u32* distances, u64 n, u32 eccentricity) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (upper[v] == UNREACHED || distances[v] == UNREACHED) continue;
         const u64 sum = static_cast<u64>(distances[v]) + eccentricity;
@@ -24,8 +21,7 @@ tighten_upper(u32* upper, const u32* distances, u64 n, u32 eccentricity) {
 }
 
 // lower[v] = max(lower[v], distances[v], eccentricity - distances[v]) wherever `distances` is open.
-extern "C" __global__ void __launch_bounds__(256)
-tighten_lower(u32* lower, const u32* distances, u64 n, u32 eccentricity) {
+ENTRY(256) tighten_lower(u32* lower, const u32* distances, u64 n, u32 eccentricity) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         const u32 d = distances[v];
         if (d != UNREACHED) lower[v] = max(lower[v], max(d, eccentricity - min(d, eccentricity)));
@@ -33,8 +29,7 @@ tighten_lower(u32* lower, const u32* distances, u64 n, u32 eccentricity) {
 }
 
 // Closes in `values` what is not open in `among`.
-extern "C" __global__ void __launch_bounds__(256)
-close_where(u32* values, const u32* among, u64 n) {
+ENTRY(256) close_where(u32* values, const u32* among, u64 n) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (among[v] == UNREACHED) values[v] = UNREACHED;
     }
@@ -42,8 +37,7 @@ close_where(u32* values, const u32* among, u64 n) {
 
 // Closes in `upper` where the bounds meet, and where upper <= bound and 2 lower >= widest. open: u64[1], 0
 // before: how many stay open.
-extern "C" __global__ void __launch_bounds__(256)
-close_known(const u32* lower, u32* upper, u64 n, u32 bound, u32 widest, u64* open) {
+ENTRY(256) close_known(u32* upper, const u32* lower, u64 n, u32 bound, u32 widest, u64* open) {
     u64 left = 0;
     for (u64 v = first_item(); v < n; v += item_stride()) {
         const u32 low = lower[v], high = upper[v];
@@ -51,37 +45,34 @@ close_known(const u32* lower, u32* upper, u64 n, u32 bound, u32 widest, u64* ope
         if (known) upper[v] = UNREACHED;
         else left += high != UNREACHED;
     }
-    left = warp_sum(left);
-    if (lane_id() == 0 && left != 0) atomicAdd(open, left);
+    warp_add(left, open);
 }
 
 // -- Pivots --
 // Bounds on eccentricities from one more traversal, and who is to be traversed next.
 //
 // After a BFS from p: max(d, ecc(p) - d) <= ecc(v) <= d + ecc(p), d = d(p, v). Two passes: the first folds the
-// distances in and finds the best keys, the second the vertices that have them. Ties as on the CPU: the centre
-// is the smallest (lower, far), then the highest degree, then the smallest vertex; the periphery the largest
-// (upper, far), then the smallest vertex. Sources: Takes and Kosters 2011; papers/001, Algorithm 2.
-// Work: O(n).
+// distances in and finds the best keys, the second the vertices that have them. Ties as on the CPU: the centre is the
+// smallest (lower, far), then the highest degree, then the smallest vertex; the periphery the largest (upper, far),
+// then the smallest vertex. Sources: Takes and Kosters 2011; papers/001, Algorithm 2. Work: O(n).
 
 #define NO_KEY 0xffffffffffffffffull
 
 DEVICE u64 pair_key(u32 high, u32 low) { return (static_cast<u64>(high) << 32) | low; }
 
 // distances: u32[n] from `source`, of that eccentricity, all bits set where unreached. lower, upper, far: u32[n],
-// all bits set where no source has reached; far: largest distance to a source, all bits set at sources. most: no
-// upper bound is larger. out: u64[4], the vertices reached here with upper > limit (0 before), largest upper (0
+// all bits set where no source has reached; far: largest distance to a source, all bits set at sources. largest: no
+// upper bound is above it. out: u64[4], the vertices reached here with upper > limit (0 before), largest upper (0
 // before), key of the centre (all bits set before), key of the periphery + 1 (0 before). One thread a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity, u32 limit, u32 most, u32* lower, u32* upper,
-           u32* far, u64* out) {
+ENTRY(256) fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity, u32 limit, u32 largest, u32* lower,
+                      u32* upper, u32* far, u64* out) {
     u64 unsettled = 0, highest = 0, centre = NO_KEY, periphery = 0;
     for (u64 v = first_item(); v < n; v += item_stride()) {
         const u32 d = distances[v];
         if (d == UNREACHED) continue;
         u32 low = max(d, eccentricity - min(d, eccentricity)), away = d;
         const u64 sum = static_cast<u64>(d) + eccentricity;
-        u32 high = sum < most ? static_cast<u32>(sum) : most;
+        u32 high = sum < largest ? static_cast<u32>(sum) : largest;
         if (upper[v] != UNREACHED) {
             low = max(lower[v], low);
             high = min(upper[v], high);
@@ -97,12 +88,11 @@ fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity, u32 limit,
         centre = min(centre, pair_key(low, away));
         periphery = max(periphery, pair_key(high, away) + 1);
     }
-    unsettled = warp_sum(unsettled);
+    warp_add(unsettled, out);
     highest = warp_max(highest);
     centre = warp_min(centre);
     periphery = warp_max(periphery);
     if (lane_id() != 0) return;
-    if (unsettled != 0) atomicAdd(out, unsettled);
     atomicMax(out + 1, highest);
     atomicMin(out + 2, centre);
     atomicMax(out + 3, periphery);
@@ -110,9 +100,8 @@ fold_pivot(const u32* distances, u64 n, u64 source, u32 eccentricity, u32 limit,
 
 // The same columns, and out as fold_pivot left it. chosen: u64[2], all bits set before: the centre below its
 // degree turned round, and the periphery; vertices are below 2^32. One thread a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-choose_pivots(const u64* offsets, const u32* distances, u64 n, const u32* lower, const u32* upper, const u32* far,
-              const u64* out, u64* chosen) {
+ENTRY(256) choose_pivots(const u64* offsets, const u32* distances, u64 n, const u32* lower, const u32* upper,
+                         const u32* far, const u64* out, u64* chosen) {
     u64 centre = NO_KEY, periphery = NO_KEY;
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (distances[v] == UNREACHED || far[v] == UNREACHED) continue;

@@ -5,7 +5,6 @@
 // also traverse/labels.py, the same on the CPU.
 // Work: O(n + m) in all levels together, since a vertex is queued once.
 #include "mapping.cuh"
-#include "claims.cuh"
 
 #define OWNER_BITS 32u
 
@@ -31,10 +30,7 @@ struct OfferLabel {
 // The first parameters: see Frontier; the queue has the vertices of one distance, each once. neighbours: VERTEX[m].
 // labels: u64[n]. following: VERTEX[n], gets every vertex that comes to the next distance, once, in any order.
 // n_following: u64[1], from where it is on. The labels do not depend on the order of threads.
-extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
-grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* n_following) {
-    __shared__ u64 scratch[MAPPING_WORDS];
-    const Frontier frontier = FRONTIER;
+ENTRY(256, MAPPING_RESIDENT) grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* n_following) {
     const OfferLabel offer = {queue, neighbours, labels, following, n_following};
-    for_each_arc(frontier, scratch, offer);
+    VISIT_ARCS(offer);
 }

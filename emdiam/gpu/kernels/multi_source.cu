@@ -1,9 +1,7 @@
-// One level of BFS from many sources at once, pushed: the bits of a frontier go along its arcs, by the mapping
-// that -DMAPPING chooses. Each vertex has WORDS words of 64 bits, one bit a source, side by side.
-// Source: Then et al., PVLDB 2014 (MS-BFS), section 3; the queue as in Merrill, Garland and Grimshaw.
-// Work: O(WORDS) for each arc of the frontier.
+// One level of BFS from many sources at once, pushed: the bits of a frontier go along its arcs, by the mapping that
+// -DMAPPING chooses. Each vertex has WORDS words of 64 bits, one bit a source, side by side. Source: Then et al., PVLDB
+// 2014 (MS-BFS), section 3; the queue as in Merrill, Garland and Grimshaw. Work: O(WORDS) for each arc of the frontier.
 #include "mapping.cuh"
-#include "claims.cuh"
 
 #ifndef WORDS
 #define WORDS 1
@@ -40,26 +38,11 @@ struct PushBits {
     }
 };
 
-// The first parameters: see Frontier. neighbours: VERTEX[m]. front, seen, next: u64[n * WORDS], the bits
-// that reached a vertex in the last level, ever, and in this one; next is 0 at first. marks: u32[n], none of
-// which is `epoch` at first. following: VERTEX[n], gets every vertex that got a bit, once, in any order;
-// n_following: u64[1], 0 at first.
-extern "C" __global__ void __launch_bounds__(256, PUSH_RESIDENT)
-push_bits(FRONTIER_PARAMETERS, const u64* front, const u64* seen, u64* next, u32* marks, u32 epoch,
-          VERTEX* following, u64* n_following) {
-    __shared__ u64 scratch[MAPPING_WORDS];
-    const Frontier frontier = FRONTIER;
+// The first parameters: see Frontier. neighbours: VERTEX[m]. front, seen, next: u64[n * WORDS], the bits that reached a
+// vertex in the last level, ever, and in this one; next is 0 at first. marks: u32[n], none of which is `epoch` at
+// first. following: VERTEX[n], gets every vertex that got a bit, once, in any order; n_following: u64[1], 0 at first.
+ENTRY(256, PUSH_RESIDENT) push_bits(FRONTIER_PARAMETERS, const u64* front, const u64* seen, u64* next, u32* marks,
+                                    u32 epoch, VERTEX* following, u64* n_following) {
     const PushBits push = {queue, neighbours, front, seen, next, marks, epoch, following, n_following};
-    for_each_arc(frontier, scratch, push);
+    VISIT_ARCS(push);
 }
-
-#if MAPPING == MAPPING_DYNAMIC_WARPS
-// The rows that push_bits has deferred, with the same arguments.
-extern "C" __global__ void __launch_bounds__(256)
-push_deferred_bits(FRONTIER_PARAMETERS, const u64* front, const u64* seen, u64* next,
-                   u32* marks, u32 epoch, VERTEX* following, u64* n_following) {
-    const Frontier frontier = FRONTIER;
-    const PushBits push = {queue, neighbours, front, seen, next, marks, epoch, following, n_following};
-    for_each_deferred_arc(frontier, push);
-}
-#endif

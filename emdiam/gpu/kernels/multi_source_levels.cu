@@ -4,7 +4,7 @@
 // Each vertex has WORDS words of 64 bits, one bit a source, side by side. So a vertex is worked on by WORDS
 // neighbouring lanes, one word each, and what they read of a neighbour is one piece of memory.
 // Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; pulling needs an undirected graph.
-#include "claims.cuh"
+#include "simt.cuh"
 
 #ifndef WORDS
 #define WORDS 1
@@ -24,8 +24,8 @@
 #define BITS 4
 
 // The word of this lane, and the first lane of its vertex.
-DEVICE u32 my_word() { return lane_id() % WORDS; }
-DEVICE u32 my_group() { return lane_id() - my_word(); }
+DEVICE u32 word_of_lane() { return lane_id() % WORDS; }
+DEVICE u32 group_of_lane() { return lane_id() - word_of_lane(); }
 // The lanes of the vertex whose first lane this is.
 DEVICE u32 group_mask(u32 group) { return ((1u << WORDS) - 1u) << group; }
 
@@ -37,8 +37,7 @@ DEVICE u64 or_over_vertices(u64 bits) {
 }
 
 // sources: VERTEX[k], repeats allowed. next: u64[n * WORDS], gets bit i of sources[i].
-extern "C" __global__ void __launch_bounds__(256)
-seed_bits(const VERTEX* sources, u64 k, u64* next) {
+ENTRY(256) seed_bits(const VERTEX* sources, u64 k, u64* next) {
     for (u64 i = first_item(); i < k; i += item_stride()) {
         atomicOr(next + static_cast<u64>(sources[i]) * WORDS + i / 64, 1ull << (i % 64));
     }
@@ -46,60 +45,59 @@ seed_bits(const VERTEX* sources, u64 k, u64* next) {
 
 // A row by one lane, for one word: stops when nothing of `open` is missing.
 DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, u64 begin, u64 end, u64 open) {
-    u64 found = 0;
-    for (u64 arc = begin; arc < end && (open & ~found) != 0; ++arc) {
-        found |= __ldg(front + static_cast<u64>(__ldg(neighbours + arc)) * WORDS + my_word());
+    u64 bits = 0;
+    for (u64 arc = begin; arc < end && (open & ~bits) != 0; ++arc) {
+        bits |= __ldg(front + static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane());
     }
-    return found;
+    return bits;
 }
 
 // A row by all lanes, VERTICES_OF_WARP arcs at a time. begin, end: the same for all lanes; open: of the word of
 // the lane. The result is that of the word of the lane, in each of them.
 DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, u64 begin, u64 end, u64 open) {
-    u64 found = 0;
+    u64 bits = 0;
     for (u64 base = begin; base < end; base += ROUNDS * VERTICES_OF_WARP) {
         for (u32 round = 0; round < ROUNDS; ++round) {
             const u64 arc = base + round * VERTICES_OF_WARP + lane_id() / WORDS;
             if (arc >= end) break;
-            found |= __ldg(front + static_cast<u64>(__ldg(neighbours + arc)) * WORDS + my_word());
+            bits |= __ldg(front + static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane());
         }
-        found = or_over_vertices(found);
-        if (__all_sync(FULL_WARP, (open & ~found) == 0)) break;
+        bits = or_over_vertices(bits);
+        if (__all_sync(FULL_WARP, (open & ~bits) == 0)) break;
     }
-    return found;
+    return bits;
 }
 
 // offsets: u64[n + 1], neighbours: VERTEX[m]. front, seen: u64[n * WORDS]; next: the same, 0 at first. bits:
 // u64[WORDS], those of all sources. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
 // counts: N_FOLLOWING is raised by their number. WORDS threads a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256, 5)
-pull_bits(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front, const u64* seen,
-          u64* next, VERTEX* following, u64* counts) {
+ENTRY(256, 5) pull_bits(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
+                        const u64* seen, u64* next, VERTEX* following, u64* counts) {
     for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
         const u64 item = base + lane_id(), v = item / WORDS;
         u64 open = 0, begin = 0, end = 0;
         if (v < n) {
-            open = bits[my_word()] & ~seen[item];
+            open = bits[word_of_lane()] & ~seen[item];
             begin = __ldg(offsets + v);
             end = __ldg(offsets + v + 1);
         }
         const bool big = end - begin >= BIG_ROW;
-        u64 found = big ? 0 : pull_by_lane(neighbours, front, begin, end, open);
+        u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open);
         u32 waiting = __ballot_sync(FULL_WARP, big && open != 0);
         while (waiting != 0) {
             const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
             waiting &= ~group_mask(group);
             const u64 first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
-            const u64 wanted = __shfl_sync(FULL_WARP, open, group + my_word());
+            const u64 wanted = __shfl_sync(FULL_WARP, open, group + word_of_lane());
             const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted);
-            if (group == my_group()) found = pulled;
+            if (group == group_of_lane()) gained = pulled;
         }
-        found &= open;
-        if (found != 0) next[item] = found;
-        const u32 hits = __ballot_sync(FULL_WARP, found != 0);
-        const bool mine = my_word() == 0 && (hits & group_mask(my_group())) != 0;
-        const u64 place = warp_reserve(mine, counts + N_FOLLOWING);
-        if (mine) following[place] = static_cast<VERTEX>(v);
+        gained &= open;
+        if (gained != 0) next[item] = gained;
+        const u32 hits = __ballot_sync(FULL_WARP, gained != 0);
+        const bool first_lane = word_of_lane() == 0 && (hits & group_mask(group_of_lane())) != 0;
+        const u64 place = warp_reserve(first_lane, counts + N_FOLLOWING);
+        if (first_lane) following[place] = static_cast<VERTEX>(v);
     }
 }
 
@@ -108,61 +106,55 @@ pull_bits(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* bits, 
 // those of all sources. targets: bitmap u64[ceil(n / 64)] if has_targets. counts: ARCS is raised by the arcs of
 // `following`, CLOSED_ARCS by those of vertices that have all bits now, MET by the bits that came to targets;
 // BITS and after it gain the bits that came anywhere. WORDS threads a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256, 6)
-settle_bits(const VERTEX* queue, u64 n_rows, u64* front, const VERTEX* following, const u64* next, u64* seen,
-            const u64* offsets, const u64* bits, const u64* targets, u32 has_targets, u64* counts) {
+ENTRY(256, 6) settle_bits(const VERTEX* queue, u64 n_rows, u64* front, const VERTEX* following, const u64* next,
+                          u64* seen, const u64* offsets, const u64* bits, const u64* targets, u32 has_targets,
+                          u64* counts) {
     for (u64 item = first_item(); item < n_rows * WORDS; item += item_stride()) {
         front[static_cast<u64>(queue[item / WORDS]) * WORDS + item % WORDS] = 0;
     }
-    const u64 items = load_fresh(counts + N_FOLLOWING) * WORDS, every = bits[my_word()];
+    const u64 items = load_fresh(counts + N_FOLLOWING) * WORDS, every = bits[word_of_lane()];
     u64 arcs = 0, closed = 0, met = 0, came = 0;
     for (u64 base = first_item() - lane_id(); base < items; base += item_stride()) {
-        const bool mine = base + lane_id() < items;
+        const bool valid = base + lane_id() < items;
         u64 v = 0, after = every;
-        if (mine) {
+        if (valid) {
             v = following[(base + lane_id()) / WORDS];
-            const u64 gained = next[v * WORDS + my_word()];
-            after = seen[v * WORDS + my_word()] | gained;
-            seen[v * WORDS + my_word()] = after;
+            const u64 gained = next[v * WORDS + word_of_lane()];
+            after = seen[v * WORDS + word_of_lane()] | gained;
+            seen[v * WORDS + word_of_lane()] = after;
             came |= gained;
             const bool counts_here = has_targets != 0 && ((targets[v / 64] >> (v % 64)) & 1ull) != 0;
             if (counts_here) met += static_cast<u64>(__popcll(gained));
         }
         const u32 lacking = __ballot_sync(FULL_WARP, (every & ~after) != 0);
-        if (!mine || my_word() != 0) continue;
+        if (!valid || word_of_lane() != 0) continue;
         const u64 degree = offsets[v + 1] - offsets[v];
         arcs += degree;
         // A vertex of the queue gained a bit, so it lacked one before.
-        if ((lacking & group_mask(my_group())) == 0) closed += degree;
+        if ((lacking & group_mask(group_of_lane())) == 0) closed += degree;
     }
-    arcs = warp_sum(arcs);
-    closed = warp_sum(closed);
-    met = warp_sum(met);
+    warp_add(arcs, counts + ARCS);
+    warp_add(closed, counts + CLOSED_ARCS);
+    warp_add(met, counts + MET);
     came = or_over_vertices(came);
     if (lane_id() < WORDS && (came & ~load_fresh(counts + BITS + lane_id())) != 0) {
         atomicOr(counts + BITS + lane_id(), came);
     }
-    if (lane_id() != 0) return;
-    if (arcs != 0) atomicAdd(counts + ARCS, arcs);
-    if (closed != 0) atomicAdd(counts + CLOSED_ARCS, closed);
-    if (met != 0) atomicAdd(counts + MET, met);
 }
 
 // addresses: u64[k], where in memory the columns begin, which lie behind each other: u32[k * n].
-extern "C" __global__ void __launch_bounds__(256)
-column_addresses(u32* columns, u64 n, u64 k, u64* addresses) {
+ENTRY(256) column_addresses(u32* columns, u64 n, u64 k, u64* addresses) {
     for (u64 i = first_item(); i < k; i += item_stride()) addresses[i] = reinterpret_cast<u64>(columns + i * n);
 }
 
 // Writes the distance `level` to column i of every vertex that gained bit i. queue: VERTEX[n_rows], next:
 // u64[n * WORDS]. A thread a vertex, any grid; lanes write to one column at a time.
-extern "C" __global__ void __launch_bounds__(256)
-write_levels(const VERTEX* queue, u64 n_rows, const u64* next, const u64* addresses, u32 level) {
+ENTRY(256) write_levels(const VERTEX* queue, u64 n_rows, const u64* next, const u64* addresses, u32 level) {
     for (u64 base = first_item() - lane_id(); base < n_rows; base += item_stride()) {
-        const bool mine = base + lane_id() < n_rows;
-        const u64 v = mine ? queue[base + lane_id()] : 0;
+        const bool valid = base + lane_id() < n_rows;
+        const u64 v = valid ? queue[base + lane_id()] : 0;
         for (u32 j = 0; j < WORDS; ++j) {
-            const u64 gained = mine ? next[v * WORDS + j] : 0;
+            const u64 gained = valid ? next[v * WORDS + j] : 0;
             u64 any = gained;
             for (u32 step = 1; step < WARP; step *= 2) any |= __shfl_xor_sync(FULL_WARP, any, step);
             for (; any != 0; any &= any - 1) {

@@ -4,7 +4,7 @@
 // bitmap here, words of 32 bits, so that vertices come in order: a warp has 32 neighbouring ones, whose arcs
 // mostly lie in one block.
 // Source: Subway, EMOGI and HyTGraph, as told of in docs/gpu.md. Work: O(n / 32 + rows and blocks that they touch).
-#include "claims.cuh"
+#include "simt.cuh"
 
 // Bytes that the bus brings at once, when a kernel reads memory of the host.
 #define SECTOR 32ull
@@ -45,26 +45,25 @@ struct Asked {
 
 // words: u32[(n + 31) / 32], the frontier. offsets: u64[n + 1]. arcs_of_block: u64[blocks], rows_of_page,
 // sectors_of_page: u64[pages], all 0 before. One warp a word, any grid of whole warps.
-extern "C" __global__ void __launch_bounds__(256)
-page_activity(const u32* words, u64 n, const u64* offsets, u32 block_shift, u32 page_shift, u64* arcs_of_block,
-              u64* rows_of_page, u64* sectors_of_page) {
+ENTRY(256) page_activity(const u32* words, u64 n, const u64* offsets, u32 block_shift, u32 page_shift,
+                         u64* arcs_of_block, u64* rows_of_page, u64* sectors_of_page) {
     const Asked asked = {arcs_of_block, rows_of_page, sectors_of_page, block_shift, page_shift};
     for (u64 first = first_item() - lane_id(); first < n; first += item_stride()) {
         const u32 bits = words[first / WARP];
         if (bits == 0) continue;
         const u64 v = first + lane_id();
-        const bool mine = v < n && (bits >> lane_id() & 1u) != 0;
-        const u64 begin = mine ? offsets[v] : 0, end = mine ? offsets[v + 1] : 0;
-        const u32 active = __ballot_sync(FULL_WARP, begin < end);
-        if (active == 0) continue;
-        const int leader = __ffs(static_cast<int>(active)) - 1;
+        const bool active = v < n && (bits >> lane_id() & 1u) != 0;
+        const u64 begin = active ? offsets[v] : 0, end = active ? offsets[v + 1] : 0;
+        const u32 rows = __ballot_sync(FULL_WARP, begin < end);
+        if (rows == 0) continue;
+        const int leader = __ffs(static_cast<int>(rows)) - 1;
         const u64 block = begin < end ? begin >> block_shift : 0;
         const u64 common = __shfl_sync(FULL_WARP, block, leader);
         const bool within = begin >= end || (block == common && (end - 1) >> block_shift == common);
         if (__all_sync(FULL_WARP, within)) {
             const u64 arcs = warp_sum(end - begin);
             const u64 touched = warp_sum(begin < end ? Asked::sectors(begin, end) : u64(0));
-            if (lane_id() == 0) asked.rows(common, static_cast<u64>(__popc(active)), arcs, touched);
+            if (lane_id() == 0) asked.rows(common, static_cast<u64>(__popc(rows)), arcs, touched);
         } else if (begin < end) {
             asked.row(begin, end);
         }
@@ -73,35 +72,27 @@ page_activity(const u32* words, u64 n, const u64* offsets, u32 block_shift, u32 
 
 // The vertices first..last of the frontier with an arc in [begin, end): queue: VERTEX[*], tail: u64[1], 0
 // before. In any order. One warp a word, any grid of whole warps.
-extern "C" __global__ void __launch_bounds__(256)
-rows_of_range(const u32* words, const u64* offsets, u64 first, u64 last, u64 begin, u64 end, VERTEX* queue, u64* tail) {
+ENTRY(256) rows_of_range(const u32* words, const u64* offsets, u64 first, u64 last, u64 begin, u64 end, VERTEX* queue,
+                         u64* tail) {
     const u64 base = first / WARP * WARP;
     for (u64 at = base + first_item() - lane_id(); at <= last; at += item_stride()) {
         const u32 bits = words[at / WARP];
         const u64 v = at + lane_id();
-        bool mine = v >= first && v <= last && (bits >> lane_id() & 1u) != 0;
-        if (mine) {
+        bool active = v >= first && v <= last && (bits >> lane_id() & 1u) != 0;
+        if (active) {
             const u64 from = offsets[v], to = offsets[v + 1];
-            mine = max(from, begin) < min(to, end);
+            active = max(from, begin) < min(to, end);
         }
-        const u64 place = warp_reserve(mine, tail);
-        if (mine) queue[place] = static_cast<VERTEX>(v);
-    }
-}
-
-// The bits of the vertices of a queue: queue: VERTEX[n_rows], words: 0 before. One thread a row, any grid.
-extern "C" __global__ void __launch_bounds__(256) frontier_words(const VERTEX* queue, u64 n_rows, u32* words) {
-    for (u64 row = first_item(); row < n_rows; row += item_stride()) {
-        atomicOr(words + queue[row] / WARP, 1u << (queue[row] % WARP));
+        const u64 place = warp_reserve(active, tail);
+        if (active) queue[place] = static_cast<VERTEX>(v);
     }
 }
 
 // Reads one id of each of the first n sectors of `ids`, neighbouring lanes from sectors `stride` apart, and each
 // sector once if n and stride have no common factor: what reading short rows in place costs. sum: u64[1], gets the
 // sum of those ids, 0 before. One thread a sector, any grid of whole warps.
-extern "C" __global__ void __launch_bounds__(256) read_sectors(const VERTEX* ids, u64 n, u64 stride, u64* sum) {
+ENTRY(256) read_sectors(const VERTEX* ids, u64 n, u64 stride, u64* sum) {
     u64 seen = 0;
     for (u64 i = first_item(); i < n; i += item_stride()) seen += ids[i * stride % n * (SECTOR / sizeof(VERTEX))];
-    seen = warp_sum(seen);
-    if (lane_id() == 0) atomicAdd(sum, seen);
+    warp_add(seen, sum);
 }

@@ -1,5 +1,5 @@
-// What every kernel stands on: names of types, shared memory sized at launch, reductions and sums over
-// warps and blocks, and the barrier of a whole grid.
+// What every kernel stands on: names of types, shared memory sized at launch, reductions and sums over warps and
+// blocks, claims of vertices and places in queues, and the barrier of a whole grid.
 //
 // Under nvcc and nvrtc this file needs no header. The tests define EMDIAM_SHIM and bring their own
 // meaning of the words of CUDA C++ (tests/simt/shim.hpp), so that the same kernels run on a CPU.
@@ -27,10 +27,14 @@ typedef unsigned long long u64;
 
 #define WARP 32u
 #define FULL_WARP 0xffffffffu
+// The distance of a vertex that has none.
+#define UNREACHED 0xffffffffu
 
 // Every free device function. It is static, because a shared array inside an inline function of
 // external linkage would be one array for several modules under the shim.
 #define DEVICE static __device__ __forceinline__
+// Before the name of every entry: most threads of a block, and least blocks that a multiprocessor should hold.
+#define ENTRY(...) extern "C" __global__ void __launch_bounds__(__VA_ARGS__)
 
 // DYNAMIC_SHARED(type, name): `name` points to the shared memory whose bytes the launch states. It is
 // aligned to 16 bytes. Once in a kernel; parts of it are handed on as pointers.
@@ -92,8 +96,7 @@ template <typename T> DEVICE T block_exclusive_sum(T value, T* scratch, T* total
     if (lane_id() == WARP - 1) scratch[warp_id()] = inclusive;
     __syncthreads();
     if (warp_id() == 0) {
-        const bool mine = lane_id() < warps_in_block();
-        const T sum = mine ? scratch[lane_id()] : T(0);
+        const T sum = lane_id() < warps_in_block() ? scratch[lane_id()] : T(0);
         const T upto = warp_inclusive_sum(sum);
         scratch[lane_id()] = upto - sum;
         if (lane_id() == WARP - 1) scratch[WARP] = upto;
@@ -103,6 +106,60 @@ template <typename T> DEVICE T block_exclusive_sum(T value, T* scratch, T* total
     *total = scratch[WARP];
     __syncthreads();
     return before + inclusive - value;
+}
+
+// Adds the values of a warp, or of a block, to *total at once. All of its threads must call it. scratch: 33 items of
+// shared memory.
+template <typename T> DEVICE void warp_add(T value, T* total) {
+    value = warp_sum(value);
+    if (lane_id() == 0 && value != 0) atomicAdd(total, value);
+}
+template <typename T> DEVICE void block_add(T value, T* scratch, T* total) {
+    T sum;
+    block_exclusive_sum(value, scratch, &sum);
+    if (threadIdx.x == 0 && sum != 0) atomicAdd(total, sum);
+}
+
+// -- Who of many threads reaches a vertex, and where a warp, or what of it comes together, may append to a queue --
+
+// Sets the distance of a vertex that has none; true for one of all threads that try. The test before spares
+// atomic operations on vertices that have been reached.
+template <typename V> DEVICE bool claim(u32* distances, V v, u32 distance) {
+    if (load_fresh(distances + v) != UNREACHED) return false;
+    return atomicCAS(distances + v, UNREACHED, distance) == UNREACHED;
+}
+
+// The same without an atomic operation, for a level of which all threads write one distance: several may be told
+// that they reached the vertex. Any type of distances, all bits set where there is none.
+template <typename D, typename V> DEVICE bool reach(D* distances, V v, D distance) {
+    if (distances[v] != static_cast<D>(~static_cast<D>(0))) return false;
+    distances[v] = distance;
+    return true;
+}
+
+// Reserves room for the lanes that want it, by one atomic operation of the warp: a place of *tail for each
+// lane with `wants`, in the order of lanes. All 32 lanes must call it. tail: global or shared memory.
+template <typename T> DEVICE T warp_reserve(bool wants, T* tail) {
+    const u32 wanting = __ballot_sync(FULL_WARP, wants);
+    T base = 0;
+    if (lane_id() == 0 && wanting != 0) base = atomicAdd(tail, static_cast<T>(__popc(wanting)));
+    base = __shfl_sync(FULL_WARP, base, 0);
+    return base + static_cast<T>(__popc(wanting & lanes_below()));
+}
+
+// Reserves a place of *tail for every lane that comes here, by one atomic operation for those that come together; where
+// lanes come apart, there are more operations, and the places are the same. tail: global memory; also: a second count,
+// raised by as many, or null. As "warp-aggregated atomics", here without a mask that the caller would have to know.
+DEVICE u64 reserve_active(u64* tail, u64* also = nullptr) {
+    const u32 lanes = __activemask();
+    const i32 leader = __ffs(static_cast<i32>(lanes)) - 1;
+    u64 base = 0;
+    if (static_cast<i32>(lane_id()) == leader) {
+        base = atomicAdd(tail, static_cast<u64>(__popc(lanes)));
+        if (also != nullptr) atomicAdd(also, static_cast<u64>(__popc(lanes)));
+    }
+    base = __shfl_sync(lanes, base, leader);
+    return base + static_cast<u64>(__popc(lanes & lanes_below()));
 }
 
 // Waits for all threads of all blocks; what they wrote before it is seen after it. Only in cooperative

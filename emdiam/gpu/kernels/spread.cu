@@ -3,7 +3,6 @@
 // Source: F-Diam, Algorithm 5, section 4.5 (Eliminate), for many seeds at once.
 // Work: O(n + m) in all levels together, since a vertex is lowered once.
 #include "mapping.cuh"
-#include "claims.cuh"
 
 // Places in the counts of a level.
 #define N_FOLLOWING 0
@@ -26,21 +25,7 @@ struct Lower {
 // The first parameters: see Frontier; the bounds of the queue are value - 1. neighbours: VERTEX[m].
 // bounds: u32[n]. following: VERTEX[n], gets every vertex that is lowered to `value`, in any order. counts:
 // N_FOLLOWING, from where it is on, and LOWERED are raised by their number.
-extern "C" __global__ void __launch_bounds__(256, MAPPING_RESIDENT)
-spread_level(FRONTIER_PARAMETERS, u32* bounds, u32 value, VERTEX* following, u64* counts) {
-    __shared__ u64 scratch[MAPPING_WORDS];
-    const Frontier frontier = FRONTIER;
+ENTRY(256, MAPPING_RESIDENT) spread_level(FRONTIER_PARAMETERS, u32* bounds, u32 value, VERTEX* following, u64* counts) {
     const Lower lower = {neighbours, bounds, value, following, counts};
-    for_each_arc(frontier, scratch, lower);
+    VISIT_ARCS(lower);
 }
-
-#if MAPPING == MAPPING_DYNAMIC_WARPS
-// The rows that spread_level has deferred, with the same arguments.
-extern "C" __global__ void __launch_bounds__(256)
-spread_deferred(FRONTIER_PARAMETERS, u32* bounds, u32 value, VERTEX* following,
-                u64* counts) {
-    const Frontier frontier = FRONTIER;
-    const Lower lower = {neighbours, bounds, value, following, counts};
-    for_each_deferred_arc(frontier, lower);
-}
-#endif

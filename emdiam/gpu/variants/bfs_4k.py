@@ -6,12 +6,14 @@ Source: papers/004, section 2.2. Distances are uint32[n] on the device, all bits
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph
-from ..kernel_file import KernelFile, start_distances
+from ..kernel_file import KernelFile
+from .bfs_luo import QueueSearch
 
 
 @dataclass(frozen=True)
@@ -47,40 +49,28 @@ def virtual_warp(threads: int, size: int, least: int) -> int:
     return width
 
 
-class _Search:
-    """Arrays of a search and its ways of advancing. size, level: of the frontier, and its distance."""
+class _Search(QueueSearch):
+    """A search and its ways of advancing."""
 
-    def __init__(self, device: Device, kernels: KernelFile, graph: DeviceGraph, source: int, tuning: Tuning) -> None:
-        self.device, self.kernels, self.tuning = device, kernels, tuning
-        n, dtype = graph.n_vertices, graph.neighbours.dtype
-        self.rows = (graph.offsets, graph.neighbours)
-        self.distances = start_distances(device, n, source)
-        self.queues, self.hubs = [device.empty(n, dtype) for _ in range(2)], device.empty(n, dtype)
-        device.fill(self.queues[0][0:1], source)
-        self.counts, self.state = device.empty(3, np.uint64), device.empty(2, np.uint64)
+    def __init__(self, device: Device, graph: DeviceGraph, kernels: KernelFile, source: int, tuning: Tuning) -> None:
+        super().__init__(device, graph, kernels, source)
+        self.tuning, self.hubs = tuning, device.empty(graph.n_vertices, graph.id_dtype)
         self.threads = kernels.block("bfs4k_block")
         self.resident = device.resident_blocks(kernels.kernel("bfs4k_virtual_warps"), self.threads) * self.threads
-        self.size, self.level = 1, 0
 
     def levels_in_block(self, limit: int) -> bool:
         """Levels in one block while the frontier is small and without hubs; whether there was any."""
         before = self.level
-        self.device.fill(self.counts, 0)
-        self.device.copy(np.array([self.size, self.level], np.uint64), self.state)
-        self.kernels.launch_blocks("bfs4k_block", 1, *self.rows, *self.queues, self.distances, np.uint64(limit),
-                                   np.uint32(self.tuning.least_warp), np.uint64(self.tuning.hub_arcs), self.state,
-                                   self.counts)
-        self.size, self.level = (int(value) for value in self.device.to_host(self.state))
+        least = np.uint32(self.tuning.least_warp)
+        self.many_levels(partial(self.kernels.launch_blocks, "bfs4k_block", 1), limit, least, self.tuning.hub_arcs)
         return self.level > before
 
     def level_in_grid(self) -> None:
         """One level by all blocks, and its hubs."""
-        here, there = self.queues[self.level % 2], self.queues[1 - self.level % 2]
-        size, next_level = np.uint64(self.size), np.uint32(self.level + 1)
-        hub_arcs, least = np.uint64(self.tuning.hub_arcs), self.tuning.least_warp
-        discover_from = self.tuning.discover_from
-        width = virtual_warp(self.resident, self.size, least)
-        self.device.fill(self.counts, 0)
+        here, there = self.turn()
+        size, next_level, hub_arcs = self.size, np.uint32(self.level + 1), self.tuning.hub_arcs
+        least, discover_from = self.tuning.least_warp, self.tuning.discover_from
+        width = virtual_warp(self.resident, size, least)
         if width == least if discover_from is None else self.size >= discover_from:
             self.kernels.launch("bfs4k_edge_discover", self.size, *self.rows, here, size, self.distances, next_level,
                                 hub_arcs, there, self.hubs, self.counts)
@@ -89,22 +79,21 @@ class _Search:
                                 next_level, np.uint32(width), hub_arcs, there, self.hubs, self.counts)
         reached, n_hubs = (int(value) for value in self.device.to_host(self.counts)[:2])
         if n_hubs:
-            self.kernels.launch("bfs4k_hubs", self.resident, *self.rows, self.hubs, np.uint64(n_hubs), self.distances,
+            self.kernels.launch("bfs4k_hubs", self.resident, *self.rows, self.hubs, n_hubs, self.distances,
                                 next_level, there, self.counts)
             reached = int(self.device.to_host(self.counts)[0])
         self.size, self.level = reached, self.level + 1
 
 
-def bfs_4k(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, tuning: Tuning | None = None
-) -> tuple[DeviceArray, int]:
+def bfs_4k(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
+           tuning: Tuning | None = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity by BFS-4K.
 
     block : threads of a block, at most 256, None for the registry's. tuning : None for the usual one.
     Work O(n + m). Source: papers/004, section 2.2.
     """
     tuning = tuning or Tuning()
-    search = _Search(device, KernelFile(device, "variants/bfs_4k.cu", graph.macros, block), graph, source, tuning)
+    search = _Search(device, graph, KernelFile(device, "variants/bfs_4k.cu", graph.macros, block), source, tuning)
     limit = search.threads if tuning.in_block is None else tuning.in_block
     while search.size:
         if search.size > limit or not search.levels_in_block(limit):

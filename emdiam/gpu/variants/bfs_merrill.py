@@ -20,7 +20,7 @@ from ..frontier import MOST_THREADS, FrontierLauncher
 from ..graph import DeviceGraph
 from ..kernel_file import KernelFile, start_distances, zeros
 
-MAPPED = "variants/bfs_merrill_mapped.cu"
+FILE = "variants/bfs_merrill.cu"
 DEFAULT_MAPPING = "cta-warp-scan"
 Tuning = Mapping[str, int] | None
 
@@ -32,11 +32,10 @@ class _Frontiers:
                  tuning: Tuning) -> None:
         self.device, self.graph = device, graph
         self.launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
-        self.kernels = KernelFile(device, "variants/bfs_merrill.cu", graph.macros, block)
+        self.kernels = KernelFile(device, FILE, self.launcher.defines, block)
         self.distances = start_distances(device, graph.n_vertices, source)
         self.visited = zeros(device, -(-graph.n_vertices // 8), np.uint8)
         self.counts = device.empty(2, np.uint64)
-        self.rows = (graph.offsets, graph.neighbours)
 
     def queue(self, items: int, source: int) -> DeviceArray:
         """A queue with the source in its first place."""
@@ -44,48 +43,24 @@ class _Frontiers:
         self.device.fill(queue[0:1], source)
         return queue
 
-    def _totals(self) -> tuple[int, int]:
-        """The counts of the step before."""
+    def from_vertices(self, entry: str, frontier: DeviceArray, *args: object) -> int:
+        """Run a mapped entry on the arcs of `frontier`, at least one vertex; what it has counted."""
+        self.device.fill(self.counts, 0)
+        self.launcher.launch(self.launcher.kernels(FILE, entry), frontier, (*args, self.counts))
+        return int(self.device.to_host(self.counts)[0])
+
+    def from_heads(self, entry: str, rows: tuple[DeviceArray, ...], heads: DeviceArray, size: int, distance: int,
+                   out: DeviceArray) -> tuple[int, int]:
+        """Run an entry with a thread a head, which gives heads without a distance this one; its counts."""
+        self.device.fill(self.counts, 0)
+        self.kernels.launch(entry, size, *rows, heads, size, self.distances, self.visited,
+                            np.uint32(distance), out, self.counts)
         first, second = self.device.to_host(self.counts)
         return int(first), int(second)
 
-    def _from_vertices(self, entry: str, frontier: DeviceArray, *args: object) -> int:
-        """Run a mapped entry on the arcs of `frontier`; its first count."""
-        self.device.fill(self.counts, 0)
-        kernels = self.launcher.kernels(MAPPED, entry, f"{entry}_deferred")
-        self.launcher.launch(kernels, frontier, (*args, self.counts))
-        return self._totals()[0]
 
-    def _from_heads(self, entry: str, items: int, *args: object) -> tuple[int, int]:
-        """Run an entry with a thread a head; its counts."""
-        self.device.fill(self.counts, 0)
-        self.kernels.launch(entry, items, *args, self.counts)
-        return self._totals()
-
-    def expand(self, frontier: DeviceArray, size: int, heads: DeviceArray) -> int:
-        """The neighbours of vertices, at least one, to `heads`; their number."""
-        return self._from_vertices("merrill_expand", frontier[:size], heads)
-
-    def contract(self, heads: DeviceArray, size: int, distance: int, reached: DeviceArray) -> int:
-        """The vertices among the heads that had no distance to `reached`; their number."""
-        return self._from_heads("merrill_contract", size, heads, np.uint64(size), self.distances, self.visited,
-                                np.uint32(distance), reached)[0]
-
-    def expand_contract(self, frontier: DeviceArray, size: int, distance: int, reached: DeviceArray) -> int:
-        """The unreached neighbours of vertices, at least one, to `reached`; their number."""
-        return self._from_vertices("merrill_expand_contract", frontier[:size], self.distances, self.visited,
-                                   np.uint32(distance), reached)
-
-    def contract_expand(self, heads: DeviceArray, size: int, distance: int, after: DeviceArray) -> tuple[int, int]:
-        """The neighbours of those heads that had no distance to `after`; their number, and that of those heads."""
-        return self._from_heads("merrill_contract_expand", size, *self.rows, heads, np.uint64(size), self.distances,
-                                self.visited, np.uint32(distance), after)
-
-
-def bfs_expand_contract(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str = DEFAULT_MAPPING,
-    tuning: Tuning = None,
-) -> tuple[DeviceArray, int]:
+def bfs_expand_contract(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
+                        mapping: str = DEFAULT_MAPPING, tuning: Tuning = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; a level is an expansion with contraction.
 
     block, mapping, tuning : see above. Source: papers/004, section 2.1.
@@ -94,17 +69,16 @@ def bfs_expand_contract(
     here, there = (search.queue(graph.n_vertices, source) for _ in range(2))
     size = 1
     for level in count():
-        size = search.expand_contract(here, size, level + 1, there)
+        size = search.from_vertices("merrill_expand_contract", here[:size], search.distances, search.visited,
+                                    np.uint32(level + 1), there)
         if not size:
             break
         here, there = there, here
     return search.distances, level
 
 
-def bfs_two_phase(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, mapping: str = DEFAULT_MAPPING,
-    tuning: Tuning = None,
-) -> tuple[DeviceArray, int]:
+def bfs_two_phase(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
+                  mapping: str = DEFAULT_MAPPING, tuning: Tuning = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; expansion and contraction are kernels apart.
 
     block, mapping, tuning : see above. Source: papers/004, section 2.1.
@@ -113,16 +87,15 @@ def bfs_two_phase(
     frontier, heads = search.queue(graph.n_vertices, source), search.queue(graph.n_arcs, source)
     size = 1
     for level in count():
-        n_heads = search.expand(frontier, size, heads)
-        size = search.contract(heads, n_heads, level + 1, frontier)
+        n_heads = search.from_vertices("merrill_expand", frontier[:size], heads)
+        size, _ = search.from_heads("merrill_contract", (), heads, n_heads, level + 1, frontier)
         if not size:
             break
     return search.distances, level
 
 
-def bfs_contract_expand(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None
-) -> tuple[DeviceArray, int]:
+def bfs_contract_expand(device: Device, graph: DeviceGraph, source: int,
+                        block: int | None = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; a level is a contraction with expansion.
 
     It takes no mapping: a block spreads the arcs of what it has contracted over its own threads.
@@ -131,10 +104,8 @@ def bfs_contract_expand(
     return bfs_hybrid(device, graph, source, block, graph.n_arcs)
 
 
-def bfs_hybrid(
-    device: Device, graph: DeviceGraph, source: int, block: int | None = None, limit: int | None = None,
-    mapping: str = DEFAULT_MAPPING, tuning: Tuning = None,
-) -> tuple[DeviceArray, int]:
+def bfs_hybrid(device: Device, graph: DeviceGraph, source: int, block: int | None = None, limit: int | None = None,
+               mapping: str = DEFAULT_MAPPING, tuning: Tuning = None) -> tuple[DeviceArray, int]:
     """Distances from `source` (uint32[n]) and its eccentricity; large levels are in two kernels, others in one.
 
     limit : arcs' heads up to which a level is one contraction with expansion; None for as many as the device's
@@ -145,7 +116,7 @@ def bfs_hybrid(
     if limit is None:
         threads = search.kernels.block("merrill_contract_expand")
         limit = device.resident_blocks(search.kernels.kernel("merrill_contract_expand"), threads) * threads
-    m, n = graph.n_arcs, graph.n_vertices
+    m, n, rows = graph.n_arcs, graph.n_vertices, (graph.offsets, graph.neighbours)
     here, there = search.queue(m, source), search.queue(m, source)
     frontier = search.queue(n if limit < m else 0, source)
     # The source is the only head before the first level, which is to reach it.
@@ -153,10 +124,10 @@ def bfs_hybrid(
     size = 1
     for level in count():
         if size <= max(limit, 1):
-            size, reached = search.contract_expand(here, size, level, there)
+            size, reached = search.from_heads("merrill_contract_expand", rows, here, size, level, there)
         else:
-            reached = search.contract(here, size, level, frontier)
-            size = search.expand(frontier, reached, there) if reached else 0
+            reached, _ = search.from_heads("merrill_contract", (), here, size, level, frontier)
+            size = search.from_vertices("merrill_expand", frontier[:reached], there) if reached else 0
         if not reached:
             break
         here, there = there, here

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph
-from ..kernel_file import KernelFile
+from ..kernel_file import KernelFile, zeros
 from ..registry import KERNEL_TYPES
-from .bfs_topology import bfs_standard
+from .bfs_dal import bfs_standard
 
 FILE = "variants/bounds_dal.cu"
 Bfs = Callable[[Device, DeviceGraph, int], tuple[DeviceArray, int]]
@@ -39,7 +39,7 @@ class DeviceBounds:
         self.candidates = device.empty(n, np.uint8)
         self.n_candidates = self.n_closed = 0
         self.most_lower, self.most_upper = 0, int(np.iinfo(self.dtype).max)
-        self._launch("open_bounds", distances, np.uint64(n), self.lower, self.upper, self.candidates)
+        self._launch("open_bounds", distances, n, self.lower, self.upper, self.candidates)
 
     def _launch(self, name: str, *args: Any) -> None:
         self._kernels.launch(name, self.n, *args)
@@ -49,10 +49,7 @@ class DeviceBounds:
 
         distances : dtype[n] from a source in the component; eccentricity : of that source.
         """
-        n = np.uint64(self.n)
-        largest, counts = self.device.empty(2, np.uint32), self.device.empty(2, np.uint64)
-        self.device.fill(largest, 0)
-        self.device.fill(counts, 0)
+        n, largest, counts = self.n, zeros(self.device, 2, np.uint32), zeros(self.device, 2, np.uint64)
         self._launch("update_bounds", distances, n, self.dtype.type(eccentricity), self.lower, self.upper)
         self._launch("largest_bounds", self.lower, self.upper, self.candidates, n, largest)
         self._launch("update_candidates", self.lower, self.upper, n, largest, self.candidates, counts)
@@ -69,15 +66,14 @@ class DeviceBounds:
         best, first = self.device.empty(1, np.uint32), self.device.empty(1, np.uint64)
         self.device.fill(best, 0)
         self.device.fill(first, np.iinfo(np.uint64).max)
-        self._launch("select_rank", bounds, self.candidates, np.uint64(self.n), flip, best)
-        self._launch("select_vertex", bounds, self.candidates, np.uint64(self.n), flip, best, first)
+        self._launch("select_rank", bounds, self.candidates, self.n, flip, best)
+        self._launch("select_vertex", bounds, self.candidates, self.n, flip, best, first)
         vertex = int(self.device.to_host(first)[0])
         return vertex if vertex < self.n else None
 
 
-def diameter_by_bounds(
-    device: Device, graph: DeviceGraph, start: int, bfs: Bfs = bfs_standard, upper: bool = True
-) -> tuple[int, list[int]]:
+def diameter_by_bounds(device: Device, graph: DeviceGraph, start: int, bfs: Bfs = bfs_standard,
+                       upper: bool = True) -> tuple[int, list[int]]:
     """Diameter of the component of `start`, and the sources of its BFS in order, `start` first.
 
     bfs : any variant. upper : whether the second source is chosen by upper bounds; then by turns. One BFS a

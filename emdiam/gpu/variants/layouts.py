@@ -75,7 +75,7 @@ def with_addresses(device: Device, lists: AdjacencyLists) -> AdjacencyLists:
     n = lists.n_vertices
     starts = device.array(_matrix_starts(n, lists.width)) if lists.starts is None else lists.starts
     addresses = device.empty(n, np.uint64)
-    _kernels(device, lists.entries).launch("row_addresses", n, starts, lists.entries, np.uint64(n), addresses)
+    _kernels(device, lists.entries).launch("row_addresses", n, starts, lists.entries, n, addresses)
     return replace(lists, addresses=addresses)
 
 
@@ -101,8 +101,8 @@ def _copy(device: Device, graph: DeviceGraph, starts: DeviceArray, total: int) -
     """Rows of a graph copied to lists that begin at `starts` and hold `total` entries."""
     n = graph.n_vertices
     sizes, entries = device.empty(n, np.uint64), device.empty(total, graph.neighbours.dtype)
-    rows = (graph.offsets, graph.neighbours, np.uint64(n))
-    _kernels(device, entries).launch("copy_rows", n * device.warp, *rows, starts, sizes, entries)
+    _kernels(device, entries).launch("copy_rows", n * device.warp, graph.offsets, graph.neighbours, n, starts, sizes,
+                                     entries)
     return AdjacencyLists(sizes, entries, starts)
 
 

@@ -11,22 +11,23 @@ from types import MappingProxyType
 from typing import Any
 
 from ...errors import InputError
-from ..bfs_auto import bfs_auto, prepare_auto
+from ..bfs_auto import AutoBfs, bfs_auto
 from ..bfs_persistent import bfs_persistent
-from ..column_ops import cut
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph, Search
+from ..kernel_file import UNREACHED
 from ..mappings import find_mapping
 from ..registry import DISTANCES, IDS, VERTICES, Entry, combinations, mapped, plain
 from ..setting import AUTO, OnDevice
+from ..vector import DeviceVector
 from .bfs_4k import bfs_4k
-from .bfs_dal import bfs_busy_wait, bfs_lists, bfs_pointers, bfs_textures, bfs_warp
+from .bfs_dal import bfs_busy_wait, bfs_lists, bfs_pointers, bfs_standard, bfs_textures, bfs_warp
 from .bfs_dal import bfs_hybrid as bfs_dal_hybrid
 from .bfs_directions import bfs_bottom_up, bfs_direction_optimizing
 from .bfs_frontier import FrontierBfs, bfs_frontier
 from .bfs_luo import bfs_luo
 from .bfs_merrill import bfs_contract_expand, bfs_expand_contract, bfs_hybrid, bfs_two_phase
-from .bfs_topology import arc_tails, bfs_edges, bfs_harish, bfs_spmv, bfs_standard, bfs_virtual_warps
+from .bfs_topology import arc_tails, bfs_edges, bfs_harish, bfs_spmv, bfs_virtual_warps
 from .layouts import padded_lists, with_addresses
 
 _TOPOLOGY = "O(V D + E)"
@@ -34,28 +35,25 @@ _LINEAR = "O(V + E)"
 _DAL = "papers/001, section IV-D"
 _RELATED = "papers/004, section 2.1"
 FRONTIER = "frontier"
-_ROWS = combinations(VERTEX=IDS, DISTANCE=DISTANCES)
 _DAL_BUILDS = combinations(VERTEX=IDS, DISTANCE=DISTANCES, MATRIX=(0, 1))
 
 ENTRIES: tuple[Entry, ...] = (
     # papers/004: the algorithms of section 2, and frontiers with the mappings of section 5.
-    *mapped("variants/bfs_frontier.cu", "expand_frontier", "expand_deferred"),
+    *mapped("variants/bfs_frontier.cu", "expand_frontier"),
     *plain("variants/bfs_topology.cu", "harish_expand", "harish_update", "spmv_level", "arc_tails", "edges_level",
            "hong_level", builds=VERTICES),
-    *plain("variants/bfs_directions.cu", "top_down_level", "bottom_up_level", "queue_of_level", builds=VERTICES),
-    *mapped("variants/bfs_luo_level.cu", "luo_level", "luo_level_deferred"),
-    Entry("variants/bfs_luo.cu", "luo_levels_block", registers=40, builds=VERTICES),
-    Entry("variants/bfs_luo.cu", "luo_levels_grid", registers=40, builds=VERTICES, cooperative=True),
-    *mapped("variants/bfs_merrill_mapped.cu", "merrill_expand", "merrill_expand_deferred"),
-    *mapped("variants/bfs_merrill_mapped.cu", "merrill_expand_contract", "merrill_expand_contract_deferred"),
-    *plain("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", builds=VERTICES),
+    *plain("variants/bfs_directions.cu", "top_down_level", "bottom_up_level", builds=VERTICES),
+    *mapped("variants/bfs_luo.cu", "luo_level"),
+    *mapped("variants/bfs_luo.cu", "luo_levels_block", registers=40),
+    *mapped("variants/bfs_luo.cu", "luo_levels_grid", registers=40, cooperative=True),
+    *mapped("variants/bfs_merrill.cu", "merrill_expand", "merrill_expand_contract"),
+    *mapped("variants/bfs_merrill.cu", "merrill_contract", "merrill_contract_expand", registers=32),
     *plain("variants/bfs_4k.cu", "bfs4k_virtual_warps", "bfs4k_edge_discover", builds=VERTICES, registers=40),
     Entry("variants/bfs_4k.cu", "bfs4k_hubs", builds=VERTICES),
     Entry("variants/bfs_4k.cu", "bfs4k_block", registers=48, builds=VERTICES),
     # papers/001: variants, layouts, and bounds.
-    Entry("variants/bfs_standard.cu", "bfs_standard", builds=_ROWS),
-    *plain("variants/bfs_dal.cu", "bfs_lists", "bfs_pointers", "bfs_busy_wait", "bfs_textures", "bfs_warp",
-           "count_left", builds=_DAL_BUILDS),
+    *plain("variants/bfs_dal.cu", "bfs_standard", "bfs_lists", "bfs_pointers", "bfs_busy_wait", "bfs_textures",
+           "bfs_warp", "count_left", builds=_DAL_BUILDS),
     *plain("variants/bounds_dal.cu", "open_bounds", "update_bounds", "largest_bounds", "update_candidates",
            "select_rank", "select_vertex", builds=combinations(DISTANCE=DISTANCES)),
     *plain("variants/layouts.cu", "copy_rows", "row_addresses", builds=VERTICES),
@@ -67,11 +65,10 @@ class Variant:
     """One way of breadth-first search on a device.
 
     run : run(device, graph, source, **options) gives the distances (uint32[n] on the device, all bits set where
-    unreached) and the eccentricity of the source in its component. Every run takes block=THREADS or None, its
-    other options are its own. title : its name in the literature. section : where it stands. work : for V
-    vertices, E arcs and D levels. mapped : whether run takes mapping=NAME, one of MAPPINGS, and tuning={...}.
-    prepare : prepare(device, graph) gives options that all sources of a graph can share; None where there is
-    nothing to share.
+    unreached) and the eccentricity of the source in its component. Every run takes block=THREADS or None, its other
+    options are its own. title : its name in the literature. section : where it stands. work : for V vertices, E arcs
+    and D levels. mapped : whether run takes mapping=NAME, one of MAPPINGS, and tuning={...}. prepare : prepare(device,
+    graph) gives options that all sources of a graph can share; None where there is nothing to share.
     """
 
     run: Callable[..., tuple[DeviceArray, int]]
@@ -87,20 +84,15 @@ def _lists(device: Device, graph: DeviceGraph) -> dict[str, Any]:
     return {"lists": padded_lists(device, graph)}
 
 
-def _addressed_lists(device: Device, graph: DeviceGraph) -> dict[str, Any]:
+def _addressed(device: Device, graph: DeviceGraph) -> dict[str, Any]:
     """The same with the addresses of the lists."""
     return {"lists": with_addresses(device, padded_lists(device, graph))}
-
-
-def _tails(device: Device, graph: DeviceGraph) -> dict[str, Any]:
-    """The arcs as pairs."""
-    return {"tails": arc_tails(device, graph)}
 
 
 VARIANTS: Mapping[str, Variant] = MappingProxyType({
     "standard": Variant(bfs_standard, "Standard, on rows", "papers/001, Algorithm 3", _TOPOLOGY),
     "dal-standard": Variant(bfs_lists, "Standard", "papers/001, Algorithm 3", _TOPOLOGY, prepare=_lists),
-    "dal-pointers": Variant(bfs_pointers, "Pointers", _DAL, _TOPOLOGY, prepare=_addressed_lists),
+    "dal-pointers": Variant(bfs_pointers, "Pointers", _DAL, _TOPOLOGY, prepare=_addressed),
     "dal-busy-wait": Variant(bfs_busy_wait, "Busy-Wait", _DAL, _TOPOLOGY, prepare=_lists),
     "dal-textures": Variant(bfs_textures, "Textures", _DAL, _TOPOLOGY, prepare=_lists),
     "dal-warp": Variant(bfs_warp, "Warp", "papers/001, Algorithm 4", _TOPOLOGY, prepare=_lists),
@@ -108,7 +100,8 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType({
     "harish": Variant(bfs_harish, "Harish and Narayanan", _RELATED, _TOPOLOGY),
     "virtual-warps": Variant(bfs_virtual_warps, "Virtual warps (Hong et al.)", _RELATED, _TOPOLOGY),
     "spmv": Variant(bfs_spmv, "Matrix-vector product", _RELATED, "O(V + E D)"),
-    "edges": Variant(bfs_edges, "Edge parallelism", _RELATED, "O(E D)", prepare=_tails),
+    "edges": Variant(bfs_edges, "Edge parallelism", _RELATED, "O(E D)",
+                     prepare=lambda device, graph: {"tails": arc_tails(device, graph)}),
     "bottom-up": Variant(bfs_bottom_up, "Bottom-up", _RELATED, "O((V + E) D)"),
     "direction-optimizing": Variant(
         bfs_direction_optimizing, "Beamer, Asanovic and Patterson", _RELATED, "O((V + E) D)", mapped=True),
@@ -119,11 +112,11 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType({
     "merrill-two-phase": Variant(bfs_two_phase, "Merrill, two-phase", _RELATED, _LINEAR, mapped=True),
     "merrill-hybrid": Variant(bfs_hybrid, "Merrill, hybrid", _RELATED, _LINEAR, mapped=True),
     "bfs-4k": Variant(bfs_4k, "BFS-4K", "papers/004, section 2.2", _LINEAR),
-    FRONTIER: Variant(bfs_frontier, "Frontier with load balancing", "papers/004, sections 2 and 5", _LINEAR,
-                        mapped=True),
+    FRONTIER: Variant(
+        bfs_frontier, "Frontier with load balancing", "papers/004, sections 2 and 5", _LINEAR, mapped=True),
     "persistent": Variant(bfs_persistent, "All levels in one launch", _RELATED, _LINEAR),
     AUTO: Variant(bfs_auto, "Each level its own way", "papers/004, sections 2.1 and 5", "O((V + E) D)", mapped=True,
-                    prepare=prepare_auto),
+                  prepare=lambda device, graph: {"search": AutoBfs(device, graph)}),
 })
 
 
@@ -147,7 +140,7 @@ class _VariantBfs:
         if radius is None or levels < radius:
             return distances, levels, True
         if levels > radius:
-            cut(self._device, distances, radius)
+            DeviceVector(self._device, distances).fill_where(">", radius, UNREACHED)
         return distances, radius, False
 
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...engine.interface import Engine
-from ...traverse.clusters import Labels
+from ...engine.results import Labels
 from ...traverse.columns import Column
 from ...weighted.packed import Packing
 from ..exact.result import Witness

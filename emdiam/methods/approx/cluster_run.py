@@ -11,9 +11,9 @@ import numpy as np
 
 from ..._version import __version__
 from ...engine.interface import Engine
+from ...engine.results import Labels
 from ...errors import InputError, MoreMemoryError
 from ...sorting.scratch import Scratch
-from ...traverse.clusters import Labels
 from ...units import format_size, scratch_folder
 from ...weighted.heights import HeightLimits, height_diameter, least_bytes
 from ..exact.limits import Stages

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.results import Labels
 from ...hashing import draw
 from ...jit import kernel
 from ...sorting.scratch import Scratch
-from ...traverse.clusters import Labels
 from ...weighted.collect import ArcCollector
 from ...weighted.components import components
 from ...weighted.condense import condense, condensed_packing

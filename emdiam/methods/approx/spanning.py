@@ -27,11 +27,12 @@ from typing import Any
 
 from ...engine.interface import Engine
 from ...engine.needs import DeviceState
+from ...engine.results import TreeRefinement, Trees
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.euler import euler_bytes
 from ...traverse.spanning import spanning_bytes as forest_bytes
-from ...traverse.tree_refinement import TreeBounds, TreeRefinement, Trees
+from ...traverse.tree_refinement import TreeBounds
 from ..definition import Method
 from ..exact.method import Best
 from .cost_model import SPANNING

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.results import Components
 from ...store.store import Store
-from ...traverse.components import Component, Components
+from ...traverse.components import Component
 from ...traverse.workspace import column_bytes
 from .method import Stages
 from .result import Traversals

@@ -22,11 +22,12 @@ import numpy as np
 
 from ..._version import __version__
 from ...engine.interface import Engine, max_degree_vertex
+from ...engine.results import Components
 from ...errors import InputError, StateLost, StoppedEarly
 from ...progress import TimeOver
 from ...stream.counters import Counters
 from ...traverse.columns import Column
-from ...traverse.components import Component, Components
+from ...traverse.components import Component
 from ..definition import Limits, MethodOptions
 from .limits import (
     UNKNOWN,

@@ -4,7 +4,7 @@
 // Source: papers/004, section 2.2 and Algorithms 2 and 3. Unlike the paper, one atomic operation decides who
 // reaches a vertex that the table let pass, so that a queue never outgrows n vertices; and rows of hubs are
 // left to a launch by the host, where the paper launches from the device. Work: O(n + m).
-#include "claims.cuh"
+#include "simt.cuh"
 
 #define MOST_WARPS 8u
 #define LOCAL_SLOTS 64u
@@ -30,20 +30,20 @@ struct Search {
         volatile u64* const slot = table + v % TABLE_SLOTS;
         if (valid) *slot = static_cast<u64>(v) << 16 | threadIdx.x;
         __syncwarp();
-        const u64 found = valid ? *slot : 0;
+        const u64 last = valid ? *slot : 0;
         __syncwarp();
-        return valid && found >> 16 == v && (found & 0xffffu) != threadIdx.x;
+        return valid && last >> 16 == v && (last & 0xffffu) != threadIdx.x;
     }
     // Looks at an arc in each lane with `valid`. All lanes of the warp call it.
     __device__ void inspect(bool valid, u64 arc) {
         const VERTEX v = valid ? __ldg(neighbours + arc) : VERTEX(0);
         const bool fresh = valid && load_fresh(distances + v) == UNREACHED;
         const bool again = repeated(fresh, v);
-        const bool mine = fresh && !again && claim(distances, v, next);
-        const u32 taken = __ballot_sync(FULL_WARP, mine);
+        const bool won = fresh && !again && claim(distances, v, next);
+        const u32 taken = __ballot_sync(FULL_WARP, won);
         const u32 items = static_cast<u32>(__popc(taken));
         if (fill + items > LOCAL_SLOTS) spill();
-        if (mine) slots[fill + static_cast<u32>(__popc(taken & lanes_below()))] = v;
+        if (won) slots[fill + static_cast<u32>(__popc(taken & lanes_below()))] = v;
         fill += items;
     }
     // Moves the warp's vertices to the queue. All lanes call it.
@@ -115,9 +115,9 @@ DEVICE void by_virtual_warps(Search& search, const VERTEX* frontier, u64 size, u
 // with all bits set where unreached, next: distance of what is reached, reached: VERTEX[n], gets each reached
 // vertex once, in any order; rows of hub_arcs or more go to hubs: VERTEX[n] instead; counts: u64[2], zeros
 // before, gets the number of reached vertices and of hubs. Any grid.
-extern "C" __global__ void __launch_bounds__(256)
-bfs4k_virtual_warps(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size, u32* distances,
-                    u32 next, u32 width, u64 hub_arcs, VERTEX* reached, VERTEX* hubs, u64* counts) {
+ENTRY(256) bfs4k_virtual_warps(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
+                               u32* distances, u32 next, u32 width, u64 hub_arcs, VERTEX* reached, VERTEX* hubs,
+                               u64* counts) {
     SEARCH(search, next, reached, counts);
     by_virtual_warps(search, frontier, size, width, first_item(), item_stride(), hub_arcs, hubs, counts + 1);
     search.flush(shared_sums, &shared_base);
@@ -125,9 +125,8 @@ bfs4k_virtual_warps(const u64* offsets, const VERTEX* neighbours, const VERTEX* 
 
 // The same with a thread for an arc: a warp adds up the degrees of 32 vertices, and each lane searches the sums
 // for the vertex of its arc.
-extern "C" __global__ void __launch_bounds__(256)
-bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size, u32* distances,
-                    u32 next, u64 hub_arcs, VERTEX* reached, VERTEX* hubs, u64* counts) {
+ENTRY(256) bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, const VERTEX* frontier, u64 size,
+                               u32* distances, u32 next, u64 hub_arcs, VERTEX* reached, VERTEX* hubs, u64* counts) {
     SEARCH(search, next, reached, counts);
     for (u64 base = first_item() - lane_id(); base < size; base += item_stride()) {
         const u64 i = base + lane_id();
@@ -149,9 +148,8 @@ bfs4k_edge_discover(const u64* offsets, const VERTEX* neighbours, const VERTEX* 
 }
 
 // The rows of hubs, each by all threads. hubs: VERTEX[n_hubs]; other parameters as above. Any grid.
-extern "C" __global__ void __launch_bounds__(256)
-bfs4k_hubs(const u64* offsets, const VERTEX* neighbours, const VERTEX* hubs, u64 n_hubs, u32* distances, u32 next,
-           VERTEX* reached, u64* counts) {
+ENTRY(256) bfs4k_hubs(const u64* offsets, const VERTEX* neighbours, const VERTEX* hubs, u64 n_hubs, u32* distances,
+                      u32 next, VERTEX* reached, u64* counts) {
     SEARCH(search, next, reached, counts);
     for (u64 hub = 0; hub < n_hubs; ++hub) {
         const u64 begin = offsets[hubs[hub]], end = offsets[hubs[hub] + 1];
@@ -161,16 +159,15 @@ bfs4k_hubs(const u64* offsets, const VERTEX* neighbours, const VERTEX* hubs, u64
     search.flush(shared_sums, &shared_base);
 }
 
-// Levels in one block, until the frontier is empty, larger than `most`, or has a hub. even, odd: VERTEX[n], the
+// Levels in one block, until the frontier is empty, larger than `limit`, or has a hub. even, odd: VERTEX[n], the
 // frontiers of levels of even and odd distance; least: smallest virtual warp; state: u64[2], size of the
 // frontier and its distance, read and written; tails: u64[3], zeros before. One block.
-extern "C" __global__ void __launch_bounds__(256)
-bfs4k_block(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances, u64 most,
-            u32 least, u64 hub_arcs, u64* state, u64* tails) {
+ENTRY(256) bfs4k_block(const u64* offsets, const VERTEX* neighbours, VERTEX* even, VERTEX* odd, u32* distances,
+                       u64 limit, u32 least, u64 hub_arcs, u64* state, u64* tails) {
     SEARCH(search, 0, odd, tails);
     u64 size = state[0], level = state[1];
     __syncthreads();
-    while (size != 0 && size <= most) {
+    while (size != 0 && size <= limit) {
         const VERTEX* frontier = level % 2 ? odd : even;
         bool hub = false;
         for (u64 i = threadIdx.x; i < size; i += blockDim.x) {

@@ -2,18 +2,19 @@
 // matrix-vector product, over arcs as pairs, and by virtual warps.
 //
 // Source: papers/004, section 2.1. Distances are u32[n] with all bits set where unreached. n: vertices, m: arcs.
-#include "claims.cuh"
+// offsets: u64[n + 1], neighbours: VERTEX[m]. changed: u64[1], set to 1 if a vertex was reached. Any grid. Threads that
+// reach a vertex at once write the same distance.
+#include "simt.cuh"
 
 // -- Masks, approach of Harish and Narayanan --
 // A vertex reached in a level goes to a second mask first and joins the frontier by a kernel of its own; so none is
 // expanded in the level that reached it. Work: O(n) a level and O(m) in all, so O(n * levels + m). Space: three
 // masks of bytes.
 
-// offsets: u64[n + 1], neighbours: VERTEX[m], frontier, visited, reached: u8[n] masks, distances: u32[n],
-// next: distance of what this level reaches. One thread a vertex, any grid. Empties the frontier.
-extern "C" __global__ void __launch_bounds__(256)
-harish_expand(const u64* offsets, const VERTEX* neighbours, u64 n, u8* frontier, const u8* visited, u8* reached,
-              u32* distances, u32 next) {
+// frontier, visited, reached: u8[n] masks, next: distance of what this level reaches. One thread a vertex. Empties the
+// frontier.
+ENTRY(256) harish_expand(const u64* offsets, const VERTEX* neighbours, u64 n, u8* frontier, const u8* visited,
+                         u8* reached, u32* distances, u32 next) {
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (!frontier[v]) continue;
         frontier[v] = 0;
@@ -28,10 +29,8 @@ harish_expand(const u64* offsets, const VERTEX* neighbours, u64 n, u8* frontier,
     }
 }
 
-// Makes the reached vertices the frontier and visited. changed: u32[1], set to 1 if there is one. One
-// thread a vertex, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-harish_update(u64 n, u8* frontier, u8* visited, u8* reached, u32* changed) {
+// Makes the reached vertices the frontier and visited. One thread a vertex.
+ENTRY(256) harish_update(u64 n, u8* frontier, u8* visited, u8* reached, u64* changed) {
     bool reached_one = false;
     for (u64 v = first_item(); v < n; v += item_stride()) {
         if (!reached[v]) continue;
@@ -47,13 +46,10 @@ harish_update(u64 n, u8* frontier, u8* visited, u8* reached, u32* changed) {
 // The product is over the semiring of "or" and "and"; every row is multiplied in every level. Work: O(m) a level, so
 // O(n + m * levels). The matrix is symmetric; a directed graph would need its rows of incoming arcs.
 
-// offsets: u64[n + 1], neighbours: VERTEX[m], frontier: u8[n] of 0 and 1, product: u8[n], set to 1 at the
-// vertices that are reached first in this level and to 0 elsewhere, distances: u32[n] with all bits set
-// where unreached, next: distance of what is reached, changed: u32[1], set to 1 if anything is.
-// One warp a row, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-spmv_level(const u64* offsets, const VERTEX* neighbours, u64 n, const u8* frontier, u8* product, u32* distances,
-           u32 next, u32* changed) {
+// frontier: u8[n] of 0 and 1, product: u8[n], set to 1 at the vertices that are reached first in this level and to 0
+// elsewhere, next: distance of what is reached. One warp a row.
+ENTRY(256) spmv_level(const u64* offsets, const VERTEX* neighbours, u64 n, const u8* frontier, u8* product,
+                      u32* distances, u32 next, u64* changed) {
     const u64 warps = item_stride() / WARP;
     bool reached_one = false;
     for (u64 row = first_item() / WARP; row < n; row += warps) {
@@ -62,12 +58,8 @@ spmv_level(const u64* offsets, const VERTEX* neighbours, u64 n, const u8* fronti
         for (u64 arc = offsets[row] + lane_id(); arc < end; arc += WARP) any |= frontier[__ldg(neighbours + arc)];
         any = __any_sync(FULL_WARP, any);
         if (lane_id() != 0) continue;
-        const bool reached = any && distances[row] == UNREACHED;
-        product[row] = reached;
-        if (reached) {
-            distances[row] = next;
-            reached_one = true;
-        }
+        product[row] = any && reach(distances, row, next);
+        reached_one |= product[row] != 0;
     }
     if (reached_one) *changed = 1;
 }
@@ -76,9 +68,8 @@ spmv_level(const u64* offsets, const VERTEX* neighbours, u64 n, const u8* fronti
 // No row is longer than another, since a thread has one arc; all arcs are looked at in every level. Work:
 // O(m * levels).
 
-// offsets: u64[n + 1] -> tails: VERTEX[m], the vertex that each arc leaves, ascending. One warp a row, any grid.
-extern "C" __global__ void __launch_bounds__(256)
-arc_tails(const u64* offsets, u64 n, VERTEX* tails) {
+// tails: VERTEX[m], gets the vertex that each arc leaves, ascending. One warp a row.
+ENTRY(256) arc_tails(const u64* offsets, u64 n, VERTEX* tails) {
     const u64 warps = item_stride() / WARP;
     for (u64 v = first_item() / WARP; v < n; v += warps) {
         const u64 end = offsets[v + 1];
@@ -86,19 +77,12 @@ arc_tails(const u64* offsets, u64 n, VERTEX* tails) {
     }
 }
 
-// tails, heads: VERTEX[m], distances: u32[n] with all bits set where unreached, level: the distance of the
-// vertices to expand, changed: u32[1], set to 1 if a vertex was reached. One thread an arc, any grid. Two
-// threads may reach a vertex at once; both write the same distance.
-extern "C" __global__ void __launch_bounds__(256)
-edges_level(const VERTEX* tails, const VERTEX* heads, u64 m, u32* distances, u32 level, u32* changed) {
+// tails, heads: VERTEX[m], level: the distance of the vertices to expand. One thread an arc.
+ENTRY(256) edges_level(const VERTEX* tails, const VERTEX* heads, u64 m, u32* distances, u32 level, u64* changed) {
     bool reached_one = false;
     for (u64 arc = first_item(); arc < m; arc += item_stride()) {
         if (distances[__ldg(tails + arc)] != level) continue;
-        const VERTEX head = __ldg(heads + arc);
-        if (distances[head] == UNREACHED) {
-            distances[head] = level + 1;
-            reached_one = true;
-        }
+        reached_one |= reach(distances, __ldg(heads + arc), level + 1);
     }
     if (reached_one) *changed = 1;
 }
@@ -108,25 +92,18 @@ edges_level(const VERTEX* tails, const VERTEX* heads, u64 m, u32* distances, u32
 // together. A chunk of work is one vertex here, as in section 5.1.2. Work: O(n) a level and O(m) in all, so
 // O(n * levels + m).
 
-// offsets: u64[n + 1], neighbours: VERTEX[m], distances: u32[n] with all bits set where unreached, level: the
-// distance of the vertices to expand, lanes: of a virtual warp, a power of two up to 32, changed: u32[1], set to
-// 1 if a vertex was reached. `lanes` threads a vertex, any grid. Threads that reach a vertex at once write the
-// same distance.
-extern "C" __global__ void __launch_bounds__(256)
-hong_level(const u64* offsets, const VERTEX* neighbours, u64 n, u32* distances, u32 level, u32 lanes, u32* changed) {
+// level: the distance of the vertices to expand, lanes: of a virtual warp, a power of two up to 32. `lanes` threads a
+// vertex.
+ENTRY(256) hong_level(const u64* offsets, const VERTEX* neighbours, u64 n, u32* distances, u32 level, u32 lanes,
+                      u64* changed) {
     const u32 lane = threadIdx.x % lanes;
     const u64 stride = item_stride() / lanes;
     bool reached_one = false;
     for (u64 v = first_item() / lanes; v < n; v += stride) {
         if (distances[v] != level) continue;
         const u64 end = offsets[v + 1];
-        for (u64 arc = offsets[v] + lane; arc < end; arc += lanes) {
-            const VERTEX w = __ldg(neighbours + arc);
-            if (distances[w] == UNREACHED) {
-                distances[w] = level + 1;
-                reached_one = true;
-            }
-        }
+        for (u64 arc = offsets[v] + lane; arc < end; arc += lanes)
+            reached_one |= reach(distances, __ldg(neighbours + arc), level + 1);
     }
     if (reached_one) *changed = 1;
 }

@@ -7,8 +7,8 @@
 // offsets: u64[n + 1], neighbours: VERTEX[m], starts: u64[n + 1], where the lists begin, the last item being
 // their end; sizes: u64[n], lists: VERTEX[starts[n]]. Copies the rows, a warp each, and sets all bits of the
 // padding, which is no vertex. Any grid.
-extern "C" __global__ void __launch_bounds__(256)
-copy_rows(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* starts, u64* sizes, VERTEX* lists) {
+ENTRY(256) copy_rows(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* starts, u64* sizes,
+                     VERTEX* lists) {
     const VERTEX none = static_cast<VERTEX>(~static_cast<VERTEX>(0));
     for (u64 v = first_item() / WARP; v < n; v += item_stride() / WARP) {
         const u64 from = offsets[v], size = offsets[v + 1] - from;
@@ -19,8 +19,7 @@ copy_rows(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* starts
 }
 
 // starts: u64[n + 1], lists: VERTEX[starts[n]], addresses: u64[n], set to where the lists are in memory.
-extern "C" __global__ void __launch_bounds__(256)
-row_addresses(const u64* starts, const VERTEX* lists, u64 n, u64* addresses) {
+ENTRY(256) row_addresses(const u64* starts, const VERTEX* lists, u64 n, u64* addresses) {
     for (u64 v = first_item(); v < n; v += item_stride())
         addresses[v] = reinterpret_cast<u64>(lists + starts[v]);
 }

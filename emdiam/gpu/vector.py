@@ -1,0 +1,166 @@
+"""A vector of numbers on a device and what can be asked of it: the host's side of columns.cu.
+
+uint32[n]; the value with all bits set (UNREACHED) means unreached. What the verbs mean is said by traverse/columns.py,
+whose Column is the same on the CPU; unlike there, values that are handed out keep the sentinel. DeviceColumn
+(device_column.py) is a Column over it; here stands what needs no kernels of the CPU.
+Work: O(n) each, one or two passes; take and put: O(k). Numbers are read back once a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from .device import Device, DeviceArray
+from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, zeros
+
+# Numbers of columns.cu.
+PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5})
+# Vertices of a thread in a tile (ITEMS_OF_THREAD of columns.cu).
+SELECT_ITEMS = 8
+_NO_VERTEX = int(np.iinfo(np.uint64).max)
+
+
+def _compared(predicate: str, value: int) -> tuple[np.uint32, np.uint32] | bool:
+    """A comparison for a kernel; or its result, if the number is no uint32."""
+    code = PREDICATES[predicate]
+    if 0 <= value <= UNREACHED:
+        return np.uint32(code), np.uint32(value)
+    return predicate in (("!=", "<", "<=") if value > UNREACHED else ("!=", ">", ">="))
+
+
+class DeviceVector:
+    """The vector `array`, uint32[n], on `device`; a slice of it is one too: DeviceVector(device, array[start:stop])."""
+
+    def __init__(self, device: Device, array: DeviceArray) -> None:
+        self.device, self.array = device, array
+        self._kernels = KernelFile(device, "columns.cu")
+
+    def _run(self, entry: str, *args: Any) -> None:
+        """Run an entry on about a thread an item."""
+        self._kernels.launch(entry, self.array.size, self.array, self.array.size, *args)
+
+    def _sum(self, entry: str, *args: Any) -> int:
+        """Run an entry that raises a count, its last argument."""
+        total = zeros(self.device, 1, np.uint64)
+        self._run(entry, *args, total)
+        return int(self.device.to_host(total)[0])
+
+    def _list(self, values: Sequence[int]) -> tuple[DeviceArray, int]:
+        """Values uint32[k] on the device, and k. Raises OverflowError for one that is no uint32."""
+        return self.device.array(np.array([*values, 0], np.uint32)), len(values)
+
+    def _ids(self, ids: np.ndarray | Sequence[int]) -> tuple[DeviceArray, int]:
+        """Vertices uint64[k] on the device, and k. Raises IndexError for one that there is not."""
+        wanted, n = np.asarray(ids, np.int64), self.array.size
+        if len(wanted) and (int(wanted.min()) < 0 or int(wanted.max()) >= n):
+            raise IndexError(f"a column of {n} vertices has no vertex {int(wanted.min())} to {int(wanted.max())}")
+        array = self.device.array(wanted.astype(np.uint64) if len(wanted) else np.zeros(1, np.uint64))
+        return array, len(wanted)
+
+    # -- reading --------------------------------------------------------------------------------
+    def take(self, ids: np.ndarray | Sequence[int]) -> np.ndarray:
+        """Values of vertices `ids`, uint32[k], sentinel included. IndexError for a vertex that there is not."""
+        taken = self.device.empty(max(1, len(ids)), np.uint32)
+        self._kernels.launch("column_gather", len(ids), self.array, *self._ids(ids), taken)
+        return self.device.to_host(taken)[: len(ids)]
+
+    def reached_bits(self) -> DeviceArray:
+        """Bitmap of the reached vertices on the device, uint64[ceil(n/64)], at least 1."""
+        n = self.array.size
+        bits = self.device.empty(max(1, -(-n // 64)), np.uint64)
+        self._kernels.launch("column_bits", -(-n // 64) * self.device.warp, self.array, n, bits)
+        return bits
+
+    def open_bitmap(self) -> np.ndarray:
+        """Bitmap of the reached vertices on the host, uint64[ceil(n/64)]."""
+        return self.device.to_host(self.reached_bits()) if self.array.size else np.empty(0, np.uint64)
+
+    def count(self, value: int) -> int:
+        """How many vertices have exactly this value."""
+        return self.count_where("==", value)
+
+    def count_where(self, predicate: str, value: int) -> int:
+        """How many vertices compare so ("==", "!=", "<", "<=", ">", ">=") with `value`; the sentinel takes part as
+        the largest value. KeyError for another predicate."""
+        compared = _compared(predicate, value)
+        if isinstance(compared, bool):
+            return self.array.size if compared else 0
+        return self._sum("column_count", *compared)
+
+    def best_value(self, largest: bool = True) -> int:
+        """The largest (smallest) reached value, or -1."""
+        best = zeros(self.device, 1, np.uint32)
+        self._run("column_best", np.uint32(not largest), best)
+        rank = int(self.device.to_host(best)[0]) - 1
+        return rank if largest or rank < 0 else UNREACHED - 1 - rank
+
+    def first_with(self, wanted: int | Sequence[int]) -> int:
+        """The smallest vertex whose value is `wanted`, or one of them; -1 if there is none."""
+        first = self.device.array(np.array([_NO_VERTEX], np.uint64))
+        self._run("column_first", *self._list([wanted] if isinstance(wanted, int | np.integer) else wanted), first)
+        vertex = int(self.device.to_host(first)[0])
+        return vertex if vertex != _NO_VERTEX else -1
+
+    def histogram(self, largest: int | None = None) -> np.ndarray:
+        """Vertices per value, int64[largest + 1], larger values and unreached ones left out. largest : if not given,
+        the largest reached value (0 if there is none). Raises BudgetError if the counts have no room."""
+        top = max(0, self.best_value()) if largest is None else min(largest, UNREACHED - 1)
+        counts = zeros(self.device, top + 1, np.uint64)
+        self._run("column_histogram", top + 1, counts)
+        return self.device.to_host(counts).astype(np.int64)
+
+    def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
+        """Vertices whose value compares so with `value`, as count_where compares, ascending, int64[k]. At most
+        `most`, the first ones."""
+        n, device = self.array.size, self.device
+        compared = _compared(predicate, value)
+        if isinstance(compared, bool):
+            return np.arange((n if most is None else min(n, most)) if compared else 0, dtype=np.int64)
+        block = self._kernels.block("select_counts")
+        tiles = -(-n // (block * SELECT_ITEMS))
+        sums = zeros(device, tiles + 1, np.uint64)
+        self._kernels.launch("select_counts", tiles * block, self.array, n, *compared, sums)
+        ExclusiveSums(device).replace(sums)
+        total = int(device.to_host(sums[tiles:])[0])
+        k = total if most is None else min(total, most)
+        if not k:
+            return np.empty(0, np.int64)
+        vertices = device.empty(k, np.uint64)
+        self._kernels.launch("select_vertices", tiles * block, self.array, n, *compared, sums, vertices, k)
+        return device.to_host(vertices).astype(np.int64)
+
+    # -- changing -------------------------------------------------------------------------------
+    def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
+        """Set the values of vertices `ids`. IndexError for a vertex that there is not."""
+        self._kernels.launch("column_put", len(ids), self.array, *self._ids(ids), np.uint32(value))
+
+    def fill_where(self, predicate: str, value: int, new: int) -> int:
+        """Values that compare so with `value` become `new`, as count_where compares. Returns how many changed."""
+        compared = _compared(predicate, value)
+        if isinstance(compared, bool):
+            # No uint32 says what holds for all; what is at least 0 does, and nothing is below 0.
+            compared = np.uint32(PREDICATES[">=" if compared else "<"]), np.uint32(0)
+        return self._sum("column_fill_where", *compared, np.uint32(new))
+
+    def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:
+        """Change every value in `old` to `new`, only at set bits of the bitmap `within` if given (uint64[ceil(n/64)],
+        of the host or the device). Returns how many."""
+        bits = self.device.array(within) if isinstance(within, np.ndarray) and within.size else within
+        any_bits = zeros(self.device, 1, np.uint64) if bits is None else bits
+        return self._sum("column_recode", *self._list(old), np.uint32(new), any_bits, np.uint32(bits is not None))
+
+    def recode_where_reached(self, other: Any, old: Sequence[int], new: int) -> int:
+        """Change every value in `old` to `new` where `other` (a vector of this device, or TypeError) is reached.
+        Returns how many."""
+        return self._sum("column_recode_reached", on_device(other), *self._list(old), np.uint32(new))
+
+
+def on_device(column: object) -> DeviceArray:
+    """The vector of a column that is on a device. Raises TypeError for one in RAM."""
+    if not isinstance(column, DeviceVector):
+        raise TypeError("this column is in RAM; columns of one engine live in one place")
+    return column.array
