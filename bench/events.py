@@ -28,8 +28,7 @@ import numpy as np
 
 from emdiam.cli.events import EventLog
 from emdiam.cli.listener import Heartbeat
-from emdiam.engine.reporter import TURN_RATE, Reporter
-from emdiam.engine.traversal_events import TraversalEvents
+from emdiam.engine.reporter import TURN_RATE, Reporter, TraversalEvents
 from emdiam.progress import Allowance, Listener, shared, silent
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store

@@ -23,6 +23,7 @@ from .errors import StoppedEarly
 from .generators.make import GenerateReport
 from .gpu.select import CPU
 from .methods.approx.result import Approximation
+from .methods.definition import PROBE_SECONDS
 from .methods.exact.result import Result
 from .progress import Listener
 from .runs.options import run_with
@@ -31,7 +32,6 @@ from .runs.registry import ALL, METHODS, option_names
 from .runs.run import Run, execute
 from .store.layout import NATURAL
 from .store.store import Store, open_store
-from .stream.probe import PROBE_SECONDS
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
 from .verification.report import VerifyReport
 

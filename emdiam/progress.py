@@ -28,7 +28,7 @@ class Event:
     facts : further figures to show, e.g. {"lower": 12, "upper": 24, "active": 1031}.
     finished : True in the last event of a phase.
     kind : "progress", or "traversal" when one is over: facts then tell of it (see
-    engine/traversal_events.py), and done, total and unit say nothing.
+    engine/reporter.py), and done, total and unit say nothing.
     """
 
     phase: str

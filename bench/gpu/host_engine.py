@@ -106,10 +106,9 @@ def engine_over(store: Any, n_slots: int | None = None, threads: int | None = No
     are loaded). threads : None for n_threads(). Raises Skipped where need_engine does."""
     need_engine()
     from emdiam.engine.cpu import CpuEngine
-    from emdiam.stream.arena import Arena
     from emdiam.stream.blocks import build_block_table
     from emdiam.stream.counters import SharedCounters
-    from emdiam.stream.pager import Pager
+    from emdiam.stream.pager import Arena, Pager
     from emdiam.stream.rows import RowCheck
     from emdiam.stream.threads import Crew
     from emdiam.traverse.core import Core

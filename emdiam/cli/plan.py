@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import BudgetError, InputError
+from ..methods.definition import PROBE_SECONDS
 from ..runs.registry import ALL, METHODS
-from ..stream.probe import PROBE_SECONDS
 from ..tables import table_text
 from ..units import format_size
 from . import options

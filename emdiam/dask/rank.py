@@ -16,9 +16,8 @@ from distributed import get_worker
 
 from ..errors import StoreError
 from ..store.store import Store, open_store
-from ..stream.arena import Arena
 from ..stream.counters import SharedCounters
-from ..stream.pager import Pager
+from ..stream.pager import Arena, Pager
 from ..stream.plan import READERS
 from ..stream.rows import RowCheck
 from ..stream.threads import Crew

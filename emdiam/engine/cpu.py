@@ -5,21 +5,29 @@ Whether the arena holds all blocks or a few is the only difference between the t
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from ..errors import StoreError
-from ..progress import Listener
+from ..errors import BudgetError, InputError, StoreError
+from ..progress import Listener, TimeOver
+from ..store.check import blamed_on
 from ..store.store import Store
-from ..stream.plan import MemoryPlan
+from ..stream.blocks import build_block_table
+from ..stream.counters import SharedCounters
+from ..stream.pager import Arena, Pager
+from ..stream.plan import READERS, MemoryPlan, make_plan
+from ..stream.rows import RowCheck
+from ..stream.threads import Crew
 from ..traverse.bfs import BfsRun
 from ..traverse.chains import follow_chains
-from ..traverse.clusters import LabelGrowth, grow_clusters, sample_vertices
 from ..traverse.clusters import Labels as RamLabels
+from ..traverse.clusters import grow_clusters, sample_vertices
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import find_components
 from ..traverse.condense import push_condensed, push_renumbered
@@ -35,10 +43,11 @@ from ..traverse.spanning import SpanningForest, spanning_forest
 from ..traverse.spread import SpreadRun
 from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
-from ..traverse.workspace import set_bits
-from .interface import Facts
+from ..traverse.workspace import Workspace, set_bits
+from ..units import default_memory_bytes
+from .interface import Components, Facts, Labels, Traversal
+from .needs import Needs
 from .reporter import Reporter
-from .results import Components, Labels, Traversal
 
 _PIECE = 1 << 17
 
@@ -68,11 +77,16 @@ class LocalEngine:
     # -- clusters -------------------------------------------------------------------------------
     @cached_property
     def rank_array(self) -> np.ndarray:
-        """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself."""
+        """Natural rank of every vertex, id[n]; length 0 where it is the vertex itself. Raises StoreError unless each of
+        0 to n - 1 is there once, as kernels trust."""
         stored = self.store.natural_ids()
         if stored is None:
             return np.empty(0, self.store.id_dtype)
-        _check_permutation(stored, self.store)
+        seen = np.zeros((len(stored) + 63) // 64, np.uint64)
+        set_bits(seen, stored, len(stored))  # all are below n
+        if int(np.bitwise_count(seen).sum()) != len(stored):
+            raise StoreError("natural_id does not hold every vertex once", path=self.store.path,
+                             remedy="the store is damaged: reorder the original again")
         return stored
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:
@@ -85,11 +99,7 @@ class LocalEngine:
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters."""
-        return self.grow_by(None, masters, most_rounds)
-
-    def grow_by(self, grow: LabelGrowth | None, masters: np.ndarray, most_rounds: int | None) -> Labels | None:
-        """The same, with labels that `grow` grows (None: the kernels of the CPU)."""
-        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)
+        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds)
 
     def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
         """See Engine.condense."""
@@ -241,13 +251,11 @@ class CpuEngine(LocalEngine):
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        if seeds is not None:
-            return self._run_spread(SpreadRun(self.core, seeds, np.asarray(values), limit, bound))
-        run = SpreadRun(self.core, np.empty(0, np.int64), np.empty(0, np.int64), limit, bound)
-        run.seed_level(int(values))
-        return self._run_spread(run)
-
-    def _run_spread(self, run: SpreadRun) -> int:
+        none = np.empty(0, np.int64)
+        start = (none, none) if seeds is None else (seeds, np.asarray(values))
+        run = SpreadRun(self.core, start[0], start[1], limit, bound)
+        if seeds is None:
+            run.seed_level(int(values))
         self.reporter.begin()
         while not run.step(self.reporter.heartbeat):
             self.reporter.heartbeat()
@@ -275,10 +283,49 @@ class CpuForest(SpanningForest):
         return TreeRefinement(self.engine.core, self.raw, self.engine.rank_array, self.engine.reporter.heartbeat)
 
 
-def _check_permutation(ranks: np.ndarray, store: Store) -> None:
-    """Raise StoreError unless each of 0 to n - 1 is there once, as kernels trust; all are below n."""
-    seen = np.zeros((len(ranks) + 63) // 64, np.uint64)
-    set_bits(seen, ranks, len(ranks))
-    if int(np.bitwise_count(seen).sum()) != len(ranks):
-        raise StoreError("natural_id does not hold every vertex once", path=store.path,
-                         remedy="the store is damaged: reorder the original again")
+def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,
+                threads: int = 2, program: int | None = None) -> MemoryPlan:
+    """The memory plan of what `needs` states on `store` in this process (see stream/plan.py).
+
+    memory_bytes : peak RSS allowed (default: of the machine or its cgroup). program : see make_plan. Raises
+    BudgetError, InputError.
+    """
+    if threads < 1:
+        raise InputError("at least one thread is needed", text=str(threads))
+    memory = default_memory_bytes() if memory_bytes is None else memory_bytes
+    return make_plan(store, needs.phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
+                     pool_wanted=needs.pool_bytes, program=program)
+
+
+@contextmanager
+def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, arena_bytes: int | None = None,
+                    threads: int = 2, program: int | None = None, progress: Listener | None = None,
+                    **core: Any) -> Iterator[CpuEngine]:
+    """An engine on `store`; leaving the context ends its threads.
+
+    The first four options are those of plan_engine. core : fields of traverse.core.Core (direction, dense_arcs). The
+    engine has `plan` and `load_seconds`. If the whole graph fits in the arena it is loaded now. Raises BudgetError,
+    StoreError, InputError.
+    """
+    begin = time.perf_counter()
+    plan = plan_engine(store, needs, memory_bytes=memory_bytes, arena_bytes=arena_bytes, threads=threads,
+                       program=program)
+    try:
+        table = build_block_table(store)
+        arena = Arena(table.n_blocks, plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
+        work = Workspace(store.n_vertices, store.id_dtype)
+    except MemoryError as error:
+        raise BudgetError(f"the machine refuses the planned memory ({error})",
+                          remedy="give a smaller --memory") from None
+    crew = Crew(threads, READERS)
+    counters = SharedCounters()
+    pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters, plan.run_blocks)
+    engine = CpuEngine(store, Core(table, pager, crew, counters, work, **core), plan, progress)
+    with ExitStack() as stack:
+        stack.callback(crew.close)
+        if plan.in_ram:
+            engine.reporter.tick("load")
+            pager.preload(lambda: engine.reporter.tick("load"))
+        engine.load_seconds = time.perf_counter() - begin
+        stack.enter_context(blamed_on(store, TimeOver))
+        yield engine

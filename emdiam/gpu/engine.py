@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from ..engine.cpu import LocalEngine
-from ..engine.results import Components, Labels
+from ..engine.interface import Components, Labels
 from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
+from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
 from ..traverse.pivot_bounds import PivotBounds
 from .bfs_auto import AutoBfs
@@ -149,7 +150,7 @@ class GpuEngine(LocalEngine):
             self.core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
             return whole, levels
 
-        return self.grow_by(grow, masters, most_rounds)
+        return grow_clusters(self.core, masters, self.rank_array, self.reporter.heartbeat, most_rounds, grow)
 
     # -- columns --------------------------------------------------------------------------------
     def new_column(self, largest: int, value: int | None = None) -> Column:

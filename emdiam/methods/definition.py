@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from ..engine.interface import Engine
     from ..engine.needs import DeviceState, Needs
     from ..store.store import Store
-    from ..stream.forecast import CostModel
     from ..stream.plan import Phase
     from .exact.result import Result
+    from .forecast import CostModel
+
+
+# Wall seconds that a probe may take (runs/probe.py), unless told otherwise.
+PROBE_SECONDS = 10.0
 
 
 @dataclass(frozen=True)

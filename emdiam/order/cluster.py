@@ -27,7 +27,7 @@ from .placing import pass_bytes, place_by_key
 
 if TYPE_CHECKING:
     from ..engine.cpu import CpuEngine
-    from ..engine.results import Labels
+    from ..engine.interface import Labels
 
 SPACING = 64
 _ARC_BYTES = 2 * LEAST_ARC_BYTES

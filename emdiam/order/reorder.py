@@ -125,8 +125,8 @@ def _traversed(
     store: Store, order: Order, seed: int, options: ConvertOptions, engine_memory: int
 ) -> tuple[np.ndarray, int]:
     """The new numbers by an order that traverses, and the planned peak."""
+    from ..engine.cpu import open_cpu_engine
     from ..engine.needs import traversal_needs
-    from ..engine.opening import open_cpu_engine
 
     with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, threads=options.threads,
                          progress=options.progress) as engine:
@@ -159,8 +159,8 @@ def _check_memory(store: Store, order: Order, options: ConvertOptions) -> int:
     assert options.memory_bytes is not None
     given = memory = options.memory_bytes
     if order.traverses:
+        from ..engine.cpu import plan_engine
         from ..engine.needs import traversal_needs
-        from ..engine.opening import plan_engine
 
         given, needs = memory - _reserve(store, order), traversal_needs(store)
         try:

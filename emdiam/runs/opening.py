@@ -8,9 +8,8 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..engine.cpu import LocalEngine
+from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.needs import Needs
-from ..engine.opening import open_cpu_engine
 from ..errors import InputError
 from ..gpu.select import Selection, select_device
 from ..gpu.setting import AUTO, OnDevice

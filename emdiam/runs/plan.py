@@ -14,9 +14,8 @@ from .registry import METHODS, entry_of
 from .run import Run
 
 if TYPE_CHECKING:
-    from ..stream.forecast import Forecast
+    from ..methods.forecast import Forecast, Probe
     from ..stream.plan import MemoryPlan
-    from ..stream.probe import Probe
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,7 @@ class Planned:
 def plan_run(store: Store, run: Run) -> MemoryPlan:
     """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers where memory, that
     of the GPU included, cannot do)."""
-    from ..engine.opening import plan_engine
+    from ..engine.cpu import plan_engine
     from .opening import device_of, needs_of, selection
 
     selected = selection(run)
@@ -63,7 +62,7 @@ def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = 
     """What the run with this plan will probably take. probe : what a look at the graph found (probe.py), if there was
     one."""
     from ..gpu.vram import resident_bytes
-    from ..stream.forecast import CostInputs, make_forecast
+    from ..methods.forecast import CostInputs, make_forecast
 
     method = entry_of(run.method).definition()
     return make_forecast(CostInputs(store, plan, probe), method.cost_model(store, run.options),

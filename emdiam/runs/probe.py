@@ -19,13 +19,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..engine.interface import Engine, max_degree_vertex
-from ..engine.opening import open_cpu_engine
-from ..engine.results import Traversal
+from ..engine.cpu import open_cpu_engine
+from ..engine.interface import Engine, Traversal, max_degree_vertex
 from ..errors import BudgetError
+from ..methods.definition import PROBE_SECONDS
+from ..methods.forecast import BALL_ROUNDS, Probe
 from ..progress import TimeOver, until
 from ..store.store import Store
-from ..stream.probe import BALL_ROUNDS, PROBE_SECONDS, Probe
 from ..traverse.columns import Column
 from .opening import needs_of
 from .run import Run

@@ -97,23 +97,13 @@ class _Pass:
             if np.any(ends < 0) or np.any(degrees < 0) or ends[-1] > self._n_arcs:
                 raise ValueError(f"row offsets are not monotone up to {self._n_arcs}")
             self.max_degree = max(self.max_degree, int(degrees.max(initial=0)))
-            self._blocks(ends, start)
-            self._degrees(ends, start)
+            # ends[i] is the offset of vertex start + i.
+            high = min((int(ends[-1]) - 1) >> self._shift, len(self._first_vertex) - 2)
+            blocks = np.arange((int(ends[0]) + (1 << self._shift) - 1) >> self._shift, high + 1)
+            self._first_vertex[blocks] = start + np.searchsorted(ends, blocks << self._shift, side="right") - 1
+            vertices = start + np.flatnonzero(degrees)
+            np.bitwise_and.at(self._isolated, vertices // GROUP, ~(np.uint64(1) << (vertices & 63).astype(np.uint64)))
             self._seen += len(piece)
             self.last = int(piece[-1])
             previous = piece[-1:].copy()
             yield piece
-
-    def _blocks(self, ends: np.ndarray, start: int) -> None:
-        """ends[i] is the offset of vertex start + i."""
-        high = min((int(ends[-1]) - 1) >> self._shift, len(self._first_vertex) - 2)
-        blocks = np.arange((int(ends[0]) + (1 << self._shift) - 1) >> self._shift, high + 1)
-        if len(blocks):
-            at = np.searchsorted(ends, blocks << self._shift, side="right") - 1
-            self._first_vertex[blocks] = start + at
-
-    def _degrees(self, ends: np.ndarray, start: int) -> None:
-        vertices = start + np.flatnonzero(ends[1:] != ends[:-1])
-        if len(vertices):
-            masks = ~(np.uint64(1) << (vertices & 63).astype(np.uint64))
-            np.bitwise_and.at(self._isolated, vertices // GROUP, masks)

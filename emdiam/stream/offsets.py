@@ -16,8 +16,7 @@ from numba import njit
 
 from ..jit import kernel
 
-GROUP_BITS = 6
-GROUP = 1 << GROUP_BITS
+GROUP = 64
 
 
 @dataclass(frozen=True)
@@ -31,11 +30,6 @@ class Offsets:
     group: np.ndarray
     row: np.ndarray
     hub: np.ndarray
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes held."""
-        return self.group.nbytes + self.row.nbytes + self.hub.nbytes
 
 
 @njit(inline="always")

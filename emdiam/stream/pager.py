@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from ..store.array_reader import ShardedArray
-from .arena import Arena
 from .counters import SharedCounters
 from .rows import RowCheck
 from .threads import Crew
@@ -27,6 +26,67 @@ BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], in
 Tick = Callable[[], None]
 # Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
 _TURN_BLOCKS = 1 << 10
+
+
+class Arena:
+    """A fixed pool of decoded blocks, allocated once, with eviction by recency. If every block fits, it is the graph in
+    memory, block c in slot c after `Pager.preload`, and kernels run at in-memory speed on the same code.
+
+    Parameters
+    ----------
+    n_blocks : blocks of the graph. n_slots : blocks that fit. block_ids : ids a block.
+    dtype : id dtype.
+
+    Attributes
+    ----------
+    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1.
+    """
+
+    def __init__(self, n_blocks: int, n_slots: int, block_ids: int, dtype: np.dtype) -> None:
+        if n_slots < 1 and n_blocks:
+            raise ValueError("an arena needs at least one slot")
+        self.n_slots, self.block_ids = n_slots, block_ids
+        self.ids = np.empty(n_slots * block_ids, dtype)
+        self.slot_of = np.full(n_blocks, -1, np.int32)
+        self._block_in = np.full(n_slots, -1, np.int64)
+        self._used = np.zeros(n_slots, np.int64)
+        self._tick = 0
+
+    def row(self, slot: int) -> np.ndarray:
+        """The ids of a slot, dtype[block_ids] (a view)."""
+        return self.ids[slot * self.block_ids : (slot + 1) * self.block_ids]
+
+    def touch(self, blocks: np.ndarray) -> None:
+        """Note that these resident blocks are in use now."""
+        self._tick += 1
+        self._used[self.slot_of[blocks]] = self._tick
+
+    def resident(self, blocks: np.ndarray) -> np.ndarray:
+        """bool[k]: which of `blocks` are in the arena."""
+        return self.slot_of[blocks] >= 0
+
+    def take_slots(self, count: int, keep: np.ndarray) -> np.ndarray:
+        """Free `count` slots, least recently used first, never those of blocks `keep`.
+
+        Returns int64[count] slots, ascending; fewer if there are not enough.
+        """
+        priority = np.where(self._block_in < 0, -1, self._used)
+        locked = self.slot_of[keep]
+        priority[locked[locked >= 0]] = np.iinfo(np.int64).max
+        count = min(count, int(np.count_nonzero(priority < np.iinfo(np.int64).max)))
+        if count == 0:
+            return np.empty(0, np.int64)
+        slots = np.sort(np.argpartition(priority, count - 1)[:count]).astype(np.int64)
+        old = self._block_in[slots]
+        self.slot_of[old[old >= 0]] = -1
+        self._block_in[slots] = -1
+        return slots
+
+    def admit(self, block: int, slot: int) -> None:
+        """Block `block` has been decoded into `slot`."""
+        self._block_in[slot] = block
+        self._used[slot] = self._tick
+        self.slot_of[block] = slot
 
 
 class Pager:
@@ -47,14 +107,9 @@ class Pager:
         self._pass_blocks, self._pass_runs = 0, list[int]()
 
     @property
-    def n_blocks(self) -> int:
-        """Number of blocks."""
-        return self._array.n_chunks
-
-    @property
     def everything_resident(self) -> bool:
         """True if every block is in the arena."""
-        return self.arena.n_slots >= self.n_blocks and bool((self.arena.slot_of >= 0).all())
+        return self.arena.n_slots >= self._array.n_chunks and bool((self.arena.slot_of >= 0).all())
 
     @property
     def position(self) -> tuple[int, int]:
@@ -63,16 +118,16 @@ class Pager:
 
     def preload(self, tick: Tick | None = None) -> None:
         """Fill the arena with the first blocks of the store, each in the slot of its number."""
-        count = min(self.arena.n_slots, self.n_blocks)
+        count = min(self.arena.n_slots, self._array.n_chunks)
         before = self.counters.snapshot().blocks_read
         self._pass_blocks = count
 
-        def told() -> None:
+        def count_blocks() -> None:
             self._pass_runs = [self.counters.snapshot().blocks_read - before]
             if tick is not None:
                 tick()
 
-        self.load(np.arange(count), told)
+        self.load(np.arange(count), count_blocks)
         self._pass_blocks, self._pass_runs = 0, []
 
     def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
@@ -135,8 +190,8 @@ class Pager:
         return sum(self.crew.everywhere(work))
 
     def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None) -> int:
-        free = min(self.arena.n_free, len(blocks))
-        slots = self.arena.take_slots(free, keep=resident)
+        free = self.arena.n_slots - int(np.count_nonzero(self.arena.slot_of >= 0))
+        slots = self.arena.take_slots(min(free, len(blocks)), keep=resident)
         to_arena = dict(zip(blocks[: len(slots)].tolist(), slots.tolist(), strict=True))
         arcs: list[int] = []
 

@@ -96,9 +96,10 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
     spare = memory_bytes - base - state - tables
     run = _run_blocks(spare - reserve, n_blocks, fetchers, block)
     buffers = buffer_bytes(fetchers, run, block)
-    loading = _loading_bytes(fetchers, run, block)
+    # Where every block goes to its place in the arena, once, there are buffers for encoded blocks alone.
+    loading = fetchers * run * block * 5 // 4
     if arena_bytes is None and spare - loading - max(reserve, pool_wanted) >= n_blocks * block:
-        buffers = loading  # blocks are decoded in their places, once
+        buffers = loading
     rest = spare - buffers
     if arena_bytes is not None and arena_bytes < least_blocks * block:
         raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
@@ -146,8 +147,3 @@ def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:
                        or run > max(1, n_blocks // fetchers)):
         run //= 2
     return run
-
-
-def _loading_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
-    """Bytes of the buffers where every block goes to its place in the arena, once: those of encoded blocks."""
-    return fetchers * run_blocks * block_bytes * 5 // 4

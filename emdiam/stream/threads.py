@@ -8,8 +8,9 @@ lets fetching, decoding and kernels share the cores as they come.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import islice
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -32,10 +33,10 @@ class Crew:
         """
         futures = [self._pool.submit(task) for _ in range(self.threads - 1)]
         try:
-            mine = task()
+            result = task()
         finally:
             wait(futures)
-        return [mine, *(f.result() for f in futures)]
+        return [result, *(f.result() for f in futures)]
 
     def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None) -> None:
         """Run `task(item)` for all items on the fetching threads, in order of taking.
@@ -43,14 +44,19 @@ class Crew:
         `tick` runs on the calling thread about five times a second. After an error (of a task or
         of `tick`, or Ctrl-C) no further item is taken; the first error is raised.
         """
-        queue = _Queue(iter(items))
+        left, lock, stopped = iter(items), threading.Lock(), threading.Event()
+
+        def take() -> tuple[T, ...]:
+            """The next item, or nothing."""
+            with lock:
+                return () if stopped.is_set() else tuple(islice(left, 1))
 
         def work() -> None:
             try:
-                for item in queue:
-                    task(item)
+                while taken := take():
+                    task(*taken)
             except BaseException:
-                queue.stop()
+                stopped.set()
                 raise
 
         futures = [self._pool.submit(work) for _ in range(self.fetchers)]
@@ -59,7 +65,7 @@ class Crew:
                 if tick is not None:
                     tick()
         except BaseException:
-            queue.stop()
+            stopped.set()
             wait(futures)
             raise
         for future in futures:
@@ -68,19 +74,3 @@ class Crew:
     def close(self) -> None:
         """End the threads."""
         self._pool.shutdown()
-
-
-class _Queue(Iterator[T]):
-    """An iterator that several threads may draw from and anyone may stop."""
-
-    def __init__(self, items: Iterator[T]) -> None:
-        self._items, self._lock, self._stopped = items, threading.Lock(), False
-
-    def __next__(self) -> T:
-        with self._lock:
-            if self._stopped:
-                raise StopIteration
-            return next(self._items)
-
-    def stop(self) -> None:
-        self._stopped = True

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..engine.cpu import open_cpu_engine
 from ..engine.interface import Engine
 from ..engine.needs import traversal_needs
-from ..engine.opening import open_cpu_engine
 from ..progress import Meter
 from ..store.store import Store
 from ..traverse.columns import Column

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from ..engine.cpu import plan_engine
 from ..engine.needs import traversal_needs
-from ..engine.opening import plan_engine
 from ..errors import BudgetError
 from ..progress import Listener
 from ..store.arc_runs import scan_bytes

@@ -14,7 +14,7 @@ from bench.cache import Cache
 from bench.events import Account, accounted, listening, median_interval
 from bench.graphs import QUICK
 from bench.setting import QUICK_EFFORT, Setting
-from emdiam.engine.traversal_events import TraversalEvents
+from emdiam.engine.reporter import TraversalEvents
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 
 GRID = next(graph for graph in QUICK if graph.graph_class == "grid")

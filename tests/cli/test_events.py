@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from emdiam._version import __version__
 from emdiam.cli.events import MOST, MOST_TURNS, EventLog, begin_log, store_digest
-from emdiam.engine.traversal_events import MOST_PROFILES, TraversalEvents
+from emdiam.engine.reporter import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared
 from emdiam.runs.registry import EXACT

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from emdiam.store.layout import StoreRecord
-from emdiam.stream.arena import Arena
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import SharedCounters
-from emdiam.stream.pager import Pager
+from emdiam.stream.pager import Arena, Pager
 from emdiam.stream.rows import RowCheck
 from emdiam.stream.threads import Crew
 from emdiam.traverse.core import Core

@@ -16,14 +16,13 @@ from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import InputError
 from emdiam.generators import generate
 from emdiam.methods.approx.cost_model import growing_rounds
+from emdiam.methods.forecast import CostInputs, Forecast, Probe
 from emdiam.runs.opening import open_engine
 from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
 from emdiam.runs.registry import METHODS
 from emdiam.runs.run import make_run
 from emdiam.store.store import Store, open_store
-from emdiam.stream.forecast import CostInputs, Forecast
 from emdiam.stream.plan import COMPILED_BYTES, MemoryPlan
-from emdiam.stream.probe import Probe
 from tests.conftest import Run
 from tests.helpers.stores import odd_graphs, write_store
 

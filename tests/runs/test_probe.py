@@ -12,10 +12,10 @@ from hypothesis import given, settings
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.generators import generate
+from emdiam.methods.forecast import BALL_ROUNDS, Probe
 from emdiam.runs.probe import probe_graph, probe_store
 from emdiam.runs.run import make_run
 from emdiam.store.store import open_store
-from emdiam.stream.probe import BALL_ROUNDS, Probe
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, graphs, odd_graphs, write_store
 

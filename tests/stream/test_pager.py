@@ -12,10 +12,9 @@ import pytest
 
 from emdiam.errors import StoreError
 from emdiam.store.layout import StoreRecord
-from emdiam.stream.arena import Arena
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import Counters, SharedCounters
-from emdiam.stream.pager import Pager
+from emdiam.stream.pager import Arena, Pager
 from emdiam.stream.rows import RowCheck
 from emdiam.stream.threads import Crew
 from tests.helpers import naive
@@ -136,7 +135,7 @@ def test_rows_of_no_graph_are_an_error(crew: Crew, change: Callable[..., None], 
         one = pager(-(-len(ids) // 64), slots, crew, ids, check)
 
         def read(one: Pager = one) -> None:
-            for block in range(one.n_blocks)[::order]:
+            for block in range(len(one.arena.slot_of))[::order]:
                 one.load(np.array([block]))
 
         if graph is rows:

@@ -16,8 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.interface import Engine
-from ...engine.results import Labels
+from ...engine.interface import Engine, Labels
 from ...traverse.columns import Column
 from ...weighted.packed import Packing
 from ..exact.result import Witness

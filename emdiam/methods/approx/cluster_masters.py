@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...engine.results import Labels
+from ...engine.interface import Labels
 from .hashing import stream_key
 from .masters import resolve_masters
 

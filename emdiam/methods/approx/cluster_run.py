@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..._version import __version__
-from ...engine.interface import Engine
-from ...engine.results import Labels
+from ...engine.interface import Engine, Labels
 from ...errors import InputError, MoreMemoryError
 from ...sorting.scratch import Scratch
 from ...units import format_size, scratch_folder

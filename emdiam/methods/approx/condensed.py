@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...engine.interface import Engine
-from ...engine.results import Labels
+from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
 from ...sorting.scratch import Scratch

@@ -11,10 +11,9 @@ from __future__ import annotations
 import math
 
 from ...store.store import Store
-from ...stream.forecast import CostInputs, CostModel, planned_held
 from ...stream.plan import MemoryPlan
-from ...stream.probe import BALL_ROUNDS, Probe
 from ..exact.cost_model import shared_held
+from ..forecast import BALL_ROUNDS, CostInputs, CostModel, Probe, planned_held
 from .cluster_lower import MOST_SCANS
 from .cluster_masters import GROWTH, MOST_ROUNDS, most_by_itself
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES

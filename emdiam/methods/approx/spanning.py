@@ -25,9 +25,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.interface import Engine
+from ...engine.interface import Engine, TreeRefinement, Trees
 from ...engine.needs import DeviceState
-from ...engine.results import TreeRefinement, Trees
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.euler import euler_bytes

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from ...store.store import Store
 from ...stream.blocks import table_bytes
-from ...stream.forecast import CostInputs, CostModel, planned_held
 from ...stream.plan import MemoryPlan
-from ...stream.probe import Probe
 from ...traverse.multi import WORD_BITS, batch_bytes
 from ...traverse.workspace import column_bytes, workspace_bytes
+from ..forecast import CostInputs, CostModel, Probe, planned_held
 from .pivot_columns import MOST_KEPT
 
 # Blocks read by a BFS on the graphs of small diameter that usual reads were measured on, in times all blocks.

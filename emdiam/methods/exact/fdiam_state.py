@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
-from ...engine.results import Components
+from ...engine.interface import Components, Engine
 from ...store.store import Store
 from ...traverse.components import Component
 from ...traverse.workspace import column_bytes

@@ -21,8 +21,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..._version import __version__
-from ...engine.interface import Engine, max_degree_vertex
-from ...engine.results import Components
+from ...engine.interface import Components, Engine, max_degree_vertex
 from ...errors import InputError, StateLost, StoppedEarly
 from ...progress import TimeOver
 from ...stream.counters import Counters

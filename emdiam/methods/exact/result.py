@@ -46,7 +46,7 @@ class Result(MemoryFigures):
     lower, upper : proved interval of the largest finite distance, over all components. exact :
     lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
     : of the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
-    (stream/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every
+    (methods/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every
     file that was asked for and could not be written.
     """
 

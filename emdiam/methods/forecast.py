@@ -3,8 +3,8 @@
 A plan is a promise that holds for the worst graph of its size; a forecast is what usual graphs have been measured
 to take, and may be wrong in both directions. Bytes read are known beforehand where the arena holds the graph: every
 block once. Streamed, they are `reads` times the blocks, and depend on the graph: how many traversals a proof takes, and
-how many levels of each meet how many blocks. A probe (probe.py) measures the second and helps to guess the first;
-without one, graphs count as being of small diameter.
+how many levels of each meet how many blocks. A probe (runs/probe.py) measures the second and helps to guess the
+first; without one, graphs count as being of small diameter.
 """
 
 from __future__ import annotations
@@ -15,14 +15,50 @@ from typing import Any
 
 from ..store.array_reader import LocalArray
 from ..store.store import Store
-from .plan import COMPILED_BYTES, MemoryPlan
-from .probe import Probe
+from ..stream.plan import COMPILED_BYTES, MemoryPlan
 
 # Without a probe: a graph of fewer arcs a vertex is expected to reach beyond 255 levels, one of no more than a tree
 # has beyond 65,535.
 _FEW_ARCS, _ARCS_OF_A_TREE = 8, 2
 # Peaks of the same run differ by up to a fiftieth, and a prediction shall not be below any.
 _CUSHION = 50
+# Rounds of cluster growing for which the probe knows how many vertices they reach.
+BALL_ROUNDS = 32
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a short look at a graph gave; nothing of it is kept in a store.
+
+    Four traversals show what no size does: how far a graph reaches, what a traversal reads at this very arena, and how
+    much a proof has left after a few sweeps: a BFS from the hub (the vertex of the highest degree in the largest
+    component), one from a vertex farthest from it, one from a vertex farthest from that, and one from the centre, of
+    the smallest lower bound by these.
+
+    Distances are in edges, and what is read is in times all blocks of the graph.
+    lower_bound : largest eccentricity of the first three. longest : no distance is larger, as methods size columns.
+    n_reached : vertices of the component. connected : whether there is no other with an edge. reads : of a BFS, on
+    average over the first three. unsettled : vertices whose eccentricity may exceed the lower bound, by the distances
+    to the four.
+    evaluations : vertices that F-Diam is expected to evaluate after its double sweep, if each takes away the ball of
+    its slack. spread_reads : of one such ball, level by level. balls : BALL_ROUNDS + 1 entries, vertices within
+    0, 1, ... steps of the second source. seconds : wall time.
+    """
+
+    lower_bound: int
+    longest: int
+    n_reached: int
+    connected: bool
+    reads: float
+    unsettled: int
+    evaluations: float
+    spread_reads: float
+    balls: tuple[int, ...]
+    seconds: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict for JSON."""
+        return asdict(self)
 
 
 @dataclass(frozen=True)
