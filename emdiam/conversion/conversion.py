@@ -12,8 +12,7 @@ from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
 from ..sorting.scratch import disk_full_is_said
 from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
-from .intake import DeclaredIntake, Intake, Numbering
-from .intake_ints import IntIntake
+from .intake import DeclaredIntake, Intake, IntIntake, Numbering
 from .report import ConvertOptions, ConvertReport, Counts
 from .resume import without_first
 from .writing import StoreWriting

@@ -39,9 +39,7 @@ LEAST_VERTEX_BYTES = 2
 _MOST_EXPANSION = 1032
 
 
-def convert(
-    inputs: Sequence[str | Path], target: Path, *, options: ConvertOptions | None = None
-) -> ConvertReport:
+def convert(inputs: Sequence[str | Path], target: Path, *, options: ConvertOptions | None = None) -> ConvertReport:
     """Convert files, globs or "-" (together one graph) into a store at `target`.
 
     Raises InputError for bad input or an existing target, BudgetError where memory or disk cannot
@@ -78,22 +76,18 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
     """What must be the same for a conversion to be resumed."""
     return {
         "input": input_pins(source), "target": str(target.absolute()), "format (--format)": options.fmt,
-        "kind of ids (--ids)": options.ids, "codec (--codec)": options.codec,
-        "chunk size (--chunk)": options.chunk_ids,
+        "kind of ids (--ids)": options.ids, "codec (--codec)": options.codec, "chunk size (--chunk)": options.chunk_ids,
     }
 
 
-def _write(
-    source: EdgeSource, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None
-) -> ConvertReport:
+def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None) -> ConvertReport:
     """Convert, from the state of the checkpoint if there is one."""
     check_target(target, options.force)
     info = source.info()
     _load_libraries(info)
     plan = options.plan or plan_sort(
         memory_to_plan(options.memory_bytes, checkpoint), current_rss_bytes(),
-        getattr(source, "memory_bytes", 0), options.threads,
-        writer_bytes(options.threads, options.chunk_ids),
+        getattr(source, "memory_bytes", 0), options.threads, writer_bytes(options.threads, options.chunk_ids),
     )
     _check_declared(info, source.name, plan)
     with sort_context(plan, target, options, checkpoint, Meter(options.progress)) as context:

@@ -1,17 +1,20 @@
-"""Taking in pairs whose ids the format declares, and what all ways of taking in share.
+"""Taking in pairs: from the batches of a source to sorted runs of arcs among vertices 0..n-1.
 
-An intake turns the batches of a source into sorted runs of arcs among vertices 0..n-1 and knows
-how the vertices are numbered:
+    DeclaredIntake    ids in [first_id, first_id + n), as the format declares; every id there is a vertex
+    IntIntake         the vertices are the integers that occur (a loop counts)
+    StringIntake      the vertices are the strings that occur, in byte order; see intake_strings.py
 
-    DeclaredIntake    ids in [first_id, first_id + n)            this file
-    IntIntake         the vertices are the integers that occur   intake_ints.py
-    StringIntake      the vertices are the strings that occur    intake_strings.py
+As long as all integers are below the size of a bitmap, arcs are sorted by raw ids and relabelled by rank while they are
+merged (_Compact). At the first larger id everything taken so far moves to the path for any 64-bit ids (_Wide): pairs
+wait in a spool, their endpoints are sorted to a table, and a join puts vertices for ids. The source is never read
+twice.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -20,11 +23,16 @@ import numpy.typing as npt
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
-from ..sorting.runs import Keys
-from ..sorting.sort import SortContext
+from ..sorting.merge import fewer_runs
+from ..sorting.presence import Presence, Ranks
+from ..sorting.runs import DiskRun, Keys
+from ..sorting.sort import KeySorter, RunSet, SortContext
+from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
-from .arc_keys import BLOCK
+from .arc_keys import BLOCK, FLAG_BITS, pairs_of, put_both_directions
+from .arcs import ArcSplitter, RowStream
 from .pack import ArcSorter
+from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 
 
 @dataclass
@@ -59,9 +67,8 @@ class Numbering:
 class Intake(Protocol):
     """`add` every batch, `finish`, `write`; or `abort` at any time.
 
-    `state` may be told between two calls and at the safe points inside them; an intake made with it as
-    `resumed` goes on from there, so that `add` continues, `finish` may be called again, and after it
-    `write`.
+    `state` may be told between two calls and at the safe points inside them; an intake made with it as `resumed` goes
+    on from there, so that `add` continues, `finish` may be called again, and after it `write`.
     """
 
     tally: Tally
@@ -105,9 +112,9 @@ class IdBlock:
     def first_user_id(self, wrong: Callable[[Keys], npt.NDArray[np.bool_]]) -> int | None:
         """The first id for which `wrong` holds, as the user wrote it; None if there is none."""
         for ids, signed in zip((self.src, self.dst), self.signed, strict=True):
-            found = np.flatnonzero(wrong(ids))
-            if len(found):
-                return int(ids.view(np.int64)[found[0]]) if signed else int(ids[found[0]])
+            places = np.flatnonzero(wrong(ids))
+            if len(places):
+                return int(ids.view(np.int64)[places[0]]) if signed else int(ids[places[0]])
         return None
 
 
@@ -156,9 +163,7 @@ class DeclaredIntake:
     info : with n_vertices. name : of the source, for errors. resumed : see Intake.
     """
 
-    def __init__(
-        self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None
-    ) -> None:
+    def __init__(self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None) -> None:
         if info.n_vertices is None:
             raise ValueError("the number of vertices is not declared")
         self._n, self._first, self._name = info.n_vertices, info.first_id, name
@@ -172,8 +177,7 @@ class DeclaredIntake:
             src, dst = self._from_first(block.src), self._from_first(block.dst)
             if max(int(src.max()), int(dst.max())) >= self._n:
                 raise InputError(
-                    f"a vertex id outside the declared {self._first}..{self._first + self._n - 1}",
-                    path=self._name,
+                    f"a vertex id outside the declared {self._first}..{self._first + self._n - 1}", path=self._name,
                     text=str(block.first_user_id(lambda ids: self._from_first(ids) >= np.uint64(self._n))),
                     remedy="correct the id or the declared number of vertices",
                 )
@@ -184,20 +188,270 @@ class DeclaredIntake:
         return ids - np.uint64(self._first) if self._first else ids
 
     def finish(self) -> Numbering:
-        """Sort what is left."""
         self._arcs.finish()
         last = self._first + self._n - 1
         return Numbering(self._n, "offset" if self._first else "identity", self._first,
                          self._first if self._n else None, last if self._n else None)
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
-        """See Intake."""
         return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def state(self) -> State:
-        """See Intake."""
         return {"tally": [self.tally.pairs, self.tally.loops], "arcs": self._arcs.state()}
 
     def abort(self) -> None:
-        """Stop all threads."""
         self._arcs.abort()
+
+
+class IntIntake:
+    """Ids are any integers in [0, 2^64). name : of the source, for errors. resumed : see Intake."""
+
+    def __init__(self, name: str, context: SortContext, resumed: State | None = None) -> None:
+        self._name, self._context = name, context
+        self.tally = Tally.of(resumed)
+        self._way: _Compact | _Wide
+        if resumed is not None and resumed["wide"] is not None:
+            self._way = _Wide(context, resumed["wide"])
+        else:
+            self._way = _Compact(context, resumed and resumed["compact"])
+
+    def add(self, batch: EdgeBatch) -> None:
+        """Take in a batch. Raises InputError for a negative id."""
+        for block in id_blocks(batch):
+            largest = block.largest
+            if largest >= 1 << 63:
+                refuse_negative(block, self._name)
+            if isinstance(self._way, _Compact) and largest >= self._way.n_ids:
+                self._widen(self._way)
+            src, dst, loops = without_loops(block.src, block.dst, self.tally)
+            self._way.add(src, dst, loops)
+
+    def _widen(self, compact: _Compact) -> None:
+        """Move all that was taken in to the path for wide ids."""
+        wide = _Wide(self._context)
+        try:
+            compact.move_to(wide)
+        except BaseException:
+            wide.abort()
+            raise
+        self._way = wide
+
+    def finish(self) -> Numbering:
+        return self._way.finish()
+
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        return self._way.write(writer)
+
+    def state(self) -> State:
+        state, compact = self._way.state(), isinstance(self._way, _Compact)
+        return {"tally": [self.tally.pairs, self.tally.loops],
+                "compact": state if compact else None, "wide": None if compact else state}
+
+    def abort(self) -> None:
+        self._way.abort()
+
+
+def _numbering(n: int, first: int, last: int) -> Numbering:
+    """Numbering of n integers from `first` to `last`; without a map where there are no gaps."""
+    if not n:
+        return Numbering(0, "identity")
+    gaps = last - first + 1 - n
+    kind = "int" if gaps else "offset" if first else "identity"
+    return Numbering(n, kind, first if kind == "offset" else 0, first, last, gaps)
+
+
+class _Compact:
+    """Ids below n_ids: arcs by raw ids, and a bitmap of the ids that occur."""
+
+    def __init__(self, context: SortContext, resumed: State | None = None) -> None:
+        self._context = context
+        self._shift = (context.plan.key_bits - FLAG_BITS) // 2
+        self._runs: RunSet | None = None
+        self._ranks: Ranks | None = None
+        if resumed is None:
+            self._presence = Presence(min(context.plan.presence_ids, 1 << self._shift))
+        else:
+            self._presence = Presence.restored(resumed["presence"])
+        self.n_ids = self._presence.n_ids
+        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift + FLAG_BITS),
+                                 resumed=resumed and resumed["sorter"])
+        if resumed is not None and resumed["runs"] is not None:
+            self._runs, self._ranks = RunSet.restored(resumed["runs"], context), Ranks(self._presence)
+
+    def state(self) -> State:
+        # The sorter enters ids into the bitmap until it is at rest, so it comes first.
+        sorter = self._sorter.state() if self._runs is None else None
+        return {"sorter": sorter, "runs": self._runs and self._runs.state(), "presence": self._presence.state()}
+
+    def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
+        put_both_directions(self._sorter, src, dst, self._shift)
+        if loops is not None:
+            self._presence.add(np.unique(loops))
+
+    def move_to(self, wide: _Wide) -> None:
+        """Give everything to `wide`, each direction of an edge once, and stop."""
+        runs = self._sorter.finish(on_disk=True)
+        for run in runs.runs:
+            assert isinstance(run, DiskRun)
+            for keys in run.blocks(0, len(run.firsts)):
+                wide.add_pairs(*pairs_of(keys, self._shift))
+        runs.close()
+        for ids in self._presence.ids():
+            wide.add_ids(ids)
+
+    def finish(self) -> Numbering:
+        if self._runs is None:
+            self._runs = self._sorter.finish()
+        self._runs = fewer_runs(self._runs, self._context, self._passed)
+        self._ranks = Ranks(self._presence)
+        return _numbering(self._ranks.n, self._ranks.first, self._ranks.last)
+
+    def _passed(self, runs: RunSet) -> None:
+        """A pass has made these of the runs."""
+        self._runs = runs
+        self._context.safe.reached()
+
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        assert self._ranks is not None and self._runs is not None
+        ranks, dtype = self._ranks, id_dtype(self._ranks.n)
+        if ranks.contiguous:
+            splitter = ArcSplitter(self._shift, dtype, first=ranks.first)
+        else:
+            splitter = ArcSplitter(self._shift, dtype, rank=ranks.rank)
+            if writer.rows_resumed is None:
+                for ids in self._presence.ids():
+                    writer.append_ids("vertex_id", ids.view(np.int64))
+        stream = RowStream(writer, ranks.n)
+        if not stream.part:
+            stream.take(self._runs, self._context, splitter)
+        stream.finish()
+        if not self._context.safe.active:  # else they are kept for a store that has to be begun again
+            self._runs.close()
+        return stream.n_arcs, stream.n_reverse
+
+    def abort(self) -> None:
+        self._sorter.abort()
+
+
+class TableIntake(ABC):
+    """What intakes share whose ids are looked up in a table: pairs wait in a spool until the id of every vertex is
+    known, and a join puts vertices for ids. resumed : see Intake."""
+
+    def __init__(self, context: SortContext, resumed: State | None = None) -> None:
+        self._context, self._position = context, JoinPosition()
+        self._spool: PairSpool | None = None
+        self._sorter: Any = None  # of the ids that occur: KeySorter or StringSorter
+        self._table: IdTable | None = None
+        self._arcs: ArcSorter | None = None
+        if resumed is None:
+            self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
+            self._sorter = self._new_sorter(None)
+            return
+        self._position = JoinPosition(*resumed["position"])
+        if resumed["spool"] is not None:
+            self._spool = PairSpool.restored(resumed["spool"], context)
+        if resumed["table"] is None:
+            self._sorter = self._new_sorter(resumed["sorter"])
+        else:
+            self._table = IdTable.restored(resumed["table"], context)
+            self._arcs = self._new_arcs(self._table.n, resumed["arcs"])
+
+    @abstractmethod
+    def _new_sorter(self, resumed: State | None) -> Any:
+        """What sorts the ids that occur."""
+
+    @abstractmethod
+    def _new_table(self) -> IdTable:
+        """The id of every vertex, from the sorter."""
+
+    @abstractmethod
+    def _numbering(self, table: IdTable) -> Numbering:
+        """How the vertices are numbered."""
+
+    @abstractmethod
+    def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:
+        """Write the map of ids, if there is one."""
+
+    def _new_arcs(self, n: int, resumed: State | None = None) -> ArcSorter:
+        return ArcSorter(n, replace(self._context, plan=self._context.plan.for_relabelling()), resumed)
+
+    def state(self) -> State:
+        return {
+            "position": [self._position.start, self._position.block, self._position.n_replaced],
+            "spool": self._spool and self._spool.state(),
+            "sorter": None if self._table is not None else self._sorter.state(),
+            "table": self._table and self._table.state(), "arcs": self._arcs and self._arcs.state(),
+        }
+
+    def finish(self) -> Numbering:
+        context = self._context
+        if self._table is None:
+            assert self._spool is not None
+            self._spool.flush()
+            self._table = self._new_table()
+            context.safe.reached(always=True)
+        if self._arcs is None:
+            self._arcs = self._new_arcs(self._table.n)
+        if self._spool is not None:
+            context.meter.begin("relabel", 2 * self._spool.n_pairs, "endpoints")
+            join(self._spool, self._table, context, self._arcs.add, self._position)
+            self._spool.close()
+            self._spool = None
+        context.meter.begin("sort", None, "keys")
+        self._arcs.finish()
+        return self._numbering(self._table)
+
+    def write(self, writer: StoreWriter) -> tuple[int, int]:
+        assert self._arcs is not None and self._table is not None
+        if writer.rows_resumed is None:
+            self._append_ids(writer, self._table)
+        if not self._context.safe.active:  # else they are kept for a store that has to be begun again
+            self._close_ids()
+        return self._arcs.write_rows(writer), self._arcs.n_reverse
+
+    def _close_ids(self) -> None:
+        """Remove the files of the map of ids."""
+        if self._table is not None:
+            self._table.file.close()
+
+    def abort(self) -> None:
+        for sorter in (self._sorter, self._arcs):
+            if sorter is not None:
+                sorter.abort()
+        if self._spool is not None:
+            self._spool.close()
+        self._close_ids()
+
+
+class _Wide(TableIntake):
+    """Any 64-bit ids: the endpoints of the pairs are sorted to the table."""
+
+    def _new_sorter(self, resumed: State | None) -> KeySorter:
+        return KeySorter(self._context, resumed=resumed)
+
+    def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
+        self.add_pairs(src, dst)
+        for ids in (src, dst, loops):
+            if ids is not None:
+                self.add_ids(ids)
+
+    def add_pairs(self, src: Keys, dst: Keys) -> None:
+        """Keep pairs whose ids are added apart."""
+        assert self._spool is not None
+        self._spool.add(src, dst)
+
+    def add_ids(self, ids: Keys) -> None:
+        """These ids occur."""
+        self._sorter.add(ids)
+
+    def _new_table(self) -> IdTable:
+        return sorted_table(self._sorter.finish(), self._context)
+
+    def _numbering(self, table: IdTable) -> Numbering:
+        return _numbering(table.n, *table.ends())
+
+    def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:
+        if not table.contiguous:
+            signed = table.ends()[1] < 1 << 63
+            for ids in table.blocks():
+                writer.append_ids("vertex_id", ids.view(np.int64) if signed else ids)

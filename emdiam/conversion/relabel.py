@@ -1,10 +1,9 @@
 """Relabelling out of core: from any 64-bit ids to vertices 0..n-1 by the order of a table.
 
-The raw pairs wait in a spool on disk. The table (the id of vertex 0, 1, ... ) is on disk too; it
-is read in pieces that fit the budget, and for every piece one pass over the spool replaces the
-ids found in it (block nested-loop join). Replacing in place is safe because a vertex number can
-never be taken for an id of a later piece: integer tables increase, so every later id exceeds all
-numbers given so far, and hashes of strings have their top bit set.
+The raw pairs wait in a spool on disk. The table (the id of vertex 0, 1, ... ) is on disk too; it is read in pieces that
+fit the budget, and for every piece one pass over the spool replaces the ids found in it (block nested-loop join).
+Replacing in place is safe because a vertex number can never be taken for an id of a later piece: integer tables
+increase, so every later id exceeds all numbers given so far, and hashes of strings have their top bit set.
 """
 
 from __future__ import annotations
@@ -129,6 +128,12 @@ class IdTable:
             return 0, -1
         return int(self.read(0, 1)[0]), int(self.read(self.n - 1, self.n)[0])
 
+    @property
+    def contiguous(self) -> bool:
+        """Whether the ids are increasing and without gaps."""
+        first, last = self.ends()
+        return self.increasing and last - first + 1 == self.n
+
     def blocks(self) -> Iterator[Keys]:
         """All ids in order, a MiB at a time."""
         for start in range(0, self.n, _TABLE_BLOCK):
@@ -156,8 +161,7 @@ def sorted_table(runs: RunSet, context: SortContext) -> IdTable:
 
 @dataclass(frozen=True)
 class _Piece:
-    """Vertices base..base+k-1 of the table by increasing id. vertices : None where the vertex of
-    ids[i] is base + i."""
+    """Vertices base..base+k-1 of the table by increasing id. vertices : None where the vertex of ids[i] is base + i."""
 
     ids: Keys
     base: int
@@ -179,11 +183,11 @@ class _Piece:
 @dataclass
 class JoinPosition:
     """How far a join has come. start : the first vertex of the piece of the table at hand. block : blocks
-    of the spool given to the sink with the last piece. n_found : endpoints replaced."""
+    of the spool given to the sink with the last piece. n_replaced : endpoints replaced."""
 
     start: int = 0
     block: int = 0
-    n_found: int = 0
+    n_replaced: int = 0
 
 
 def join(
@@ -192,12 +196,19 @@ def join(
 ) -> None:
     """Replace all ids in `spool` by vertices and give the pairs to `sink`, in blocks.
 
-    position : where to go on from; it is kept up to date, and with checkpoints every piece but the last
-    makes a new spool of the old one, which could not be replaced in place twice, and every block of the
-    last is a safe point. context.meter hears of endpoints replaced. Raises RuntimeError if an id is
-    not in the table.
+    position : where to go on from; it is kept up to date, and with checkpoints every piece but the last makes a new
+    spool of the old one, which could not be replaced in place twice, and every block of the last is a safe point.
+    context.meter hears of endpoints replaced. Raises RuntimeError if an id is not in the table.
     """
     at, step = position or JoinPosition(), context.plan.table_ids
+    if table.contiguous:  # then it is not needed
+        first = np.uint64(table.ends()[0])
+        for offset, n_pairs in islice(spool.offsets(), at.block, None):
+            block = spool.read(offset, n_pairs) - first
+            sink(block[:n_pairs], block[n_pairs:])
+            at.block += 1
+            context.safe.reached()
+        return
     context.stats.table_pieces = -(-table.n // step)
     while at.start < table.n:
         # The piece that was the last when its blocks were first given stays it, whatever the plan is now.
@@ -210,15 +221,15 @@ def join(
         else:
             _give_all(spool, piece, context, sink, at)
             at.start = end
-    if at.n_found != 2 * spool.n_pairs:
-        raise RuntimeError(f"{at.n_found} of {2 * spool.n_pairs} endpoints were found in the table of ids")
+    if at.n_replaced != 2 * spool.n_pairs:
+        raise RuntimeError(f"{at.n_replaced} of {2 * spool.n_pairs} endpoints were found in the table of ids")
 
 
 def _replace_all(spool: PairSpool, piece: _Piece, context: SortContext, at: JoinPosition) -> None:
     """Put vertices for the ids of a piece that is not the last."""
     for offset, block, found in _replaced(spool, piece, context.threads):
-        at.n_found += found
-        context.meter.update(at.n_found)
+        at.n_replaced += found
+        context.meter.update(at.n_replaced)
         if context.safe.active:
             spool.copy_on(block)
         elif found:
@@ -231,8 +242,8 @@ def _give_all(
 ) -> None:
     """Put vertices for the ids of the last piece and give the blocks to the sink, from at.block on."""
     for _, block, found in _replaced(spool, piece, context.threads, at.block):
-        at.n_found += found
-        context.meter.update(at.n_found)
+        at.n_replaced += found
+        context.meter.update(at.n_replaced)
         half = len(block) // 2
         sink(block[:half], block[half:])
         at.block += 1
@@ -247,9 +258,7 @@ def _piece(table: IdTable, start: int, end: int) -> _Piece:
     return _Piece(ids[order], start, order)
 
 
-def _replaced(
-    spool: PairSpool, piece: _Piece, threads: int, first: int = 0
-) -> Iterator[tuple[int, Keys, int]]:
+def _replaced(spool: PairSpool, piece: _Piece, threads: int, first: int = 0) -> Iterator[tuple[int, Keys, int]]:
     """(offset, block with the piece's ids replaced, how many were) for every block of the spool from
     number `first` on."""
     def work(offset: int, n_pairs: int) -> tuple[int, Keys, int]:

@@ -1,6 +1,5 @@
 """What a conversion and a reordering need to go on from a checkpoint: what must be the same, and how much
-memory it takes.
-"""
+memory it takes."""
 
 from __future__ import annotations
 
@@ -50,9 +49,8 @@ def _pin(path: Path) -> list[Any]:
 
 
 def memory_to_plan(named: int | None, checkpoint: Checkpoint | None) -> int:
-    """Bytes of memory to plan for: as named, else what machine and cgroup leave, but on resuming no
-    less than before, since what lies in the checkpoint was made for that much. Raises BudgetError
-    where less was named."""
+    """Bytes of memory to plan for: as named, else what machine and cgroup leave, but on resuming no less than before,
+    since what lies in the checkpoint was made for that much. Raises BudgetError where less was named."""
     before = 0 if checkpoint is None or checkpoint.state is None else int(checkpoint.state["memory"])
     if named is None:
         return max(before, default_memory_bytes())

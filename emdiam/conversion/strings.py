@@ -1,9 +1,8 @@
 """Strings as vertex ids: hashing a column of them, and sorting more of them than fit in RAM.
 
-Strings are Arrow arrays of large_binary, so that they compare as bytes. Distinct strings are
-gathered up to a size, sorted and written as a run of blocks (Arrow IPC, lz4) to a scratch file.
-A merge step takes from the current block of every run what is not above the smallest of their
-last strings, which uses up at least one block.
+Strings are Arrow arrays of large_binary, so that they compare as bytes. Distinct strings are gathered up to a size,
+sorted and written as a run of blocks (Arrow IPC, lz4) to a scratch file. A merge step takes from the current block of
+every run what is not above the smallest of their last strings, which uses up at least one block.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ class StringFile:
 
     def read(self, block: tuple[int, int]) -> pa.Array:
         """The strings of a block."""
-        return pa.ipc.open_stream(self._file.read(*block)).read_next_batch().column(0)
+        return pa.ipc.open_stream(pa.py_buffer(self._file.read(*block))).read_next_batch().column(0)
 
     def close(self) -> None:
         """Remove the file."""
@@ -246,7 +245,7 @@ class StringSorter:
         self._file.close()
         self._file, self._runs = fewer, made
 
-    def close(self) -> None:
+    def abort(self) -> None:
         """Remove the file."""
         self._file.close()
 

@@ -1,10 +1,9 @@
 """Breadth-first order: a component lies together, and in it the levels of a BFS from its hub.
 
-Components come by size, the largest first (ties: the smallest natural rank), vertices without an
-edge last; a component's vertices by distance from its hub, the vertex of the largest degree; all
-ties by natural rank. The ends of an edge then lie in one level or in neighbouring ones, so a
-frontier meets few blocks. Source: the level structure of Cuthill and McKee (1969), without their
-order inside a level, which would need the parents.
+Components come by size, the largest first (ties: the smallest natural rank), vertices without an edge last; a
+component's vertices by distance from its hub, the vertex of the largest degree; all ties by natural rank. The ends of
+an edge then lie in one level or in neighbouring ones, so a frontier meets few blocks. Source: the level structure of
+Cuthill and McKee (1969), without their order inside a level, which would need the parents.
 
 One BFS for the component of the graph's hub, union-find for the others, and one spread from all
 their hubs together. Everything else is passes over all vertices in pieces. Bytes a vertex: 12 and a
@@ -85,8 +84,7 @@ def _degrees(engine: CpuEngine, part: slice) -> np.ndarray:
 
 @dataclass(frozen=True)
 class _Alive:
-    """Vertices with an edge of one part. at : int64[k], their places in it. labels, ranks : theirs,
-    int64[k]."""
+    """Vertices with an edge of one part. at : int64[k], their places in it. labels, ranks : theirs, int64[k]."""
 
     part: slice
     at: np.ndarray

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -43,7 +43,7 @@ def convert_ordered(
     if options.checkpoint is None:
         check_outputs(target, options)
         options = replace(options, memory_bytes=options.memory_bytes or default_memory_bytes())
-        with _store_beside(target) as natural:
+        with _natural_place(target) as natural:
             return _both(inputs, natural, target, order, (options, options))
     return _resumable(inputs, target, order, options, options.checkpoint)
 
@@ -51,8 +51,8 @@ def convert_ordered(
 def _resumable(
     inputs: Sequence[str | Path], target: Path, order: str, options: ConvertOptions, checkpoint: CheckpointOptions
 ) -> ConvertReport:
-    """The same with a checkpoint for each step, which stay, and with them the naturally ordered store,
-    until both steps are done."""
+    """The same with a checkpoint for each step, which stay, and with them the naturally ordered store, until both steps
+    are done."""
     folder = checkpoint.folder_for(target)
     check_name(folder)
     steps = [folder / name for name in _STEPS]
@@ -61,34 +61,20 @@ def _resumable(
     else:
         check_target(target, options.force)
         make_folder(folder)
-    place = _beside(target)
-    if not (checkpoint.resume and place.is_dir()):
-        remove_stale(place, _is_store_beside)
-        place.mkdir()
-    handle = claim(place)
-    try:
-        own = [replace(options, checkpoint=replace(checkpoint, folder=step, keep=True)) for step in steps]
-        report = _both(inputs, place / _STORE, target, order, (own[0], own[1]))
-        if not checkpoint.keep:
-            # Renamed in one moment, so that no half of it is taken for something to go on from.
-            gone = folder.with_name(folder.name + _REMOVING)
-            shutil.rmtree(gone, ignore_errors=True)
-            folder.rename(gone)
-            shutil.rmtree(gone)
-            shutil.rmtree(place)
-    finally:
+    with _natural_place(target, checkpoint.resume, stays=folder.is_dir) as natural:
         try:
-            _tidy(folder, steps, place)
+            first, second = (replace(options, checkpoint=replace(checkpoint, folder=step, keep=True)) for step in steps)
+            report = _both(inputs, natural, target, order, (first, second))
+            if not checkpoint.keep:
+                # Renamed in one moment, so that no half of it is taken for something to go on from.
+                gone = folder.with_name(folder.name + _REMOVING)
+                shutil.rmtree(gone, ignore_errors=True)
+                folder.rename(gone)
+                shutil.rmtree(gone)
+            return report
         finally:
-            os.close(handle)
-    return report
-
-
-def _tidy(folder: Path, steps: list[Path], place: Path) -> None:
-    """Remove the folder and the place of the natural store if nothing was kept in it."""
-    if folder.is_dir() and not any(step.exists() for step in steps):
-        folder.rmdir()
-        shutil.rmtree(place)
+            if folder.is_dir() and not any(step.exists() for step in steps):
+                folder.rmdir()
 
 
 def _both(
@@ -110,30 +96,29 @@ def _both(
     )
 
 
-def _beside(target: Path) -> Path:
-    return target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
-
-
 @contextmanager
-def _store_beside(target: Path) -> Iterator[Path]:
-    """A place for a store in a claimed folder beside the target, removed at the end.
+def _natural_place(target: Path, resume: bool = False, stays: Callable[[], bool] = lambda: False) -> Iterator[Path]:
+    """A place for the naturally ordered store in a claimed folder beside the target, removed at the end unless `stays`.
 
-    Raises InputError if another conversion has it, or if something else is in the way.
+    resume : what a conversion before has left is used. Raises InputError if another conversion has it, or if something
+    else is in the way.
     """
-    folder = _beside(target)
+    folder = target.with_name(f"{target.name}.natural{PARTIAL_SUFFIX}")
     check_name(folder)
-    remove_stale(folder, _is_store_beside)
-    folder.mkdir()
+    if not (resume and folder.is_dir()):
+        remove_stale(folder, _is_natural_place)
+        folder.mkdir()
     handle = claim(folder)
     try:
         yield folder / _STORE
     finally:
         try:
-            shutil.rmtree(folder)
+            if not stays():
+                shutil.rmtree(folder)
         finally:
             os.close(handle)
 
 
-def _is_store_beside(folder: Path) -> bool:
+def _is_natural_place(folder: Path) -> bool:
     """Whether it is such a folder: it has the natural store, or what is to be one, or nothing."""
     return {path.name for path in folder.iterdir()} <= {_STORE, _STORE + PARTIAL_SUFFIX}

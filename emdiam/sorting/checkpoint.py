@@ -15,7 +15,7 @@ from ..checkpoint.options import CheckpointOptions
 from ..checkpoint.records import State, arrays_of, state_of
 from ..durable import check_name
 from ..errors import InputError
-from .named_scratch import Mark, NamedScratch, check_of
+from .scratch import Mark, NamedScratch, check_of
 
 
 class Checkpoint:

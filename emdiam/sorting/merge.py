@@ -1,11 +1,10 @@
 """Sorting more uint64 keys than fit in RAM: the second half, merging runs.
 
-The key space is cut into ranges that hold about `capacity` keys over all runs, by the first keys
-of the runs' blocks alone. A range is handled by one thread: its slice of every run is read and
-decoded, the slices are sorted together (numpy's vectorised sort outruns a k-way heap here), then
-duplicates go. Ranges are independent, so several are in flight, and their results come in order.
-When the runs are too many for one block of each to fit, groups of them are merged to longer runs
-first.
+The key space is cut into ranges that hold about `capacity` keys over all runs, by the first keys of the runs' blocks
+alone. A range is handled by one thread: its slice of every run is read and decoded, the slices are sorted together
+(numpy's vectorised sort outruns a k-way heap here), then duplicates go. Ranges are independent, so several are in
+flight, and their results come in order. When the runs are too many for one block of each to fit, groups of them are
+merged to longer runs first.
 """
 
 from __future__ import annotations
@@ -131,9 +130,7 @@ def range_keys(runs: RunSet, plan: SortPlan) -> int:
     return max(LEAST_BLOCKS * slack, min(most, max(_USUAL_KEYS, 6 * slack)))
 
 
-def fewer_runs(
-    runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], None] | None = None
-) -> RunSet:
+def fewer_runs(runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], None] | None = None) -> RunSet:
     """Merge groups of runs until one range of all that are left fits the plan.
 
     on_pass : told of the runs after each pass over all keys. Returns `runs` itself, or a set that

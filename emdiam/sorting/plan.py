@@ -32,8 +32,7 @@ _USUAL_FAN_IN = 128
 
 # Bytes per key of a range in flight: the key, its id (8 at most), its row and count in the worst case.
 RANGE_BYTES = 40
-# Bytes per entry of the table of ids while a piece of it is put in order, and per endpoint of a
-# block being joined.
+# Bytes per entry of the table of ids while a piece of it is put in order, and per endpoint of a block being joined.
 TABLE_BYTES = 24
 JOIN_BYTES = 48
 # Bytes per id of the bitmap with its running counts, times 16.
@@ -44,15 +43,14 @@ PRESENCE_SIXTEENTHS = 3
 class SortPlan:
     """Sizes of every internal buffer. Results never depend on them.
 
-    memory_bytes, planned_bytes : budget and planned peak RSS (0 where the sizes were set by hand).
-    batch_bytes : asked of the source. run_keys, n_buffers : sort buffers (most keys of a run, how
-    many); least_run_keys : runs start with this size and grow with the input. block_keys : keys
-    per block of a run. n_ranges : key ranges in flight while merging; merge_keys : keys of one
-    beside runs in RAM; merge_keys_alone : the same once the sort buffers are gone. index_bytes : for the block indexes
-    of all runs, see block_keys_after. presence_ids : ids at or above this leave the bitmap for the
-    table. key_bits : width of a sort key. table_ids : entries of a piece of the table in RAM.
-    join_ids : endpoints joined at a time. string_bytes, string_block_bytes : a run of strings
-    before it is sorted, and a block of one. hash_bits : bits of a string's hash.
+    memory_bytes, planned_bytes : budget and planned peak RSS (0 where the sizes were set by hand). batch_bytes : asked
+    of the source. run_keys, n_buffers : sort buffers (most keys of a run, how many); least_run_keys : runs start with
+    this size and grow with the input. block_keys : keys per block of a run. n_ranges : key ranges in flight while
+    merging; merge_keys : keys of one beside runs in RAM; merge_keys_alone : the same once the sort buffers are gone.
+    index_bytes : for the block indexes of all runs, see block_keys_after. presence_ids : ids at or above this leave the
+    bitmap for the table. key_bits : width of a sort key. table_ids : entries of a piece of the table in RAM. join_ids :
+    endpoints joined at a time. string_bytes, string_block_bytes : a run of strings before it is sorted, and a block of
+    one. hash_bits : bits of a string's hash.
     """
 
     memory_bytes: int = 0
@@ -91,15 +89,12 @@ class SortPlan:
         return self.block_keys << (n_keys // first).bit_length()
 
 
-def plan_sort(
-    memory_bytes: int, base_bytes: int, source_bytes: int, threads: int, writer_bytes: int
-) -> SortPlan:
+def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: int, writer_bytes: int) -> SortPlan:
     """The plan for a budget.
 
-    memory_bytes : peak RSS allowed. base_bytes : RSS now, with all libraries loaded.
-    source_bytes : what the source needs beside its batches. threads : of the sort. writer_bytes : of two
-    arrays that are written at once.
-    Raises BudgetError with the smallest budget that would do.
+    memory_bytes : peak RSS allowed. base_bytes : RSS now, with all libraries loaded. source_bytes : what the source
+    needs beside its batches. threads : of the sort. writer_bytes : of two arrays that are written at once. Raises
+    BudgetError with the smallest budget that would do.
     """
     batch = min(_MOST_BATCH_BYTES, max(_LEAST_BATCH_BYTES, memory_bytes // _BATCHES_IN_BUDGET))
     # The writer has up to four arrays open (two for the map of ids).
@@ -117,21 +112,12 @@ def plan_sort(
     n_buffers, n_ranges = threads + 2, threads + 1
     merge_keys_alone = work * 2 // 3 // (n_ranges * RANGE_BYTES)
     return SortPlan(
-        memory_bytes=memory_bytes,
-        planned_bytes=fixed + work,
-        batch_bytes=batch,
-        run_keys=buffers // (8 * n_buffers),
-        n_buffers=n_buffers,
-        block_keys=_power_of_two(merge_keys_alone // _USUAL_FAN_IN // 3, 1 << 10, 1 << 13),
-        n_ranges=n_ranges,
-        merge_keys=work // 4 // (n_ranges * RANGE_BYTES),
-        merge_keys_alone=merge_keys_alone,
-        index_bytes=work // 16,
-        presence_ids=min(1 << 32, work // 4 * 16 // PRESENCE_SIXTEENTHS),
-        table_ids=work // 2 // TABLE_BYTES,
-        join_ids=min(1 << 20, work // 8 // ((threads + 2) * JOIN_BYTES)),
-        string_bytes=min(256 << 20, work // 8),
-        string_block_bytes=_power_of_two(work >> 10, 16 << 10, 256 << 10),
+        memory_bytes=memory_bytes, planned_bytes=fixed + work, batch_bytes=batch, run_keys=buffers // (8 * n_buffers),
+        n_buffers=n_buffers, block_keys=_power_of_two(merge_keys_alone // _USUAL_FAN_IN // 3, 1 << 10, 1 << 13),
+        n_ranges=n_ranges, merge_keys=work // 4 // (n_ranges * RANGE_BYTES), merge_keys_alone=merge_keys_alone,
+        index_bytes=work // 16, presence_ids=min(1 << 32, work // 4 * 16 // PRESENCE_SIXTEENTHS),
+        table_ids=work // 2 // TABLE_BYTES, join_ids=min(1 << 20, work // 8 // ((threads + 2) * JOIN_BYTES)),
+        string_bytes=min(256 << 20, work // 8), string_block_bytes=_power_of_two(work >> 10, 16 << 10, 256 << 10),
     )
 
 

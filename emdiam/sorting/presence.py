@@ -1,8 +1,7 @@
 """Which ids occur: a bitmap filled from sorted runs, and the rank of an id among those present.
 
-While the ids of an input fit the bitmap, edges are sorted by raw ids; relabelling by rank keeps
-every order, so it happens as the merged edges stream by. RAM: 1 bit an id up to the largest seen,
-and 32 bits per 64 ids for the ranks.
+While the ids of an input fit the bitmap, edges are sorted by raw ids; relabelling by rank keeps every order, so it
+happens as the merged edges stream by. RAM: 1 bit an id up to the largest seen, and 32 bits per 64 ids for the ranks.
 """
 
 from __future__ import annotations

@@ -1,10 +1,9 @@
 """Sorted runs of uint64 keys, in RAM or compressed in a scratch file.
 
-A run on disk is a sequence of blocks of at most `block_keys` keys; a block holds the differences
-of neighbouring keys through blosc (lz4, byte shuffle) and ends in its crc32c. Sorted keys of a
-graph take 2 to 3 bytes so, and page-cache writes cost more time than the compression. The first
-key and the offset of every block stay in RAM (16 bytes a block): a slice of a run is found without
-reading.
+A run on disk is a sequence of blocks of at most `block_keys` keys; a block holds the differences of neighbouring keys
+through blosc (lz4, byte shuffle) and ends in its crc32c. Sorted keys of a graph take 2 to 3 bytes so, and page-cache
+writes cost more time than the compression. The first key and the offset of every block stay in RAM (16 bytes a block):
+a slice of a run is found without reading.
 """
 
 from __future__ import annotations
@@ -93,7 +92,7 @@ class DiskRun:
             reach = int(np.searchsorted(self.offsets, self.offsets[start] + _READ_BYTES, side="right")) - 1
             stop = min(end, max(start + 1, reach))
             base = int(self.offsets[start])
-            data = memoryview(self.file.read(base, int(self.offsets[stop]) - base))
+            data = self.file.read(base, int(self.offsets[stop]) - base).data
             for block in range(start, stop):
                 yield _decode(data[int(self.offsets[block]) - base : int(self.offsets[block + 1]) - base])
             start = stop
@@ -125,8 +124,7 @@ def _decode(data: memoryview) -> Keys:
 
 
 def _encode(keys: Keys) -> bytes:
-    """One block: differences, compressed, checksum. Runs in worker threads (blosc is in context
-    mode there)."""
+    """One block: differences, compressed, checksum. Runs in worker threads (blosc is in context mode there)."""
     differences = np.empty_like(keys)
     differences[0] = keys[0]
     np.subtract(keys[1:], keys[:-1], out=differences[1:])

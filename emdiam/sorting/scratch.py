@@ -1,10 +1,12 @@
-"""Scratch files of a conversion: nameless, append-only, never larger than the disk has room for.
-(With names, for conversions that can be resumed: named_scratch.py.)
+"""Scratch files of a conversion: append-only, never larger than the disk has room for.
 
-A scratch file has no name (O_TMPFILE, or unlinked as soon as it is open), so whatever ends the
-process, `kill -9` included, leaves nothing behind, and two conversions never meet. The folder is
-the target's own unless the user names one. Memory file systems are refused unless named, since
-what lies there is RAM outside the budget.
+A scratch file has no name (O_TMPFILE, or unlinked as soon as it is open), so whatever ends the process, `kill -9`
+included, leaves nothing behind, and two conversions never meet. The folder is the target's unless the user names one.
+Memory file systems are refused unless named, since what lies there is RAM outside the budget.
+
+In the folder of a checkpoint they have names (NamedScratch) and outlive the process. What a checkpoint refers to is
+never changed: files only grow, one that is closed stays on disk until no checkpoint that is left refers to it, and one
+taken up again is cut to the size that the checkpoint knows. They count as scratch as long as they lie there.
 """
 
 from __future__ import annotations
@@ -21,11 +23,15 @@ from typing import IO
 
 import numpy as np
 
+from ..checkpoint.folder import SCRATCH
 from ..durable import check_scratch
 from ..errors import BudgetError, InputError
 from ..units import format_size
 
 MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs")
+# Bytes of a named file, and the checksum of them; a list, as JSON has it.
+Mark = list[int]
+_PIECE = 1 << 20
 _DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -64,6 +70,15 @@ def checksum(data: bytes | memoryview, before: int = 0) -> int:
     return zlib.crc32(data, before)
 
 
+def check_of(path: Path, size: int) -> int:
+    """`checksum` of the first `size` bytes of a file. Raises OSError."""
+    check = 0
+    with open(path, "rb") as file:
+        while size and (part := file.read(min(size, _PIECE))):
+            check, size = checksum(part, check), size - len(part)
+    return check
+
+
 def free_bytes(folder: Path) -> int:
     """Bytes that an ordinary user may still write in `folder`."""
     figures = os.statvfs(folder)
@@ -97,8 +112,7 @@ class Scratch:
         """A new empty file. Raises InputError on a memory file system that nobody named."""
         if self.in_memory and not self.named:
             raise InputError(
-                "scratch files would lie on a memory file system, that is in RAM outside --memory",
-                path=self.folder,
+                "scratch files would lie on a memory file system, that is in RAM outside --memory", path=self.folder,
                 remedy="name a folder on disk with --scratch DIR, or this one if you mean it",
             )
         made = self._create()
@@ -197,17 +211,11 @@ class ScratchFile:
                 written = os.pwrite(self._handle.fileno(), view, offset)
                 view, offset = view[written:], offset + written
 
-    def read(self, offset: int, size: int) -> bytes:
-        """Exactly `size` bytes from `offset`."""
-        parts, left = [], size
-        while left:
-            part = os.pread(self._handle.fileno(), left, offset + size - left)
-            if not part:
-                raise OSError(f"scratch file ends at {offset + size - left}, {left} bytes are missing")
-            parts.append(part)
-            left -= len(part)
-        self._scratch.was_read(size)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def read(self, offset: int, size: int) -> np.ndarray:
+        """Exactly `size` bytes from `offset`, uint8[size]."""
+        data = np.empty(size, np.uint8)
+        self.read_array(offset, data)
+        return data
 
     def read_array(self, offset: int, out: np.ndarray) -> None:
         """Fill the contiguous array `out` from `offset`."""
@@ -237,3 +245,77 @@ class ScratchFile:
 def _bytes_of(array: np.ndarray) -> memoryview:
     """The memory of a contiguous array as bytes (empty ones cannot be cast)."""
     return array.data.cast("B") if array.size else memoryview(b"")
+
+
+class NamedScratch(Scratch):
+    """The scratch space of one conversion with checkpoints in `folder`; see Scratch.
+
+    `close` closes the files and leaves them there.
+    """
+
+    def __init__(self, folder: Path, target: Path) -> None:
+        super().__init__(folder, target)
+        self._sizes = {path.name: path.stat().st_size for path in self.folder.iterdir() if SCRATCH.fullmatch(path.name)}
+        self._next = 1 + max((int(name.split(".")[0]) for name in self._sizes), default=0)
+        self._by_name: dict[str, ScratchFile] = {}
+        self.grew(sum(self._sizes.values()))
+        self.bytes_written = 0
+
+    def _create(self) -> ScratchFile:
+        with self._lock:
+            name = f"{self._next:06d}.scratch"
+            self._next += 1
+        with disk_full_is_said(self.folder, "scratch files"):
+            made = ScratchFile(self, open(self.folder / name, "x+b", buffering=0), name=name)
+        with self._lock:
+            self._sizes[name] = 0
+            self._by_name[name] = made
+        return made
+
+    def restored(self, name: str, mark: Mark) -> ScratchFile:
+        """The file of this name as it was at `mark`; the same one each time.
+
+        Raises OSError if it is not there or has become shorter.
+        """
+        if name not in self._by_name:
+            size, check = mark
+            handle = open(self.folder / name, "r+b", buffering=0)
+            there = os.fstat(handle.fileno()).st_size
+            if there < size:
+                handle.close()
+                raise OSError(f"the scratch file {name} has {there} of {size} bytes")
+            os.ftruncate(handle.fileno(), size)
+            file = ScratchFile(self, handle, size, name, check)
+            with self._lock:
+                self._files.add(file)
+                self._by_name[name] = file
+            self.grew(size - there)
+        return self._by_name[name]
+
+    def open_marks(self) -> dict[str, Mark]:
+        """How far every file has come that is open. Nobody may be appending."""
+        with self._lock:
+            return {file.name: [file.size, file.check] for file in self._files}
+
+    def sync(self) -> None:
+        """Sync all open files and the folder to disk."""
+        with self._lock:
+            files = list(self._files)
+        for file in files:
+            file.sync()
+
+    def closed(self, file: ScratchFile) -> None:
+        """Note that nobody uses `file` any more; it stays on disk until `sweep`."""
+        with self._lock:
+            self._files.discard(file)
+            self._by_name.pop(file.name, None)
+            self._sizes[file.name] = file.size
+
+    def sweep(self, keep: set[str]) -> None:
+        """Remove every file that is neither open nor in `keep`."""
+        with self._lock:
+            gone = [name for name in self._sizes if name not in keep and name not in self._by_name]
+            freed = sum(self._sizes.pop(name) for name in gone)
+        for name in gone:
+            (self.folder / name).unlink(missing_ok=True)
+        self.grew(-freed)

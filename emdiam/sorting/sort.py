@@ -17,10 +17,9 @@ import numpy as np
 from ..checkpoint.records import State
 from ..progress import Meter
 from .checkpoint import SafePoints
-from .named_scratch import NamedScratch
 from .plan import SortPlan
 from .runs import DiskRun, Keys, RamRun, Run, RunWriter, unique_in_place
-from .scratch import Scratch, ScratchFile
+from .scratch import NamedScratch, Scratch, ScratchFile
 
 
 @dataclass
@@ -37,9 +36,8 @@ class SortStats:
 
 @dataclass(frozen=True)
 class SortContext:
-    """What every stage of a conversion shares: buffer sizes, scratch space, how many threads sort,
-    merge and join at a time, the meter that hears of progress, the counts so far, and the points at
-    which its state may be kept."""
+    """What every stage of a conversion shares: buffer sizes, scratch space, how many threads sort, merge and join at a
+    time, the meter that hears of progress, the counts so far, and the points at which its state may be kept."""
 
     plan: SortPlan
     scratch: Scratch

@@ -85,9 +85,7 @@ class Pauses:
     at_rest: Callable[[int], None]
 
 
-def scan_arcs(
-    store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None
-) -> None:
+def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None) -> None:
     """Call work(run, ids) for every run, on `threads` threads and in no certain order.
 
     ids : id_dtype[arcs of the run], the neighbours, each a vertex. tick : told how many chunks

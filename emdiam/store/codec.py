@@ -119,7 +119,5 @@ class ChunkCodec:
 
             with quiet_about_numcodecs():
                 return {"serializer": PCodec(level=_PCODEC_LEVEL), "compressors": [crc]}
-        lz4 = zc.BloscCodec(
-            cname="lz4", clevel=_BLOSC_LEVEL, shuffle="shuffle", typesize=self.dtype.itemsize
-        )
+        lz4 = zc.BloscCodec(cname="lz4", clevel=_BLOSC_LEVEL, shuffle="shuffle", typesize=self.dtype.itemsize)
         return {"compressors": [lz4, crc]}

@@ -61,9 +61,7 @@ def check_seals(seals: bytes, expected: str | None, path: str | Path) -> None:
         raise StoreError("the shards are not those of the store record", path=path, remedy=REMEDY)
 
 
-def parse_index(
-    data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int | None, path: str
-) -> np.ndarray:
+def parse_index(data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int | None, path: str) -> np.ndarray:
     """The index in `data` as uint64[n_chunks, 2] (offset, nbytes), checked.
 
     n_chunks is how many chunks this shard must hold; file_bytes the size of the shard file, None
@@ -87,8 +85,7 @@ def parse_index(
     outside[1:] |= starts[1:] < starts[:-1] + sizes[:-1]
     bad = np.flatnonzero(outside)
     if bad.size:
-        raise StoreError(f"chunk {int(bad[0])} does not lie where it must in the shard", path=path,
-                         remedy=REMEDY)
+        raise StoreError(f"chunk {int(bad[0])} does not lie where it must in the shard", path=path, remedy=REMEDY)
     return index
 
 

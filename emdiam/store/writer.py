@@ -224,9 +224,7 @@ class StoreWriter:
         self.append_ids("vertex_id_offsets", offsets[1:] - offsets[0] + text.length)
         text.append(data)
 
-    def finish(
-        self, record: StoreRecord, before_rename: Callable[[StoreRecord], None] | None = None
-    ) -> StoreRecord:
+    def finish(self, record: StoreRecord, before_rename: Callable[[StoreRecord], None] | None = None) -> StoreRecord:
         """Check counts, fill the record's counts and digests, write it last, rename to target.
 
         before_rename : called with the record when all but the renaming is done.

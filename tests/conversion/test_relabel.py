@@ -145,7 +145,7 @@ def test_sorting_strings(tmp_path: Path, strings: list[bytes], plan: SortPlan) -
     for start in range(0, len(strings), 5):
         sorter.add(pa.array(strings[start : start + 5], BINARY))
     pieces = list(sorter.sorted())
-    sorter.close()
+    sorter.abort()
     scratch.close()
     assert all(len(piece) for piece in pieces)
     assert [text for piece in pieces for text in piece.to_pylist()] == sorted(set(strings))
