@@ -26,6 +26,7 @@ from distributed import Worker
 from distributed.comm import connect, listen
 from distributed.protocol import to_serialize
 
+NO_FACTS = np.empty(0, np.int64)
 _NOTHING = np.empty(0, np.uint8)
 _SMALL = 1 << 14
 _CONNECT_SECONDS = 60.0
@@ -56,7 +57,7 @@ class MessageCounts:
 
 
 class AllToAll:
-    """The mailbox of rank `rank` of `size`. `listen` and `connect` it first, on the event loop of its worker; rounds
+    """Rank `rank` of `size` among the others. `listen` and `connect` it first, on the event loop of its worker; rounds
     are of the thread that computes."""
 
     def __init__(self, rank: int, size: int) -> None:
@@ -143,7 +144,9 @@ class AllToAll:
             for place in [place for place in self._inbox if place[0] < verb]:
                 del self._inbox[place]
 
-    def swap(self, payloads: dict[int, np.ndarray], facts: np.ndarray) -> tuple[dict[int, np.ndarray], np.ndarray]:
+    def swap(
+        self, payloads: dict[int, np.ndarray], facts: np.ndarray = NO_FACTS
+    ) -> tuple[dict[int, np.ndarray], np.ndarray]:
         """Give payloads[rank] (uint8[k]; none: empty) and `facts` (int64[f]) to every other rank, and take theirs.
 
         Returns (their payloads by rank, facts int64[ranks, f]). Blocks until all have come. Raises PeerLost."""
@@ -200,16 +203,16 @@ class AllToAll:
     def _send(self, given: dict[int, np.ndarray], facts: bytes) -> None:
         """Begin to send the messages of this round, once those before are gone; small data is copied."""
         self._finish_sending()
-        letters = {rank: {"verb": self._verb, "round": self._round, "facts": facts,
+        messages = {rank: {"verb": self._verb, "round": self._round, "facts": facts,
                           "data": to_serialize(data) if data.nbytes > _SMALL else data.tobytes()}
                    for rank, data in given.items()}
-        if letters:
-            self._sending = asyncio.run_coroutine_threadsafe(self._write(letters), self._loop)
+        if messages:
+            self._sending = asyncio.run_coroutine_threadsafe(self._write(messages), self._loop)
         self.counts.messages += len(given)
         self.counts.fact_bytes += len(facts) * len(given)
 
-    async def _write(self, letters: dict[int, dict[str, Any]]) -> None:
-        await asyncio.gather(*(self._comms[rank].write(letter) for rank, letter in letters.items()))
+    async def _write(self, messages: dict[int, dict[str, Any]]) -> None:
+        await asyncio.gather(*(self._comms[rank].write(message) for rank, message in messages.items()))
 
     def _finish_sending(self) -> None:
         sending, self._sending = self._sending, None

@@ -41,7 +41,7 @@ from ..traverse.sparse import (
     NEXT_ARCS,
     queue_walk,
 )
-from .exchange import OwnerExchange, Pairs, least_of_each
+from .exchange import Pairs, least_of_each
 from .frontier import Frontier
 
 FIRST_LEAD, LARGEST = 4, 1 << 40
@@ -69,7 +69,6 @@ class AsyncBfs:
 
     def __init__(self, frontier: Frontier, distances: np.ndarray, level: int, targets: np.ndarray) -> None:
         self._frontier, self._core = frontier, frontier.core
-        self._exchange = OwnerExchange(frontier.alltoall, frontier.ranges)
         self.distances, self.low, self.stop_at = distances, level, -1
         self.over = self.met = self.quiet = False
         self._targets = targets
@@ -94,7 +93,7 @@ class AsyncBfs:
         facts = np.array([waiting[1].min(initial=LARGEST) + 1, values.min(initial=LARGEST) + 1, large + 1, state[ARCS],
                           state[AGAIN], unmet])
         facts[facts > LARGEST] = 0
-        incoming, table = self._exchange.tell(ids, values.astype(self.distances.dtype), facts)
+        incoming, table = self._frontier.alltoall.tell(ids, values.astype(self.distances.dtype), facts)
         self._core.counters.add(edges_scanned=int(state[ARCS]))
         pairs = [waiting, *(self._take(*pair) for pair in incoming)]
         vertices, values = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))

@@ -16,7 +16,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.lib.mixins import NDArrayOperatorsMixin
 
 from ..traverse.components import (
     Component,
@@ -31,14 +30,14 @@ from ..traverse.components import (
 )
 from ..traverse.rows import ALL
 from .columns import Columns, WorkerColumn
-from .exchange import OwnerExchange, distinct_pairs, least_of_each, range_ranks
+from .exchange import Answer, OwnerExchange, distinct_pairs, least_of_each, range_ranks
 from .ranges import virtual_zeros
 from .rank import Rank
 
 _PIECE = 1 << 20
 
 
-def find_parts(rank: Rank, labels: int, sizes: int, reached: int) -> int:
+def label_components(rank: Rank, labels: int, sizes: int, reached: int) -> int:
     """Make the columns of the keys `labels` and `sizes` (of the component whose label the vertex is) of what the last
     BFS has not reached; how many components have their label here."""
     seen = rank.core.work.visited[rank.words]
@@ -56,24 +55,18 @@ def any_unseen(rank: Rank) -> bool:
 def united(rank: Rank, seen: np.ndarray, reached: int) -> np.ndarray:
     """Label of every vertex of the range, id[n]: the smallest vertex of its component, `reached` for those seen
     (uint64[words of the range]; vertices without an edge are seen). One scan over the blocks of the others."""
-    parent = virtual_zeros(rank.core.table.n_vertices, rank.core.work.queues.dtype)
+    core, span = rank.core, np.array([rank.first, rank.stop])
+    parent = virtual_zeros(core.table.n_vertices, core.work.queues.dtype)
     parent[rank.span] = np.arange(rank.first, rank.stop)
-    tails, heads = _unite_own(rank, seen, parent)
-    post = OwnerExchange(rank.alltoall, rank.spec.ranges)
-    roots, labels = _join(post, parent, tails, heads)
-    flatten(parent, seen, np.array([rank.first, rank.stop]), reached, roots, labels)
+    leaving = _LeavingArcs(parent)
+    core.work.frontier[rank.words] = seen
+    scan_unseen(core, core.work.frontier, parent, lambda arcs: leaving.add(arcs.T))
+    roots, labels = _join(rank.alltoall, parent, *leaving.distinct())
+    flatten(parent, seen, span, reached, roots, labels)
     return parent
 
 
-def _unite_own(rank: Rank, seen: np.ndarray, parent: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Unite within the range; the distinct arcs (root, head) that leave it, int64[k] each."""
-    core, listed = rank.core, _Listed(parent)
-    core.work.frontier[rank.words] = seen
-    scan_unseen(core, core.work.frontier, parent, lambda arcs: listed.add(arcs.T))
-    return listed.distinct()
-
-
-class _Listed:
+class _LeavingArcs:
     """Arcs that leave the range, made distinct by the root of their tail now and then."""
 
     def __init__(self, parent: np.ndarray) -> None:
@@ -91,41 +84,40 @@ class _Listed:
     def distinct(self) -> tuple[np.ndarray, np.ndarray]:
         """The distinct (root, head)."""
         arcs = np.concatenate([np.empty((2, 0), np.int64), *self._pieces], axis=1)
-        roots = np.empty(arcs.shape[1], np.int64)
-        find_roots(self._parent, arcs[0].copy(), roots)
-        return distinct_pairs(roots, arcs[1])
+        return distinct_pairs(_roots(self._parent, arcs[0].copy()), arcs[1])
+
+
+def _roots(parent: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    roots = np.empty(len(vertices), np.int64)
+    find_roots(parent, vertices, roots)
+    return roots
 
 
 def _join(
-    post: OwnerExchange, parent: np.ndarray, tails: np.ndarray, heads: np.ndarray
+    alltoall: OwnerExchange, parent: np.ndarray, tails: np.ndarray, heads: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Roots of this range with arcs to others (int64[k] ascending), and the smallest root of their components.
 
     tails : their roots, heads : vertices of others, of the same arcs."""
-    def root_of(ids: np.ndarray) -> np.ndarray:
-        found = np.empty(len(ids), np.int64)
-        find_roots(parent, ids, found)
-        return found
-
-    tails, others = distinct_pairs(tails, post.ask_any(heads, root_of))
+    tails, others = distinct_pairs(tails, alltoall.ask_any(heads, lambda ids: _roots(parent, ids)))
     roots, at = np.unique(tails, return_inverse=True)
-    mine = roots.copy()
+    labels = roots.copy()
     while True:
-        above = post.ask_any(mine, _table(roots, mine))
+        above = alltoall.ask_any(labels, _table(roots, labels))
         least = above.copy()
-        np.minimum.at(least, at, post.ask_any(others, _table(roots, above)))
-        new = np.minimum(mine, least)
-        told, _ = post.tell(*least_of_each(mine, least))
-        for ids, values in told:
+        np.minimum.at(least, at, alltoall.ask_any(others, _table(roots, above)))
+        new = np.minimum(labels, least)
+        incoming, _ = alltoall.tell(*least_of_each(labels, least))
+        for ids, values in incoming:
             places = np.searchsorted(roots, ids)
             new[places] = np.minimum(new[places], values)
-        changed = post.alltoall.total(np.array([np.count_nonzero(new != mine)], np.int64))
-        mine = new
+        changed = alltoall.total(np.array([np.count_nonzero(new != labels)], np.int64))
+        labels = new
         if not changed[0]:
-            return roots, mine
+            return roots, labels
 
 
-def _table(names: np.ndarray, values: np.ndarray):  # type: ignore[no-untyped-def]
+def _table(names: np.ndarray, values: np.ndarray) -> Answer:
     """The function that gives values[i] for names[i]."""
     return lambda ids: values[np.searchsorted(names, ids)]
 
@@ -136,29 +128,26 @@ def _count_sizes(rank: Rank, labels: np.ndarray, seen: np.ndarray, sizes: np.nda
     away = names[(names < rank.first) | (names >= rank.stop)]
     counts = np.zeros(len(away), np.int64)
     tally(labels, seen, np.array([rank.first, rank.stop]), sizes, away, counts)
-    told, _ = OwnerExchange(rank.alltoall, rank.spec.ranges).tell(away, counts)
-    for ids, amounts in told:
+    for ids, amounts in rank.alltoall.tell(away, counts)[0]:
         sizes[ids - rank.first] += amounts.astype(sizes.dtype)
 
 
-def first_of_parts(rank: Rank, labels: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def smallest_of_components(rank: Rank, labels: np.ndarray, seen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of each component of unseen vertices the one of smallest natural rank, where that is of this range: (vertices,
     ranks), int64[k] each, ascending by vertex."""
     names = label_names(labels, seen, rank.first, rank.stop)
     best = np.full((len(names), 2), -1, np.int64)
     smallest_ranks(labels, seen, np.array([rank.first, rank.stop]), range_ranks(rank), names, best)
-    post = OwnerExchange(rank.alltoall, rank.spec.ranges)
-    told, _ = post.tell(names, best[:, 0].copy())
-    ids = np.concatenate([np.empty(0, np.int64), *(pair[0] for pair in told)])
-    ranks = np.concatenate([np.empty(0, np.int64), *(pair[1] for pair in told)])
-    owned, least = least_of_each(ids, ranks)
-    mine = best[post.ask(names, _table(owned, least)) == best[:, 0]]
-    mine = mine[np.argsort(mine[:, 1])]
-    return mine[:, 1].copy(), mine[:, 0].copy()
+    pairs, _ = rank.alltoall.tell(names, best[:, 0].copy())
+    roots, least = least_of_each(*(np.concatenate([np.empty(0, np.int64), *(pair[i] for pair in pairs)])
+                                   for i in (0, 1)))
+    best = best[rank.alltoall.ask(names, _table(roots, least)) == best[:, 0]]
+    best = best[np.argsort(best[:, 1])]
+    return best[:, 1].copy(), best[:, 0].copy()
 
 
 # -- what the client asks of the columns --------------------------------------------------------------
-def largest_parts(rank: Rank, key: int, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+def largest_components(rank: Rank, key: int, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(labels, sizes) of the components of more than `size` vertices, largest first (ties by label), at most `most`,
     of those whose label is of this range; int64[k] each."""
     sizes = rank.values[key][rank.span]
@@ -168,26 +157,16 @@ def largest_parts(rank: Rank, key: int, size: int, most: int) -> tuple[np.ndarra
     return roots[order] + rank.first, counts[order]
 
 
-def count_larger(rank: Rank, key: int, size: int) -> int:
-    """How many components of more than `size` vertices have their label here."""
-    return int(np.count_nonzero(rank.values[key][rank.span] > size))
-
-
-def largest_size(rank: Rank, key: int) -> int:
-    """Vertices of the largest component whose label is here; 0 if there is none."""
-    return int(rank.values[key][rank.span].max(initial=0))
-
-
-def describe_parts(rank: Rank, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
+def describe_components(rank: Rank, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
     """int64[3, k]: largest vertex, hub, and its degree, of each of the components `roots` (ascending) in this range,
     -1 where it has none; their sizes are forgotten."""
     rank.values[sizes][roots[(roots >= rank.first) & (roots < rank.stop)]] = 0
-    found = np.full((3, len(roots)), -1, np.int64)
-    describe(rank.values[labels], roots.copy(), *rank.core.offsets, np.array([rank.first, rank.stop]), *found)
-    return found
+    facts = np.full((3, len(roots)), -1, np.int64)
+    describe(rank.values[labels], roots.copy(), *rank.core.offsets, np.array([rank.first, rank.stop]), *facts)
+    return facts
 
 
-class WorkerLabels(NDArrayOperatorsMixin):
+class WorkerLabels:
     """Labels of all vertices, as an array that is fetched where it is looked at; Column.first takes them by key.
 
     column : that holds them."""
@@ -198,8 +177,10 @@ class WorkerLabels(NDArrayOperatorsMixin):
     def __len__(self) -> int:
         return len(self._column)
 
-    def __getitem__(self, wanted: slice) -> np.ndarray:
-        """Labels of consecutive vertices, a copy."""
+    def __getitem__(self, wanted: slice | np.ndarray) -> np.ndarray:
+        """Labels of some vertices (ids, or consecutive ones), a copy."""
+        if not isinstance(wanted, slice):
+            return self._column.take(np.asarray(wanted, np.int64))
         start, stop, step = wanted.indices(len(self))
         if step != 1:
             raise ValueError("labels are fetched for consecutive vertices")
@@ -207,10 +188,6 @@ class WorkerLabels(NDArrayOperatorsMixin):
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return self[:].astype(dtype or self.dtype, copy=False)
-
-    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
-        given = [item[:] if isinstance(item, WorkerLabels) else item for item in inputs]
-        return getattr(ufunc, method)(*given, **options)
 
 
 class WorkerComponents(Components):
@@ -233,24 +210,23 @@ class WorkerComponents(Components):
             return super().larger_than(size, most)
         if self._count is None:
             return []
-        found = self._group.everyone(largest_parts, self._count.key, size, most)
-        roots, counts = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        pairs = self._group.everyone(largest_components, self._count.key, size, most)
+        roots, counts = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.lexsort((roots, -counts))[:most]
         order = order[np.argsort(roots[order])]
         roots, counts = roots[order], counts[order]
         if len(roots) == 0:
             return []
-        told = np.array(self._group.everyone(describe_parts, self.labels.key, self._count.key, roots))
-        last, degrees = told[:, 0].max(axis=0), told[:, 2]
-        hubs = told[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # the first of equals has the smaller vertices
+        facts = np.array(self._group.everyone(describe_components, self.labels.key, self._count.key, roots))
+        last, degrees = facts[:, 0].max(axis=0), facts[:, 2]
+        hubs = facts[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # the first of equals has the smaller vertices
         listed = [Component(int(r), int(r), int(x), int(c), int(h))
                   for r, x, c, h in zip(roots, last, counts, hubs, strict=True)]
         return sorted(listed, key=lambda c: (-c.size, c.root))
 
     def compact(self, size: int, most: int = 1 << 14) -> None:
         """See Components.compact."""
-        if self._listed is None and self._count is not None and sum(
-                self._group.everyone(count_larger, self._count.key, size)) <= most:
+        if self._listed is None and self._count is not None and len(self._count.select(">", size, most + 1)) <= most:
             listed = self.larger_than(size, most)
             self._left_out = self.largest_size()
             self._listed = listed
@@ -269,4 +245,4 @@ class WorkerComponents(Components):
         """See Components.largest_size."""
         if self._listed is not None:
             return super().largest_size()
-        return 0 if self._count is None else max(self._group.everyone(largest_size, self._count.key))
+        return 0 if self._count is None else max(0, self._count.largest(0, len(self._count)))

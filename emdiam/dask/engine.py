@@ -299,7 +299,7 @@ class DaskEngine:
         if not any(self.group.everyone(component_verbs.any_unseen)):
             return None
         keys = self.columns.new_key(), self.columns.new_key()
-        counts = self.group.everyone(component_verbs.find_parts, *keys, int(reached))
+        counts = self.group.everyone(component_verbs.label_components, *keys, int(reached))
         labels, sizes = (self.columns.adopt(key, self.store.id_dtype) for key in keys)
         return WorkerComponents(self.columns, WorkerLabels(labels), sizes, sum(counts), int(reached))
 

@@ -14,16 +14,18 @@ bitmap (frontier_codec.py), and the values behind them as they are: 1 to 5 bytes
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import StoreError
 from ..store.array_reader import read_slice
 from ..stream.offsets import row_starts
-from .alltoall import AllToAll
-from .frontier import NO_FACTS
+from .alltoall import NO_FACTS, AllToAll
 from .frontier_codec import decode_ids, encode_ids
-from .rank import Rank
+
+if TYPE_CHECKING:
+    from .rank import Rank
 
 _COPIES = 2
 _LEAST = 64
@@ -45,7 +47,7 @@ def halo(rank: Rank, values: np.ndarray, low: int, high: int) -> np.ndarray:
     if begin < end:
         slab[begin - low : end - low] = values[begin:end]
         messages = dict.fromkeys(rank.alltoall.others, values[begin:end].view(np.uint8))
-    incoming, _ = rank.alltoall.swap(messages, NO_FACTS)
+    incoming, _ = rank.alltoall.swap(messages)
     for other, theirs in incoming.items():
         slab[bounds[other] - low : bounds[other + 1] - low].view(np.uint8)[:] = theirs
     return slab
@@ -97,19 +99,27 @@ def ranks_of(rank: Rank, ids: np.ndarray) -> np.ndarray:
     return ids.astype(np.int64) if not len(ranks) else ranks[ids - rank.first].astype(np.int64)
 
 
-class OwnerExchange:
-    """Messages of one rank to the owners of vertices. ranges : int64[ranks + 1]."""
+class OwnerExchange(AllToAll):
+    """Rounds in which ranks reach the owners of vertices, too. ranges : int64[ranks + 1]."""
 
-    def __init__(self, alltoall: AllToAll, ranges: np.ndarray) -> None:
-        self.alltoall, self.ranges = alltoall, ranges
-        self.first = int(ranges[alltoall.rank])
+    def __init__(self, rank: int, ranges: np.ndarray) -> None:
+        super().__init__(rank, len(ranges) - 1)
+        self.ranges, self.first = ranges, int(ranges[rank])
 
     def _cut(self, ids: np.ndarray) -> tuple[dict[int, tuple[slice, np.ndarray]], slice]:
         """Where the ids of each other rank stand, and their message, if there are some; and those of this rank."""
+        if len(ids) == 0:
+            return {}, slice(0, 0)
         cuts, ranges = np.searchsorted(ids, self.ranges).tolist(), self.ranges.tolist()
         places = [slice(*pair) for pair in zip(cuts, cuts[1:], strict=False)]
         return {rank: (places[rank], encode_ids(ids[places[rank]], ranges[rank], ranges[rank + 1]))
-                for rank in self.alltoall.others if cuts[rank] < cuts[rank + 1]}, places[self.alltoall.rank]
+                for rank in self.others if cuts[rank] < cuts[rank + 1]}, places[self.rank]
+
+    def name(self, ids: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[list[np.ndarray], np.ndarray]:
+        """Name `ids` (int64[k], ascending, distinct, of other ranges) to their owners. What others name to this one,
+        int64[k] each, and the facts of all (int64[ranks, f]). One round."""
+        incoming, table = self.swap({rank: names for rank, (_, names) in self._cut(ids)[0].items()}, facts)
+        return [decode_ids(message, self.first) for message in incoming.values() if len(message)], table
 
     def tell(
         self, ids: np.ndarray, values: np.ndarray, facts: np.ndarray = NO_FACTS
@@ -120,7 +130,7 @@ class OwnerExchange:
         others, local = self._cut(ids)
         messages = {rank: np.concatenate((np.array([len(names)], np.int64).view(np.uint8), names, _bytes(values[at])))
                     for rank, (at, names) in others.items()}
-        incoming, table = self.alltoall.swap(messages, facts)
+        incoming, table = self.swap(messages, facts)
         pairs = [(ids[local], values[local])] if local.start < local.stop else []
         for message in incoming.values():
             if len(message):
@@ -132,10 +142,10 @@ class OwnerExchange:
         """What the owners answer for `ids` (int64[k], ascending, distinct): answer(their ids) is called on each rank
         that is asked, and gives one value each, of one dtype on all ranks. Two rounds."""
         others, local = self._cut(ids)
-        asked, _ = self.alltoall.swap({rank: names for rank, (_, names) in others.items()}, NO_FACTS)
+        asked, _ = self.swap({rank: names for rank, (_, names) in others.items()})
         replies = {rank: _bytes(answer(decode_ids(message, self.first)))
                    for rank, message in asked.items() if len(message)}
-        answers, _ = self.alltoall.swap(replies, NO_FACTS)
+        answers, _ = self.swap(replies)
         here = answer(ids[local])
         values = np.empty(len(ids), here.dtype)
         values[local] = here

@@ -18,10 +18,11 @@ from ..traverse.dense import bottom_up, commit_level, top_down
 from ..traverse.direction import Front
 from ..traverse.sparse import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, sparse_bfs
 from ..traverse.workspace import set_bits
-from .alltoall import AllToAll
-from .frontier_codec import add_to_words, decode_ids, encode_ids, encode_words, list_words
+from .alltoall import NO_FACTS
+from .exchange import OwnerExchange
+from .frontier_codec import add_to_words, encode_words, list_words
 
-NO_IDS, NO_FACTS = np.empty(0, np.int64), np.empty(0, np.int64)
+NO_IDS = np.empty(0, np.int64)
 _NONE8, _NONE64 = np.empty(0, np.uint8), np.empty(0, np.uint64)
 _FOREVER = 1 << 62
 
@@ -29,14 +30,14 @@ _FOREVER = 1 << 62
 class Frontier:
     """The frontier among the vertices first..stop-1 of this rank, as a list or as a bitmap, and the work on it.
 
-    core : over the range's table (ranges.py). alltoall : rounds with the others. ranges : int64[ranks + 1].
+    core : over the range's table (ranges.py). alltoall : rounds with the others.
     words : slice, the words of this range in a bitmap of all vertices. dense : whether the frontier is in
     core.work.frontier[words], and not in `vertices` (int64[k]). front : what directions are chosen from, and `reached`,
     vertices so far, both of all ranks.
     """
 
-    def __init__(self, core: Core, alltoall: AllToAll, ranges: np.ndarray) -> None:
-        self.core, self.alltoall, self.ranges = core, alltoall, ranges
+    def __init__(self, core: Core, alltoall: OwnerExchange) -> None:
+        self.core, self.alltoall = core, alltoall
         self.first, self.stop = first, stop = core.span
         self.words = slice((first + 63) >> 6, (stop + 63) >> 6)
         self.restart(0)
@@ -138,22 +139,17 @@ class Frontier:
     def tell_owners(self, others: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[np.ndarray, np.ndarray]:
         """Tell the owners of `others` (ascending) that they are reached: (new vertices of this range by what others
         tell, int64[k]; the facts of all ranks). One round."""
-        messages = {}
-        if len(others):
-            cuts, ranges = np.searchsorted(others, self.ranges).tolist(), self.ranges.tolist()
-            messages = {rank: encode_ids(others[cuts[rank] : cuts[rank + 1]], ranges[rank], ranges[rank + 1])
-                        for rank in self.alltoall.others if cuts[rank] < cuts[rank + 1]}
-        incoming, table = self.alltoall.swap(messages, facts)
-        new = [self.visit(decode_ids(message, self.first)) for message in incoming.values() if len(message)]
-        return np.concatenate([NO_IDS, *new]), table
+        incoming, table = self.alltoall.name(others, facts)
+        return np.concatenate([NO_IDS, *(self.visit(ids) for ids in incoming)]), table
 
     def join_words(self) -> None:
         """Give the frontier of a dense level to all, and take theirs into work.frontier. One round."""
         words, others = self.core.work.frontier, self.alltoall.others
         message = encode_words(words[self.words], self.first) if others else _NONE8
-        incoming, _ = self.alltoall.swap(dict.fromkeys(others, message), NO_FACTS)
+        incoming, _ = self.alltoall.swap(dict.fromkeys(others, message))
+        cuts = (self.alltoall.ranges + 63) >> 6
         for rank, theirs in incoming.items():
-            range_words = words[(self.ranges[rank] + 63) >> 6 : (self.ranges[rank + 1] + 63) >> 6]
+            range_words = words[cuts[rank] : cuts[rank + 1]]
             range_words[:] = 0
             add_to_words(theirs, range_words)
 

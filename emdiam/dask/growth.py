@@ -1,8 +1,8 @@
 """Label growth over all ranks: the fixpoint of traverse/labels.py, each rank its own range.
 
 A round takes the waiting vertices of the lowest distances, offers their labels along their rows, and tells the owners
-of others' vertices the smallest offer for each (letters.py); then all ranks learn the lowest distance that waits.
-A round is one level, in which labels are final when their row is read, so a letter names only owners (4 bytes); on
+of others' vertices the smallest offer for each (exchange.py); then all ranks learn the lowest distance that waits.
+A round is one level, in which labels are final when their row is read, so a message names only owners (4 bytes); on
 graphs of many thin levels it is a window of WIDEST levels, in which a rank goes on by itself as far as its own range
 lets it before it tells the others (8 bytes). The labels at the end are the same.
 Who was told in a round of one level is settled: what this rank could offer it later is larger, and it is not told again
@@ -28,7 +28,7 @@ from ..traverse.labels import (
     take_waiting,
 )
 from ..traverse.workspace import set_bits
-from .exchange import OwnerExchange, least_of_each
+from .exchange import least_of_each
 from .rank import Rank
 
 _OFFER_BYTES = 48
@@ -51,13 +51,12 @@ class Growth:
     def __init__(
         self, rank: Rank, values: np.ndarray, width: int, most_rounds: int | None, most_blocks: int | None, room: int
     ) -> None:
-        self._part, self._values, self._width = rank, values, width
+        self._rank, self._values, self._width = rank, values, width
         self._adapts = width == 1
         self._most_rounds = FOREVER if most_rounds is None else most_rounds
         self._most_blocks = FOREVER if most_blocks is None else most_blocks
         self._most_offers = max(1, room // _OFFER_BYTES)
-        self._post = OwnerExchange(rank.alltoall, rank.spec.ranges)
-        self._found: list[np.ndarray] = []
+        self._offers: list[np.ndarray] = []
         for outside in self._outside:
             rank.core.work.visited[outside] = rank.core.work.frontier[outside] = 0
         self._scanned = self._looked = 0
@@ -67,8 +66,8 @@ class Growth:
     @property
     def _outside(self) -> tuple[slice, slice]:
         """The words of a bitmap that are of other ranges."""
-        own = self._part.words
-        return slice(0, own.start), slice(own.stop, None)
+        words = self._rank.words
+        return slice(0, words.start), slice(words.stop, None)
 
     def run(self) -> str:
         """All rounds."""
@@ -85,16 +84,16 @@ class Growth:
             self._settle()
 
     def _round(self, lowest: int) -> None:
-        """One window, told to the others in as many letters as the room asks for."""
+        """One window, told to the others in as many messages as the room asks for."""
         limit = min(FOREVER, lowest + self._width, max(lowest + 1, self._most_rounds))
         narrow = self._width == 1
         pending = self._take(limit)
         while True:
             size = 0
             while len(pending):
-                most = max(1, self._most_offers >> self._part.core.table.shift)
-                size += self._sweep(pending[:most], limit)
-                pending = pending[most:]
+                some = max(1, self._most_offers >> self._rank.core.table.shift)
+                size += self._sweep(pending[:some], limit)
+                pending = pending[some:]
                 if size >= self._most_offers:
                     break
                 if not len(pending) and 1 < self._width < FOREVER:
@@ -106,21 +105,21 @@ class Growth:
 
     def _settle_told(self) -> None:
         """Whoever was told in this round is told nothing any more."""
-        work = self._part.core.work
+        work = self._rank.core.work
         for outside in self._outside:
             work.visited[outside] |= work.frontier[outside]
             work.frontier[outside] = 0
 
     def _take(self, limit: int) -> np.ndarray:
         """Take what waits below `limit`; the blocks with its rows, int64[k]."""
-        rank, core, work = self._part, self._part.core, self._part.core.work
+        rank, core, work = self._rank, self._rank.core, self._rank.core.work
         own = rank.words
         take_waiting(work.before[own], work.frontier[own], self._values[rank.span], limit)
         return core.blocks_with(work.frontier)
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
         """Offer labels along the rows of what is taken, in these blocks; offers listed for others."""
-        core = self._part.core
+        core = self._rank.core
         words = (core.work.frontier, core.work.before, core.work.visited)
         bounds, room = np.array([*core.span, limit]), (1 << core.table.shift) + SLOTS
         listed: list[np.ndarray] = []
@@ -128,27 +127,27 @@ class Growth:
                                      new_buffer=lambda: np.empty((room, 2), np.uint64),
                                      take=lambda offers: listed.append(offers.copy()))
         self._looked += len(blocks)
-        self._found += listed
+        self._offers += listed
         return sum(len(offers) for offers in listed)
 
     def _tell(self, lowest: int, narrow: bool, left: int) -> bool:
         """Tell the others the smallest offer for each vertex, and take theirs; whether a rank has more to say."""
-        listed = np.concatenate([np.empty((0, 2), np.uint64), *self._found])
-        self._found = []
+        listed = np.concatenate([np.empty((0, 2), np.uint64), *self._offers])
+        self._offers = []
         ids, offers = least_of_each(listed[:, 0].astype(np.int64), listed[:, 1].copy())
         if narrow:
-            set_bits(self._part.core.work.frontier, ids, len(ids))
+            set_bits(self._rank.core.work.frontier, ids, len(ids))
         sent = (offers & _OWNER).astype(np.uint32) if narrow else offers
-        told, table = self._post.tell(ids, sent, np.array([left], np.int64))
-        for names, values in told:
+        incoming, table = self._rank.alltoall.tell(ids, sent, np.array([left], np.int64))
+        for names, values in incoming:
             if narrow:
                 values = values.astype(np.uint64) | (np.uint64(lowest + 1) << _DISTANCE)
-            take_offers(names, values, self._values, self._part.core.work.before)
+            take_offers(names, values, self._values, self._rank.core.work.before)
         return bool(table[:, 0].any())
 
     def _settle(self) -> None:
         """Learn the lowest distance that waits on any rank, and how much the round took."""
-        rank, core = self._part, self._part.core
+        rank, core = self._rank, self._rank.core
         mine = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span]))
         table = rank.alltoall.share(np.array([mine, self._scanned, self._looked], np.int64))
         core.counters.add(edges_scanned=self._scanned)

@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
 from ..traverse.clusters import (
-    MOST_MASTERS,
     Labels,
+    check_number,
     count_distances,
-    farthest_in_groups,
-    first_in_groups,
     halve,
-    longest_label,
     mark_reached,
     place_by_distance,
     replace_labels,
     restart_labels,
-    tally_labels,
 )
 from ..traverse.columns import Column
-from ..traverse.labels import FOREVER, OWNER_BITS, UNREACHED
+from ..traverse.labels import FOREVER, UNREACHED
 from ..traverse.rows import ALL
 from ..traverse.workspace import set_bits
 from .columns import Columns
-from .components import first_of_parts, united
+from .components import WorkerLabels, smallest_of_components, united
 from .exchange import range_ranks, ranks_of, slab_size
 from .growth import TOO_LONG, WHOLE, Growth
 from .ranges import virtual_zeros
@@ -34,18 +30,17 @@ from .rank import Rank
 from .rank_group import RankGroup
 from .scans import begin_condensing, condense_some, end_condensing
 
-
-def _own(rank: Rank, key: int) -> np.ndarray:
-    """Labels of this range, uint64[stop - first]: column `key`."""
-    return rank.values[key][rank.span]
+_PIECE = 1 << 20
+# Packed arcs that a worker hands over at a time.
+_PACKED_ARCS = 1 << 20
 
 
 def seed_labels(rank: Rank, key: int, masters: np.ndarray, first: int) -> None:
     """The masters get the distance 0 and the groups first, first + 1, ..., and wait."""
     labels, waiting = rank.values[key], rank.core.work.before
-    own = np.flatnonzero((masters >= rank.first) & (masters < rank.stop))
-    new = masters[own]
-    labels[new] = (own + first).astype(np.uint64)
+    here = np.flatnonzero((masters >= rank.first) & (masters < rank.stop))
+    new = masters[here]
+    labels[new] = (here + first).astype(np.uint64)
     waiting[rank.words] = 0
     set_bits(waiting, new, len(new))
 
@@ -54,8 +49,8 @@ def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sou
     """Labels become (base[group] + distance, parts[group]), those of sources 0 and their number; all wait."""
     labels, waiting = rank.values[key], rank.core.work.before
     restart_labels(labels[rank.span], base.astype(np.uint64), parts.astype(np.uint64))
-    own = np.flatnonzero((sources >= rank.first) & (sources < rank.stop))
-    labels[sources[own]] = own.astype(np.uint64)
+    here = np.flatnonzero((sources >= rank.first) & (sources < rank.stop))
+    labels[sources[here]] = here.astype(np.uint64)
     waiting[rank.words] = ~rank.core.table.isolated[rank.words]
 
 
@@ -65,8 +60,8 @@ def grow(
     """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see Growth): how it
     ended, the distance that comes next or -1, rounds."""
     growth = rank.under_way = Growth(rank, rank.values[key], width, *limits, room)
-    how = growth.run()
-    return how, growth.level if growth.level not in (None, FOREVER) else -1, growth.rounds
+    end = growth.run()
+    return end, growth.level if growth.level not in (None, FOREVER) else -1, growth.rounds
 
 
 def any_lonely(rank: Rank, key: int) -> bool:
@@ -77,7 +72,7 @@ def any_lonely(rank: Rank, key: int) -> bool:
 def _reached(rank: Rank, key: int) -> np.ndarray:
     """Bitmap of this range: reached, or without an edge."""
     bits = np.zeros(rank.words.stop - rank.words.start, np.uint64)
-    mark_reached(_own(rank, key), bits)
+    mark_reached(rank.values[key][rank.span], bits)
     bits |= rank.core.table.isolated[rank.words]
     return bits
 
@@ -85,54 +80,38 @@ def _reached(rank: Rank, key: int) -> np.ndarray:
 def lonely_roots(rank: Rank, key: int) -> tuple[np.ndarray, np.ndarray]:
     """The vertices of this range that have the smallest rank of a component without a label, and their ranks."""
     seen = _reached(rank, key)
-    return first_of_parts(rank, united(rank, seen, 0), seen)
+    return smallest_of_components(rank, united(rank, seen, 0), seen)
 
 
-def tally_range(rank: Rank, key: int, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels.tally of this range."""
-    radii, sizes = np.zeros(n_groups, np.int64), np.zeros(n_groups, np.int64)
-    tally_labels(_own(rank, key), radii, sizes)
-    return radii, sizes
+def ask_labels(rank: Rank, key: int, method: str, n_groups: int) -> Any:
+    """A method of Labels on this range that needs no ranks."""
+    return getattr(_range_labels(rank, key, n_groups, np.empty(0, rank.store.id_dtype)), method)()
 
 
-def farthest_range(rank: Rank, key: int, radii: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Labels.farthest_members of this range, and their ranks, -1 where it has none."""
-    found = np.full(len(radii), -1, np.int64)
-    farthest_in_groups(_own(rank, key), range_ranks(rank), radii.copy(), found)
-    return _with_ranks(rank, found)
+def ask_members(rank: Rank, key: int, method: str, n_groups: int, *args: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What a method of Labels gives on this range, a vertex of each group, and their ranks; -1 where it has none."""
+    vertices = getattr(_range_labels(rank, key, n_groups, range_ranks(rank)), method)(*(arg.copy() for arg in args))
+    ranks, there = np.full(len(vertices), -1, np.int64), vertices >= 0
+    vertices[there] += rank.first
+    ranks[there] = ranks_of(rank, vertices[there])
+    return vertices, ranks
 
 
-def first_range(rank: Rank, key: int, n_groups: int) -> tuple[np.ndarray, np.ndarray]:
-    """Labels.first_members of this range, and their ranks, -1 where it has none."""
-    found = np.full(n_groups, -1, np.int64)
-    first_in_groups(_own(rank, key), range_ranks(rank), found)
-    return _with_ranks(rank, found)
-
-
-def _with_ranks(rank: Rank, found: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    ranks = np.full(len(found), -1, np.int64)
-    there = found >= 0
-    found[there] += rank.first
-    ranks[there] = ranks_of(rank, found[there])
-    return found, ranks
-
-
-def longest_range(rank: Rank, key: int) -> int:
-    """Largest distance in this range; 0 if there is none."""
-    return int(longest_label(_own(rank, key)))
+def _range_labels(rank: Rank, key: int, n_groups: int, ranks: np.ndarray) -> Labels:
+    return Labels(rank.core, rank.values[key][rank.span], np.empty(n_groups, np.int64), ranks)
 
 
 def count_range(rank: Rank, key: int, longest: int) -> np.ndarray:
     """Vertices of this range by distance, unreached ones last, int64[longest + 2]."""
     counts = np.zeros(longest + 2, np.int64)
-    count_distances(_own(rank, key), counts)
+    count_distances(rank.values[key][rank.span], counts)
     return counts
 
 
 def places_range(rank: Rank, key: int, starts: np.ndarray) -> np.ndarray:
     """Labels.places of this range, id[stop - first]; starts : where each distance begins in it."""
     places = np.empty(rank.stop - rank.first, rank.store.id_dtype)
-    place_by_distance(_own(rank, key), starts.copy(), places)
+    place_by_distance(rank.values[key][rank.span], starts.copy(), places)
     return places
 
 
@@ -145,13 +124,7 @@ def replace_range(rank: Rank, key: int, start: int, distances: np.ndarray) -> No
 def take_distances(rank: Rank, key: int, new: int) -> None:
     """The distances of the labels `key` as the column `new`, of uint32."""
     rank.values[new] = virtual_zeros(rank.core.table.n_vertices, np.uint32)
-    halve(_own(rank, key), rank.values[new][rank.span])
-
-
-_OWNER = np.uint64(0xFFFFFFFF)
-_PIECE = 1 << 20
-# Packed arcs that a worker hands over at a time.
-_MOST_ARCS = 1 << 20
+    halve(rank.values[key][rank.span], rank.values[new][rank.span])
 
 
 class WorkerClusters(Labels):
@@ -159,9 +132,10 @@ class WorkerClusters(Labels):
     offers of other ranks on a worker. column : of uint64, that holds the labels."""
 
     def __init__(self, columns: Columns, masters: np.ndarray, room: int) -> None:
-        _check_number(len(masters))
+        check_number(len(masters))
         self._columns, self.masters, self._room, self.passes = columns, masters, room, 0
         self.column = columns.make(np.uint64, int(UNREACHED))
+        self._values: Any = WorkerLabels(self.column)
 
     @property
     def name(self) -> str:
@@ -189,7 +163,7 @@ class WorkerClusters(Labels):
             return False
         roots, ranks = (np.concatenate(parts) for parts in zip(*self._group.everyone(lonely_roots, self.key),
                                                                strict=True))
-        _check_number(len(self.masters) + len(roots))
+        check_number(len(self.masters) + len(roots))
         self.masters = np.concatenate((self.masters, roots[np.argsort(ranks)]))
         return True
 
@@ -215,7 +189,7 @@ class WorkerClusters(Labels):
                 self._group.everyone(begin_condensing, self.key, low, min(low + size, n))
                 left = list(range(self._group.size))
                 while left:
-                    some = self._group.some(condense_some, {rank: (self.key, bits, _MOST_ARCS) for rank in left})
+                    some = self._group.some(condense_some, {rank: (self.key, bits, _PACKED_ARCS) for rank in left})
                     for arcs, _ in some:
                         if len(arcs):
                             push(arcs)
@@ -226,34 +200,28 @@ class WorkerClusters(Labels):
     # -- what they say ------------------------------------------------------------------------------
     def tally(self) -> tuple[np.ndarray, np.ndarray]:
         """See Labels.tally."""
-        found = self._group.everyone(tally_range, self.key, self.n_groups)
-        radii, sizes = zip(*found, strict=True)
+        radii, sizes = zip(*self._group.everyone(ask_labels, self.key, "tally", self.n_groups), strict=True)
         return np.max(radii, axis=0), np.sum(sizes, axis=0)
 
     def farthest_members(self, radii: np.ndarray) -> np.ndarray:
         """See Labels.farthest_members."""
-        return _of_smallest_rank(self._group.everyone(farthest_range, self.key, np.asarray(radii, np.int64)))
+        return self._of_smallest_rank("farthest_members", np.asarray(radii, np.int64))
 
     def first_members(self) -> np.ndarray:
         """See Labels.first_members."""
-        return _of_smallest_rank(self._group.everyone(first_range, self.key, self.n_groups))
+        return self._of_smallest_rank("first_members")
 
-    def _read(self, vertices: np.ndarray) -> np.ndarray:
-        return self.column.take(np.asarray(vertices, np.int64))
-
-    def groups(self, vertices: np.ndarray) -> np.ndarray:
-        """See Labels.groups."""
-        values = self._read(vertices)
-        return np.where(values == UNREACHED, np.int64(-1), (values & _OWNER).astype(np.int64))
-
-    def distances(self, vertices: np.ndarray) -> np.ndarray:
-        """See Labels.distances."""
-        values = self._read(vertices)
-        return np.where(values == UNREACHED, np.int64(-1), (values >> np.uint64(OWNER_BITS)).astype(np.int64))
+    def _of_smallest_rank(self, method: str, *args: np.ndarray) -> np.ndarray:
+        """Of what a method gives on all ranges, each group's vertex of smallest rank, int64[k]."""
+        pairs = self._group.everyone(ask_members, self.key, method, self.n_groups, *args)
+        vertices, ranks = (np.array(each) for each in zip(*pairs, strict=True))
+        ranks[ranks < 0] = np.iinfo(np.int64).max
+        best: np.ndarray = vertices[ranks.argmin(axis=0), np.arange(vertices.shape[1])]
+        return best
 
     def tally_longest(self) -> int:
         """See Labels.tally_longest."""
-        return max(self._group.everyone(longest_range, self.key))
+        return max(self._group.everyone(ask_labels, self.key, "tally_longest", 0))
 
     def places(self) -> np.ndarray:
         """See Labels.places; the array is in RAM of the client."""
@@ -261,7 +229,7 @@ class WorkerClusters(Labels):
         counts = np.array(self._group.everyone(count_range, self.key, longest))
         begin = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts.sum(axis=0))[:-1]))
         starts = begin + np.cumsum(counts, axis=0) - counts
-        parts = self._group.some(places_range, {rank: (self.key, mine) for rank, mine in enumerate(starts)})
+        parts = self._group.some(places_range, {rank: (self.key, begins) for rank, begins in enumerate(starts)})
         return np.concatenate(parts)
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
@@ -276,7 +244,7 @@ class WorkerClusters(Labels):
         """See Labels.take_column; the column is on the workers."""
         new = self._columns.new_key()
         self._group.everyone(take_distances, self.key, new)
-        del self.column
+        del self.column, self._values
         return self._columns.adopt(new, np.uint32)
 
     @property
@@ -285,22 +253,8 @@ class WorkerClusters(Labels):
         raise TypeError("these labels are on workers, each its own range")
 
 
-def _of_smallest_rank(found: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
-    """Of (vertices, ranks) of all ranges, -1 where there is none, each group's vertex of smallest rank, int64[k]."""
-    vertices, ranks = (np.array(parts) for parts in zip(*found, strict=True))
-    ranks[ranks < 0] = np.iinfo(np.int64).max
-    best: np.ndarray = vertices[ranks.argmin(axis=0), np.arange(vertices.shape[1])]
-    return best
-
-
 def on_workers(labels: Labels) -> WorkerClusters:
     """The same labels. Raises TypeError for those in RAM."""
     if not isinstance(labels, WorkerClusters):
         raise TypeError("these labels are in RAM of the client; those of this engine are on its workers")
     return labels
-
-
-def _check_number(masters: int) -> None:
-    if masters > MOST_MASTERS:
-        raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
-                         remedy="ask for fewer")

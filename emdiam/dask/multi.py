@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .exchange import OwnerExchange
 from .frontier import Frontier
 from .frontier_codec import add_to_words, encode_words
 from .masks import ACTIVE, Masks, row_bytes
@@ -63,9 +62,8 @@ class MultiSearch:
         self._alltoall, self._frontier, self._masks = frontier.alltoall, frontier, masks
         self._k = k = len(batch.sources)
         self._remaining, self._widest = batch.remaining, widest
-        self._exchange = OwnerExchange(frontier.alltoall, frontier.ranges)
         self._sent_bytes = -(-k // 8)
-        self._rows = max(1, batch.room // (2 * row_bytes(k) * len(frontier.ranges)))
+        self._rows = max(1, batch.room // (2 * row_bytes(k) * (frontier.alltoall.size + 1)))
         self.eccentricities = np.zeros(k, np.int32)
         self.level = 0
         self.dense = self.too_long = False
@@ -87,7 +85,7 @@ class MultiSearch:
         masks.begin_push()
         while True:
             vertices, rows, more = masks.push()
-            told, table = self._exchange.tell(vertices, self._packed(rows), np.array([more], np.int64))
+            told, table = self._alltoall.tell(vertices, self._packed(rows), np.array([more], np.int64))
             for ids, data in told:
                 masks.receive(ids, self._unpacked(data))
             if not table[:, _MORE].any():

@@ -24,7 +24,8 @@ from ..stream.threads import Crew
 from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
 from ..units import default_memory_bytes, peak_rss_bytes
-from .alltoall import AllToAll, PeerLost
+from .alltoall import PeerLost
+from .exchange import OwnerExchange
 from .frontier import Frontier
 from .plan import RankSpec, plan_rank
 from .ranges import RangeWorkspace, build_range_table
@@ -71,8 +72,8 @@ class Rank:
         except BaseException:
             self.store.close()
             raise
-        self.alltoall = AllToAll(number, len(spec.addresses))
-        self.frontier = Frontier(self.core, self.alltoall, spec.ranges)
+        self.alltoall = OwnerExchange(number, spec.ranges)
+        self.frontier = Frontier(self.core, self.alltoall)
         self.span, self.words = slice(self.first, self.stop), self.frontier.words
         self.values: dict[int, np.ndarray] = {}
         self.objects: dict[str, Any] = {}

@@ -21,7 +21,7 @@ from ..traverse.clusters import sample_span
 from ..traverse.condense import crossing_arcs
 from ..traverse.paths import steep_arcs
 from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
-from .exchange import OwnerExchange, count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
+from .exchange import count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
 from .rank import Rank
 
 CONDENSING = "condensing"
@@ -151,6 +151,5 @@ def _parents(rank: Rank, key: int, size: int) -> np.ndarray:
 def _add_children(rank: Rank, parents: np.ndarray, children: np.ndarray) -> None:
     """Count the children that other ranks own."""
     ids, counts = np.unique(parents[(parents < rank.first) | (parents >= rank.stop)], return_counts=True)
-    told, _ = OwnerExchange(rank.alltoall, rank.spec.ranges).tell(ids.astype(np.int64), counts.astype(np.int64))
-    for names, amounts in told:
+    for names, amounts in rank.alltoall.tell(ids.astype(np.int64), counts.astype(np.int64))[0]:
         children[names - rank.first] += amounts.astype(children.dtype)

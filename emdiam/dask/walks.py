@@ -14,7 +14,7 @@ import numpy as np
 
 from ..traverse.chains import follow_within, start_walks
 from ..traverse.paths import read_rows, walk_down
-from .exchange import OwnerExchange, hand_over, range_ranks, ranks_of
+from .exchange import hand_over, range_ranks, ranks_of
 from .rank import Rank
 
 PATH = "path"
@@ -128,9 +128,9 @@ def _step_among_others(
     rank: Rank, key: int, ranked: bool, row: np.ndarray, pieces: list[tuple[int, np.ndarray]]
 ) -> None:
     """One step of the holder to a neighbour in `row`, its row, some of which others own; others answer (row : none)."""
-    walk, values, post = rank.objects[PATH], rank.values[key], OwnerExchange(rank.alltoall, rank.spec.ranges)
-    distances = post.ask(row, lambda ids: values[ids])
-    keys = post.ask(row, lambda ids: ranks_of(rank, ids)) if ranked else row
+    walk, values = rank.objects[PATH], rank.values[key]
+    distances = rank.alltoall.ask(row, lambda ids: values[ids])
+    keys = rank.alltoall.ask(row, lambda ids: ranks_of(rank, ids)) if ranked else row
     if rank.number != walk.holder:
         return
     nearer = np.flatnonzero(distances.astype(np.int64) + 1 == int(values[walk.at]))

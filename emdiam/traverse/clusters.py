@@ -170,7 +170,7 @@ def grow_clusters(
     labels, if not the kernels of labels.py. Returns None where more than `most_rounds` rounds are needed. Raises
     InputError beyond MOST_MASTERS.
     """
-    _check_number(len(masters))
+    check_number(len(masters))
     width = 1 if core.pager.everything_resident else STREAMED_WIDTH
     values = np.full(core.table.n_vertices, UNREACHED, np.uint64)
     labels = Labels(core, values, masters, ranks, grow)
@@ -179,7 +179,7 @@ def grow_clusters(
     rest = _lonely_roots(core, values, ranks, tick)
     if len(rest):
         first = len(masters)
-        _check_number(first + len(rest))
+        check_number(first + len(rest))
         labels.masters = np.concatenate((masters, rest))
         if not labels.grow_from(first, width, tick, most_rounds):
             return None
@@ -199,7 +199,7 @@ def _check_whole(core: Core, values: np.ndarray) -> None:
         raise one_way(64 * int(wrong[0]) + (bits & -bits).bit_length() - 1)
 
 
-def _check_number(masters: int) -> None:
+def check_number(masters: int) -> None:
     if masters > MOST_MASTERS:
         raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
                          remedy="ask for fewer")
