@@ -44,12 +44,12 @@ from .labels import WorkerClusters, on_workers
 from .masks import range_bytes, row_bytes
 from .rank_group import Loss, RankGroup, WorkersLost
 
-_MOST_BITS, _WORD_BITS = 512, 64
+_BATCH_BITS, _WORD_BITS = 512, 64
 _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
 # Of values of other ranks that may be on a worker during a pass: share of its pool, least bytes.
 _HALO_SHARE, _LEAST_HALO = 2, 1 << 20
 # Losses in a row at which a run got no further than before, after which it ends.
-_MOST_IN_VAIN = 3
+_VAIN_LOSSES = 3
 _Value = TypeVar("_Value")
 
 
@@ -69,8 +69,7 @@ class DaskEngine:
     halo_bytes: int | None = None
 
     def __init__(
-        self, store: Store, group: RankGroup, plan: MemoryPlan,
-        local: Callable[[], AbstractContextManager[CpuEngine]],
+        self, store: Store, group: RankGroup, plan: MemoryPlan, local: Callable[[], AbstractContextManager[CpuEngine]],
         progress: Listener | None = None
     ) -> None:
         self.store, self.group, self.plan = store, group, plan
@@ -79,17 +78,17 @@ class DaskEngine:
         check_degrees(store, store.record.max_degree, group.n_isolated)
         self.facts = self._facts()
         self.reporter = Reporter(progress, self._stats, self._count, self._position)
-        self._mine = SharedCounters()
+        self._counters = SharedCounters()
         self._exits = ExitStack()
         self._open_local = local
         self._local_engine: CpuEngine | None = None
-        group.told, group.heartbeat = self._tell_loss, self.reporter.heartbeat
+        group.on_loss, group.heartbeat = self._report_loss, self.reporter.heartbeat
 
     def _facts(self) -> Facts:
         """What there is; workers are others after a loss."""
         store, group = self.store, self.group
         return Facts(
-            store.n_vertices, store.n_arcs, group.n_isolated, max(1, store.indices.n_chunks), _MOST_BITS,
+            store.n_vertices, store.n_arcs, group.n_isolated, max(1, store.indices.n_chunks), _BATCH_BITS,
             group.pool_bytes, self.plan.pool_bytes, self.plan.spare_bytes, group.size * group.spec.threads,
             all(plan["in_ram"] for plan in group.plans))
 
@@ -105,10 +104,10 @@ class DaskEngine:
                 self.facts = self._facts()
                 verbs = self.group.number - before
                 furthest, in_vain = max(furthest, verbs), in_vain + 1 if verbs <= furthest else 0
-                if in_vain == _MOST_IN_VAIN:
-                    raise StateLost(f"{loss}, {_MOST_IN_VAIN + 1} times at the same place") from None
+                if in_vain == _VAIN_LOSSES:
+                    raise StateLost(f"{loss}, {_VAIN_LOSSES + 1} times at the same place") from None
 
-    def _tell_loss(self, loss: Loss) -> None:
+    def _report_loss(self, loss: Loss) -> None:
         facts = {"ranks": loss.ranks, "verb": loss.verb, "seconds": loss.seconds}
         self.reporter.listener(Event("recover", facts=facts))
 
@@ -137,9 +136,9 @@ class DaskEngine:
         wanted = None if targets is None else np.unique(np.fromiter(targets, np.int64))
         self.reporter.begin()
         keep = None if into is not None or not distances else self.columns.new_key()
-        how = search.Query(int(source), radius, wanted, None if into is None else ref(into).key, keep, profile)
-        parts = self.group.everyone(search.bfs, how)
-        self._mine.add(traversals=1)
+        query = search.Query(int(source), radius, wanted, None if into is None else ref(into).key, keep, profile)
+        parts = self.group.everyone(search.bfs, query)
+        self._counters.add(traversals=1)
         column = into if keep is None else self.columns.adopt(keep, parts[0].dtype)
         level = self.reporter.level = parts[0].level
         run = Traversal(
@@ -178,8 +177,8 @@ class DaskEngine:
         for rank in range(self.group.size):
             start, stop = int(self.group.ranges[rank]), int(self.group.ranges[rank + 1])
             while start < stop:  # pieces are filled across ranges, so that methods see the same ones as anywhere
-                (found, start), = self.group.some(column_verbs.of_degree, {rank: (degree, start, most - len(piece))})
-                piece = np.concatenate((piece, found))
+                (more, start), = self.group.some(column_verbs.of_degree, {rank: (degree, start, most - len(piece))})
+                piece = np.concatenate((piece, more))
                 if len(piece) == most:
                     yield piece
                     piece = np.empty(0, np.int64)
@@ -192,8 +191,8 @@ class DaskEngine:
         return best[degrees > 0]
 
     def _highest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        found = self.group.everyone(column_verbs.highest_degrees, most)
-        best, degrees = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        pairs = self.group.everyone(column_verbs.highest_degrees, most)
+        best, degrees = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.argsort(-degrees, kind="stable")[:most]
         return best[order], degrees[order]
 
@@ -216,40 +215,40 @@ class DaskEngine:
             raise ValueError("one column per source, all of one dtype, is needed")
         keys = None if columns is None else [ref(column).key for column in columns]
         self.reporter.begin()
-        found, bits = np.empty(len(wanted), np.int32), self._bits(len(wanted))
+        result, bits = np.empty(len(wanted), np.int32), self._bits(len(wanted))
         for begin in range(0, len(wanted), bits):
             end = min(begin + bits, len(wanted))
-            found[begin:end] = self._batch(wanted[begin:end], targets, None if keys is None else keys[begin:end])
+            result[begin:end] = self._batch(wanted[begin:end], targets, None if keys is None else keys[begin:end])
         self.reporter.end("multi-source", sources=len(wanted),
-                          eccentricity=None if targets is not None else int(found.max(initial=0)))
-        return found
+                          eccentricity=None if targets is not None else int(result.max(initial=0)))
+        return result
 
     def _bits(self, wanted: int) -> int:
         """Sources of a batch, if there are so many: as many as fit the pool of every worker."""
         bits = min(self.facts.batch_bits, -(-max(1, wanted) // _WORD_BITS) * _WORD_BITS)
-        while bits > _WORD_BITS and any(range_bytes(own, bits) + 2 * _LEAST_ROOM > pool for own, pool in self._pools()):
+        while bits > _WORD_BITS and any(range_bytes(n, bits) + 2 * _LEAST_ROOM > pool for n, pool in self._pools()):
             bits -= _WORD_BITS
         return bits
 
     def _pools(self) -> list[tuple[int, int]]:
         """(vertices, bytes of the pool) of every rank."""
-        owned = np.diff(self.group.ranges).tolist()
-        return [(own, plan["pool_bytes"]) for own, plan in zip(owned, self.group.plans, strict=True)]
+        return [(n, plan["pool_bytes"])
+                for n, plan in zip(np.diff(self.group.ranges).tolist(), self.group.plans, strict=True)]
 
     def _room(self, bits: int) -> int:
         """The room of a batch of so many bits; the same on all ranks."""
         if self.batch_room_bytes is not None:
             return self.batch_room_bytes
-        left = min((pool - range_bytes(own, bits)) // 2 for own, pool in self._pools())
-        most = max(own for own, _ in self._pools()) * row_bytes(bits) // 2
-        return max(_LEAST_ROOM, min(_USUAL_ROOM, left), min(most, left // 2))
+        left = min((pool - range_bytes(n, bits)) // 2 for n, pool in self._pools())
+        useful = max(n for n, _ in self._pools()) * row_bytes(bits) // 2
+        return max(_LEAST_ROOM, min(_USUAL_ROOM, left), min(useful, left // 2))
 
     def _batch(self, sources: np.ndarray, targets: np.ndarray | None, columns: list[int] | None) -> np.ndarray:
         """The eccentricities of one batch, int32[k]."""
         remaining = None
         if targets is not None:
-            own = targets[sources >> 6] >> (sources & 63).astype(np.uint64) & np.uint64(1)
-            remaining = int(np.bitwise_count(targets).sum()) * len(sources) - int(own.sum())
+            themselves = targets[sources >> 6] >> (sources & 63).astype(np.uint64) & np.uint64(1)
+            remaining = int(np.bitwise_count(targets).sum()) * len(sources) - int(themselves.sum())
         batch = multi.Batch(sources, columns, remaining, self._room(len(sources)))
         words = (self.group.ranges + 63) >> 6
         result = self.group.some(multi.multi_source, {
@@ -258,7 +257,7 @@ class DaskEngine:
         self.reporter.level = result.level
         if result.too_long:
             raise OverflowError(f"distance {result.level} does not fit the columns")
-        self._mine.add(traversals=1)
+        self._counters.add(traversals=1)
         eccentricities: np.ndarray = result.eccentricities
         return eccentricities
 
@@ -273,8 +272,7 @@ class DaskEngine:
         if seeds is None:
             return self._spread(spreads.extend, {rank: (key, values, limit) for rank in range(self.group.size)})
         wanted, starts = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
-        kept = starts <= limit
-        wanted, starts = wanted[kept], starts[kept]
+        wanted, starts = wanted[starts <= limit], starts[starts <= limit]
         owners, levels = self.group.owners(wanted), np.unique(starts)
         return self._spread(spreads.spread, {
             rank: (key, limit, wanted[owners == rank], starts[owners == rank], levels)
@@ -289,7 +287,7 @@ class DaskEngine:
     def _spread(self, verb: Any, args: dict[int, tuple[Any, ...]]) -> int:
         self.reporter.begin()
         lowered = sum(self.group.some(verb, args))
-        self._mine.add(traversals=1)
+        self._counters.add(traversals=1)
         self.reporter.end("spread", reached=lowered)
         return lowered
 
@@ -315,7 +313,7 @@ class DaskEngine:
         self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
     ) -> bool:
         """See Engine.restart."""
-        self._mine.add(traversals=1)
+        self._counters.add(traversals=1)
         most_blocks = None if most_scans is None else most_scans * self.facts.n_blocks
         return on_workers(labels).restart_from(base, parts, sources, most_blocks)
 
@@ -375,8 +373,8 @@ class DaskEngine:
         """See Engine.sample_vertices."""
         candidates = max(1, self.facts.n_vertices - self.facts.n_isolated)
         threshold = min((expected << 64) // candidates, (1 << 64) - 1)
-        found = self.group.everyone(scans.sample_range, key, threshold, expected >= candidates)
-        vertices, ranks = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        pairs = self.group.everyone(scans.sample_range, key, threshold, expected >= candidates)
+        vertices, ranks = (np.concatenate(each) for each in zip(*pairs, strict=True))
         return vertices[np.argsort(ranks, kind="stable")]
 
     # -- ways -------------------------------------------------------------------------------------
@@ -388,39 +386,29 @@ class DaskEngine:
         return ends, lengths
 
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
-        """See Engine.path_pieces. Another verb may be asked between two pieces, but no second path."""
-        mine = self.on_workers(distances)
-        self.group.everyone(walks.begin_path, int(target))
+        """See Engine.path_pieces."""
+        there, path = self.on_workers(distances), walks.PathStep(int(target), 0)
         yield np.array([target], np.int64)
-        while True:
-            steps = self.group.everyone(walks.walk_some, mine.key, by_rank)
+        while not path.ended:
+            steps = self.group.everyone(walks.walk_some, there.key, by_rank, path.at, path.length)
             for _, piece in sorted((piece for step in steps for piece in step.pieces), key=lambda piece: piece[0]):
                 yield piece
-            if steps[0].lost:
-                raise RuntimeError(f"no neighbour of vertex {steps[0].at} is nearer to the source")
-            if steps[0].ended:
-                return
-
+            path = steps[0]
+            if path.lost:
+                raise RuntimeError(f"no neighbour of vertex {path.at} is nearer to the source")
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
         """See Engine.spanning_forest; by the client's own engine."""
         return self.local.spanning_forest(key, buffer_bytes)
 
     # -- what it took ---------------------------------------------------------------------------
-
     def _stats(self) -> Counters:
         """Counters of all workers and the client together."""
-        total = self.group.counters()
-        parts = [self._mine.snapshot()]
-        if self._local_engine is not None:
-            parts.append(self._local_engine.reporter.stats())
-        for counters in parts:
-            for name, amount in counters.to_dict().items():
-                setattr(total, name, getattr(total, name) + amount)
-        return total
+        total = self.group.counters() + self._counters.snapshot()
+        return total if self._local_engine is None else total + self._local_engine.reporter.stats()
 
     def details(self) -> dict[str, Any]:
-        """What a result tells of the workers: see docs/scaling.md."""
+        """What a result says of the workers: see docs/scaling.md."""
         return {"workers": [
             {"address": address, "vertices": int(stop - first), **report["messages"],
              "bytes_read": report["counters"]["bytes_read"], "edges_scanned": report["counters"]["edges_scanned"],
@@ -431,7 +419,7 @@ class DaskEngine:
             "losses": [asdict(loss) for loss in self.group.losses]}
 
     def _count(self, **amounts: float) -> None:
-        self._mine.add(**amounts)
+        self._counters.add(**amounts)
 
     def _position(self) -> dict[str, Any]:
         return {} if self.group.level is None else {"level": self.group.level}

@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from distributed import Client, Future, wait
+from distributed import Client, Future
 from distributed.comm import CommClosedError
 from numpy.typing import DTypeLike
 
@@ -60,8 +60,8 @@ class RankGroup:
 
     client : of dask.distributed. store : as the client sees it. spec : what ranks open; its addresses are of the
     worker of each rank. Close it. reports : the last report of each rank (see Rank.report). plans : the memory plan
-    of each, as a dict. gone_reports : the last ones of ranks that were given up. losses : so far. told : called after
-    each. heartbeat : called now and then while ranks are waited for. level : how far the verb under way is.
+    of each, as a dict. gone_reports : the last ones of ranks that were given up. losses : so far. on_loss : called
+    after each. heartbeat : called now and then while ranks are waited for. level : how far the verb under way is.
     number : of verbs so far.
     unused : keys of columns that nobody holds any more, which ranks let go of with the next verb.
     """
@@ -72,12 +72,12 @@ class RankGroup:
         self.plans: list[dict[str, Any]] = []
         self.gone_reports: list[dict[str, Any]] = []
         self.losses: list[Loss] = []
-        self.told: Callable[[Loss], None] | None = None
+        self.on_loss: Callable[[Loss], None] | None = None
         self.heartbeat: Callable[[], None] | None = None
         self.level: int | None = None
         self.n_isolated = self.number = 0
         self.unused: list[int] = []
-        self._held: list[Future] = []
+        self._futures: list[Future] = []
         self.ranks: list[Any] = []
         try:
             self._open()
@@ -103,7 +103,7 @@ class RankGroup:
         """Bytes of columns of the whole graph for which every rank has room in its pool: the same for any number of
         ranks where memory is no limit, since a column takes of each what its vertices do."""
         n, sizes = int(self.ranges[-1]), np.diff(self.ranges).tolist()
-        return min((plan["pool_bytes"] * n // own for plan, own in zip(self.plans, sizes, strict=True) if own),
+        return min((plan["pool_bytes"] * n // size for plan, size in zip(self.plans, sizes, strict=True) if size),
                    default=0)
 
     def owners(self, vertices: np.ndarray) -> np.ndarray:
@@ -151,14 +151,14 @@ class RankGroup:
             with _reaching():
                 for rank, given in args.items():
                     calls[rank] = self.ranks[rank].run(self.number, verb, given, unused)
-            return self._results(calls, self.number)
+            return self._results(calls)
         except BaseException as error:
             self._settle(calls, f"{type(error).__name__}: {error}")
             raise
 
-    def _results(self, calls: dict[int, Any], number: int) -> dict[int, Done]:
-        """What the calls give, by rank; raises the first error."""
-        left, done, looked = dict(calls), dict[int, Done](), time.monotonic()
+    def _results(self, calls: dict[int, Any]) -> dict[int, Any]:
+        """What calls of actors, or their futures, give, by rank; raises the first error."""
+        left, done, looked = dict(calls), dict[int, Any](), time.monotonic()
         asked: Any = None
         while left:
             with contextlib.suppress(Exception):  # looked at below
@@ -166,9 +166,8 @@ class RankGroup:
             for rank in [rank for rank, call in left.items() if call.done()]:
                 with _reaching():
                     done[rank] = left.pop(rank).result()
-                error = done[rank].error
-                if error is not None:
-                    raise error
+                if isinstance(done[rank], Done) and done[rank].error is not None:
+                    raise done[rank].error
             if left and time.monotonic() - looked > _LOOK_SECONDS:
                 looked = time.monotonic()
                 self._look()
@@ -183,25 +182,20 @@ class RankGroup:
         """Note how far rank 0 is, if it has said so, and ask again."""
         with contextlib.suppress(*_UNREACHABLE):  # only for people
             self.level = self.level if asked is None else asked.result()
-            return self.ranks[0].level()
+            return self.ranks[0].level() if self.ranks else None
 
     def _settle(self, calls: dict[int, Any], why: str) -> None:
         """Wait until nothing of these calls runs any more, so that the next verb finds the ranks at rest."""
         with contextlib.suppress(*_UNREACHABLE):  # else there is nobody to wait for
-            alive, until = self.alive(), time.monotonic() + _REST_SECONDS
+            alive = self.alive()
             here = [rank for rank in calls if self.spec.addresses[rank] in alive]
             for rank in here:
                 self.ranks[rank].abandon(self.number, why)
-            while time.monotonic() < until and not all(calls[rank].done() for rank in here):
-                time.sleep(_POLL_SECONDS / 10)
+            _rest([calls[rank] for rank in here])
 
     def counters(self) -> Counters:
         """The counters of all ranks together."""
-        total = Counters()
-        for report in (*self.reports, *self.gone_reports):
-            for name, amount in report["counters"].items():
-                setattr(total, name, getattr(total, name) + amount)
-        return total
+        return sum((Counters(**report["counters"]) for report in (*self.reports, *self.gone_reports)), Counters())
 
     # -- workers ----------------------------------------------------------------------------------
     def alive(self) -> dict[str, int]:
@@ -229,46 +223,35 @@ class RankGroup:
         """Open all ranks as self.spec says. Raises what they raise, and _Loss."""
         name = uuid.uuid4().hex[:8]
         with _reaching():
-            self._held = [
+            self._futures = [
                 self.client.submit(Rank, self.spec, rank, key=f"rank-{name}-{rank}", workers=[address], actor=True,
                                    allow_other_workers=False, retries=0, pure=False)
                 for rank, address in enumerate(self.spec.addresses)]
-            left = list(self._held)
-            while left:
-                with contextlib.suppress(TimeoutError):
-                    left = list(wait(left, timeout=_LOOK_SECONDS, return_when="FIRST_COMPLETED").not_done)
-                self._look()
-                if self.heartbeat is not None:
-                    self.heartbeat()
-            for future in self._held:
-                if future.status == "error":
-                    raise future.exception()
-            self.ranks = [future.result(timeout=_REST_SECONDS) for future in self._held]
-            opened: list[Opened] = self._each("opened")
-            self._each("connect", self._each("listen"))
+        try:
+            actors = self._results(dict(enumerate(self._futures)))
+        except Exception:
+            self._look()  # which says why, where a worker is gone
+            raise
+        self.ranks = [actors[rank] for rank in range(self.size)]
+        opened: list[Opened] = self._each("opened")
+        self._each("connect", self._each("listen"))
         self.reports = [rank.report for rank in opened]
         self.plans = [rank.plan for rank in opened]
         self.n_isolated = sum(rank.isolated for rank in opened)
 
     def _each(self, method: str, *args: Any) -> list[Any]:
         """A method of all actors, which is short."""
-        calls = [getattr(rank, method)(*args) for rank in self.ranks]
-        while not all(call.done() for call in calls):
-            with contextlib.suppress(Exception):  # looked at below
-                next(call for call in calls if not call.done()).result(timeout=_LOOK_SECONDS)
-            self._look()
-        return [call.result() for call in calls]
+        with _reaching():
+            results = self._results({rank: getattr(actor, method)(*args) for rank, actor in enumerate(self.ranks)})
+        return [results[rank] for rank in range(self.size)]
 
     def close(self) -> None:
         """Close the ranks that are still there."""
         with contextlib.suppress(*_UNREACHABLE):  # what does not answer cannot be told; its process ends it
             alive = self.alive()
             here = [rank for rank, address in zip(self.ranks, self.spec.addresses, strict=False) if address in alive]
-            calls = [call for rank in here for call in (rank.disconnect(), rank.close())]
-            until = time.monotonic() + _REST_SECONDS
-            while time.monotonic() < until and not all(call.done() for call in calls):
-                time.sleep(_POLL_SECONDS / 10)
-        self.ranks, self._held = [], []  # actors live as long as their futures
+            _rest([call for rank in here for call in (rank.disconnect(), rank.close())])
+        self.ranks, self._futures = [], []  # actors live as long as their futures
 
     # -- loss -------------------------------------------------------------------------------------
     def _restore(self, why: str, verb: str) -> None:
@@ -286,8 +269,8 @@ class RankGroup:
             except _Loss as again:
                 why = str(again)
         self.losses.append(Loss(lost, verb, time.monotonic() - begin))
-        if self.told is not None:
-            self.told(self.losses[-1])
+        if self.on_loss is not None:
+            self.on_loss(self.losses[-1])
 
     def _workers(self, why: str) -> tuple[str, ...]:
         """As many workers as there were, waited for, or those that are left."""
@@ -307,6 +290,13 @@ class RankGroup:
             time.sleep(_POLL_SECONDS)
 
 
+def _rest(calls: list[Any]) -> None:
+    """Wait until all calls are done, for _REST_SECONDS at most."""
+    until = time.monotonic() + _REST_SECONDS
+    while time.monotonic() < until and not all(call.done() for call in calls):
+        time.sleep(_POLL_SECONDS / 10)
+
+
 @contextmanager
 def _reaching() -> Iterator[None]:
     """Inside, what is said to scheduler and workers: raises _Loss where that breaks."""
@@ -316,14 +306,10 @@ def _reaching() -> Iterator[None]:
         raise _Loss(str(lost)) from None
     except (CommClosedError, TimeoutError, *_CANCELLED) as error:
         raise _Loss(f"a connection broke ({error})") from None
-    except OSError as error:
+    except (OSError, RuntimeError) as error:
         if "Actor" not in str(error):
             raise
-        raise _Loss(f"a connection broke ({error})") from None
-    except RuntimeError as error:
-        if "Actor" not in str(error):
-            raise
-        raise _Loss(str(error)) from None
+        raise _Loss(f"a connection broke ({error})" if isinstance(error, OSError) else str(error)) from None
 
 
 def chosen_workers(client: Client, count: int | None) -> tuple[str, ...]:

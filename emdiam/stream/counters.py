@@ -9,7 +9,10 @@ from typing import Any, Self
 
 @dataclass
 class Tally:
-    """A dataclass of numbers of which snapshots can be taken and subtracted."""
+    """A dataclass of numbers of which snapshots can be taken, added and subtracted."""
+
+    def __add__(self, other: Self) -> Self:
+        return type(self)(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
 
     def __sub__(self, other: Self) -> Self:
         return type(self)(**{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)})
