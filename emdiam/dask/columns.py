@@ -42,7 +42,6 @@ class Columns:
         return self.adopt(key, dtype)
 
 
-
 class WorkerColumn(Column):
     """A column on workers. key : its name there. kind : dtype of the values."""
 
@@ -119,8 +118,7 @@ class WorkerColumn(Column):
         return np.concatenate([np.empty(0, np.int64), *parts])[:most]
 
     def first(
-        self, wanted: Sequence[int], start: int = 0, stop: int | None = None,
-        labels: Any = None, label: int = 0,
+        self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None, label: int = 0
     ) -> int:
         """See Column.first. labels : WorkerLabels of components (of length 0: none)."""
         some = self._ask("first", list(wanted), span=(start, len(self) if stop is None else stop), label=label,

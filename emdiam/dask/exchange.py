@@ -20,9 +20,9 @@ import numpy as np
 
 from ..errors import StoreError
 from ..store.array_reader import read_slice
-from ..stream.offsets import row_starts
 from .alltoall import NO_FACTS, AllToAll
 from .frontier_codec import decode_ids, encode_ids
+from .ranges import row_bounds
 
 if TYPE_CHECKING:
     from .rank import Rank
@@ -66,10 +66,8 @@ def halos(rank: Rank, values: np.ndarray, size: int) -> Iterator[tuple[int, np.n
 
 def count_pass(rank: Rank, slabs: int = 1) -> None:
     """Count so many passes over all rows: passes once for all ranks, arcs by each."""
-    ends = np.zeros(2, np.int64)
-    if rank.first < rank.stop:
-        row_starts(*rank.core.offsets, np.array([rank.first, rank.stop], np.int64), ends)
-    rank.core.counters.add(passes=slabs if rank.number == 0 else 0, edges_scanned=slabs * int(ends[1] - ends[0]))
+    begin, end = row_bounds(rank.core.table, rank.first, rank.stop)
+    rank.core.counters.add(passes=slabs if rank.number == 0 else 0, edges_scanned=slabs * (end - begin))
 
 
 def range_ranks(rank: Rank) -> np.ndarray:
@@ -121,9 +119,7 @@ class OwnerExchange(AllToAll):
         incoming, table = self.swap({rank: names for rank, (_, names) in self._cut(ids)[0].items()}, facts)
         return [decode_ids(message, self.first) for message in incoming.values() if len(message)], table
 
-    def tell(
-        self, ids: np.ndarray, values: np.ndarray, facts: np.ndarray = NO_FACTS
-    ) -> tuple[list[Pairs], np.ndarray]:
+    def tell(self, ids: np.ndarray, values: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[list[Pairs], np.ndarray]:
         """Tell the owner of each of `ids` (int64[k], ascending, distinct) its value (any dtype, the same on all
         ranks). What all ranks have told this one, itself too, as (ids, values), and the facts of all (int64[ranks, f]).
         One round."""

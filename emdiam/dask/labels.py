@@ -54,9 +54,7 @@ def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sou
     waiting[rank.words] = ~rank.core.table.isolated[rank.words]
 
 
-def grow(
-    rank: Rank, key: int, width: int, limits: tuple[int | None, int | None], room: int
-) -> tuple[str, int, int]:
+def grow(rank: Rank, key: int, width: int, limits: tuple[int | None, int | None], room: int) -> tuple[str, int, int]:
     """A whole growth, on all ranks together (width, limits = (most_rounds, most_blocks), room : see Growth): how it
     ended, the distance that comes next or -1, rounds."""
     growth = rank.under_way = Growth(rank, rank.values[key], width, *limits, room)

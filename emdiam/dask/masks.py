@@ -20,7 +20,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..jit import kernel, visitor
-from ..stream.offsets import row_start, row_starts
+from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from ..traverse.atomics import atomic_add, atomic_or, count_ones
 from ..traverse.core import Core
@@ -28,7 +28,7 @@ from ..traverse.multi import words_for
 from ..traverse.multi_dense import see
 from ..traverse.rows import bit_walk, buffered_walk, row_walk
 from ..traverse.workspace import set_bits
-from .ranges import virtual_zeros
+from .ranges import row_bounds, virtual_zeros
 
 SEEN, NEXT = 0, 1
 FULL, FRESH, ACTIVE = 0, 1, 2
@@ -95,9 +95,8 @@ class Masks:
         set_bits(self.marks[ACTIVE], seeds, len(seeds))
         full = seeds[(self.masks == self.words[SEEN, -1]).all(axis=1)]
         set_bits(self.marks[FULL], full, len(full))
-        ends = np.empty(2, np.int64)
-        row_starts(*self._core.offsets, self._span, ends)
-        self.open_arcs = int(ends[1] - ends[0]) - int(self._core.degrees(full).sum())
+        begin, end = row_bounds(self._core.table, *self._core.span)
+        self.open_arcs = end - begin - int(self._core.degrees(full).sum())
         self.row_arcs = int(self._core.degrees(seeds).sum())
 
     def put_index(self, first_word: int, words: np.ndarray, first_row: int) -> None:

@@ -152,4 +152,3 @@ def _quiet_cluster(workers: int, threads: int) -> LocalCluster:
         warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
         return LocalCluster(n_workers=workers, threads_per_worker=threads, memory_limit=0, dashboard_address=None,
                             silence_logs=logging.CRITICAL)
-

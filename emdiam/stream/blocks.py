@@ -15,7 +15,7 @@ import numpy as np
 from ..errors import StoreError
 from ..store.array_reader import pieces
 from ..store.store import Store
-from .offsets import GROUP, Offsets, build_offsets, offsets_bytes
+from .offsets import GROUP, Offsets, Zeros, build_offsets, offsets_bytes
 
 _PIECE_CHUNKS = 4
 
@@ -45,25 +45,31 @@ def table_bytes(n_vertices: int, n_arcs: int, block_ids: int, building: bool = T
     return offsets_bytes(n_vertices, n_arcs) + 33 * (n_arcs // block_ids + 2) + n_vertices // 8 + buffers
 
 
-def build_block_table(store: Store) -> BlockTable:
+def build_block_table(
+    store: Store, span: tuple[int, int] | None = None, zeros: Zeros = np.zeros
+) -> BlockTable:
     """Read `indptr` once, in pieces. Raises StoreError if it is not a valid offset array, or has other degrees
-    than the store record says."""
-    n, m = store.n_vertices, store.n_arcs
-    block_ids = store.indices.chunk_items
-    shift = block_ids.bit_length() - 1
-    n_blocks = store.indices.n_chunks
-    first_vertex = np.full(n_blocks + 1, n, np.int64)
-    words = np.full((n + 63) // 64, 0xFFFFFFFFFFFFFFFF, np.uint64)
-    builder = _Pass(first_vertex, words, shift, m)
+    than the store record says.
+
+    span : first vertex (a multiple of 64) and end (as well, unless it is n), of rows that are read; others have no arcs
+    then, and the degrees are not checked. zeros : makes the arrays, all as long as the graph.
+    """
+    n, m, (first, stop) = store.n_vertices, store.n_arcs, span or (0, store.n_vertices)
+    shift = store.indices.chunk_items.bit_length() - 1
+    first_vertex, words = zeros(store.indices.n_chunks + 1, np.int64), zeros((n + 63) // 64, np.uint64)
+    first_vertex[-1] = stop
+    words[first // GROUP : -(-stop // GROUP)] = 0xFFFFFFFFFFFFFFFF
+    builder = _Pass(first_vertex, words, shift, m, first)
     try:
-        offsets = build_offsets(n, builder.observe(pieces(store.indptr, _PIECE_CHUNKS)))
+        values = pieces(store.indptr, _PIECE_CHUNKS, first, stop + 1)
+        offsets = build_offsets(n, builder.observe(values), (first, stop), zeros)
     except ValueError as error:
         raise StoreError(f"indptr is not valid ({error})", path=store.path, remedy="convert again") from None
-    if builder.last != m:
+    if stop == n and builder.last != m:
         raise StoreError(f"indptr ends at {builder.last}, the store has {m} arcs", path=store.path,
                          remedy="convert again")
-    isolated = int(np.bitwise_count(words).sum()) - (-n % GROUP)
-    check_degrees(store, builder.max_degree, isolated)
+    if span is None:
+        check_degrees(store, builder.max_degree, int(np.bitwise_count(words).sum()) - (-n % GROUP))
     return BlockTable(n, m, shift, offsets, first_vertex, words)
 
 
@@ -80,11 +86,11 @@ class _Pass:
 
     last : the last offset. max_degree : the largest degree."""
 
-    def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int, n_arcs: int) -> None:
+    def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int, n_arcs: int, first: int) -> None:
         self.last = self.max_degree = 0
         self._n_arcs = n_arcs
         self._first_vertex, self._isolated, self._shift = first_vertex, isolated, shift
-        self._seen = 0
+        self._seen = first
 
     def observe(self, pieces: Iterator[np.ndarray]) -> Iterator[np.ndarray]:
         previous = np.empty(0, np.int64)

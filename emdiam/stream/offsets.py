@@ -8,7 +8,7 @@ has at least 65,536 arcs, so the table is at most n_arcs / 128 bytes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from numba import njit
 
 from ..jit import kernel
 
+# As numpy.zeros: (length, dtype).
+Zeros = Callable[..., np.ndarray]
 GROUP = 64
 
 
@@ -55,37 +57,40 @@ def offsets_bytes(n_vertices: int, n_arcs: int) -> int:
     return n_groups * (8 + 2 * GROUP) + n_arcs // 128
 
 
-def build_offsets(n_vertices: int, pieces: Iterator[np.ndarray]) -> Offsets:
-    """Compact offsets from int64 pieces of indptr that concatenate to n_vertices + 1 values.
+def build_offsets(
+    n_vertices: int, pieces: Iterator[np.ndarray], span: tuple[int, int] | None = None, zeros: Zeros = np.zeros
+) -> Offsets:
+    """Compact offsets from int64 pieces of indptr that concatenate to values first..stop of the span (all: n_vertices +
+    1 values), whose first is a multiple of 64; other rows read as rows without arcs. zeros : makes the arrays.
 
     Raises ValueError if the pieces are not monotone from 0 or have another total length.
     """
+    first, stop = span or (0, n_vertices)
     n_groups = n_vertices // GROUP + 1
-    group = np.zeros(n_groups, np.int64)
-    row = np.zeros(n_groups * GROUP, np.uint16)
+    group, row = zeros(n_groups, np.int64), zeros(n_groups * GROUP, np.uint16)
     hubs: list[np.ndarray] = []
     rest = np.empty(0, np.int64)
-    done, last = 0, 0
+    done, last = first, 0
     for piece in pieces:
         values = np.concatenate((rest, piece))
         if len(values) and (values[0] < last or np.any(values[1:] < values[:-1])):
             raise ValueError("row offsets are not monotone")
         whole = len(values) // GROUP * GROUP
-        if done + len(values) == n_vertices + 1:
+        if done + len(values) == stop + 1:
             pad = -len(values) % GROUP
             values = np.concatenate((values, np.full(pad, values[-1] if len(values) else 0, np.int64)))
             whole = len(values)
         if whole:
-            add_groups(values[:whole].reshape(-1, GROUP), done // GROUP, group, row, hubs)
+            _add_groups(values[:whole].reshape(-1, GROUP), done // GROUP, group, row, hubs)
             last = int(values[whole - 1])
         done, rest = done + whole, values[whole:]
-    if done != n_groups * GROUP or len(rest):
-        raise ValueError(f"row offsets end after {done + len(rest)} of {n_vertices + 1}")
+    if done != (stop // GROUP + 1) * GROUP or len(rest):
+        raise ValueError(f"row offsets end after {done + len(rest)} of {stop + 1}")
     hub = np.concatenate(hubs) if hubs else np.zeros(0, np.int64)
     return Offsets(n_vertices, group, row, hub)
 
 
-def add_groups(values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]) -> None:
+def _add_groups(values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]) -> None:
     """Fill in groups from number `first` on. values : int64[k, 64], offsets of their rows. hubs : takes the full
     offsets of groups that span too many arcs."""
     count = len(values)
