@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ..stream.offsets import row_starts
 from ..traverse.columns import PIECE_ITEMS, digests
-from ..traverse.degrees import list_degree
+from ..traverse.degrees import highest_degrees, list_degree
 from ..traverse.paths import all_edges_exist, read_rows
 from ..traverse.pivot_bounds import fold_range, list_between
 from .exchange import ranks_of
@@ -112,9 +111,6 @@ def best_open(rank: Rank, among: int, values: int | None, count: int, smallest: 
     return np.sort(chosen) + rank.first
 
 
-_PIECE = 1 << 17
-
-
 def degrees_of(rank: Rank, ids: np.ndarray) -> np.ndarray:
     """Degrees of vertices of this range, int64[k]."""
     return rank.core.degrees(ids)
@@ -135,26 +131,9 @@ def of_degree(rank: Rank, degree: int, start: int, limit: int) -> tuple[np.ndarr
     return out[:count].copy(), int(after)
 
 
-def highest_degrees(rank: Rank, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """(vertices, degrees) of at most `limit` vertices of this range, highest degree first, smallest vertex first."""
-    best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
-    starts = np.empty(_PIECE + 1, np.int64)
-    for start in range(rank.first, rank.stop, _PIECE):
-        stop = min(start + _PIECE, rank.stop)
-        row_starts(*rank.core.offsets, np.arange(start, stop + 1), starts)
-        degrees = np.diff(starts[: stop - start + 1])
-        if len(keys) == limit:  # the last of the list is to be beaten: what follows has larger numbers
-            ids = np.flatnonzero(degrees > keys[-1])
-            ids, degrees = ids + start, degrees[ids]
-        elif limit == 1:  # nothing to sort
-            top = np.array([degrees.argmax()])
-            ids, degrees = top + start, degrees[top]
-        else:
-            ids = np.arange(start, stop)
-        best, keys = np.concatenate((best, ids)), np.concatenate((keys, degrees))
-        order = np.argsort(-keys, kind="stable")[:limit]
-        best, keys = best[order], keys[order]
-    return best, keys
+def highest_degrees_of(rank: Rank, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """highest_degrees of this range."""
+    return highest_degrees(rank.core, limit)
 
 
 def edges_exist(rank: Rank, tails: np.ndarray, heads: np.ndarray) -> bool:

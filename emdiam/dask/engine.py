@@ -191,7 +191,7 @@ class DaskEngine:
         return best[degrees > 0]
 
     def _highest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
-        pairs = self.group.everyone(column_verbs.highest_degrees, most)
+        pairs = self.group.everyone(column_verbs.highest_degrees_of, most)
         best, degrees = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.argsort(-degrees, kind="stable")[:most]
         return best[order], degrees[order]

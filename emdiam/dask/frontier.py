@@ -14,8 +14,8 @@ import numpy as np
 
 from ..stream.pager import Tick
 from ..traverse.core import Core
-from ..traverse.dense import bottom_up, commit_level, top_down
-from ..traverse.direction import Front
+from ..traverse.dense import bottom_up, top_down
+from ..traverse.direction import Front, commit
 from ..traverse.sparse import ARCS, COUNT, CURRENT, DENSE, HEAD, LEVEL, MISSED, MISSING, NEXT, NEXT_ARCS, sparse_bfs
 from ..traverse.workspace import set_bits
 from .alltoall import NO_FACTS
@@ -112,22 +112,12 @@ class Frontier:
         """One level bottom-up, with the whole frontier in work.frontier: (vertices, arcs of their rows, targets met,
         arcs scanned). New vertices get their distance, and are in work.frontier[words]; what others have in the
         frontier is remembered as visited. targets : bitmap of all vertices, or of length 0."""
-        work, words, core = self.core.work, self.words, self.core
+        work, words = self.core.work, self.words
         for others in (slice(0, words.start), slice(words.stop, None)):
             work.visited[others] |= work.frontier[others]
         np.copyto(work.before[words], work.visited[words])
         scanned = self._sweep(True, tick)
-        turn, out = np.array([words.start], np.int64), np.zeros(3, np.int64)
-        grain = max(64, (words.stop - words.start) // (16 * core.crew.threads))
-        end = slice(0, words.stop)
-
-        def run() -> int:
-            smallest: int = commit_level(turn, grain, work.visited[end], work.before[end], work.frontier[end],
-                                         distances, level, targets, *core.offsets, out)
-            return smallest
-
-        core.everywhere(run)
-        return int(out[0]), int(out[1]), int(out[2]), scanned
+        return *commit(self.core, distances, level, targets)[:3], scanned
 
     def _sweep(self, up: bool, tick: Tick | None = None) -> int:
         """Mark in work.visited what the frontier reaches, by reading this rank's blocks; arcs scanned."""

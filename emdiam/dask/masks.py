@@ -15,8 +15,6 @@ Source: Then et al., PVLDB 2014 (MS-BFS).
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..jit import kernel, visitor
@@ -38,7 +36,7 @@ MARKS = 3
 VERTICES, ROW_ARCS, MET, CLOSED = 0, 1, 2, 3
 OUT = 4
 _NO_BITS = np.empty(0, np.uint64)
-_FEW_WORDS, _LEAST_SENT, _OFFER_BYTES = 1 << 12, 4, 16
+_LEAST_SENT, _OFFER_BYTES = 4, 16
 
 
 def row_bytes(bits: int) -> int:
@@ -158,29 +156,19 @@ class Masks:
         sources reached something of this range, unsigned[w]). row_arcs, open_arcs and masks are up to date then."""
         out, about = np.zeros(OUT, np.int64), np.array([distance, self._item_bytes], np.int64)
         self.words[NEXT, -1] = 0
-        self._share(lambda turn, grain: commit_masks(
-            turn, grain, self.range_words.stop, self._core.offsets, self.words, self.marks, self._targets, self._sinks,
-            about, out))
+        self._core.over_words(lambda turn, grain, end: commit_masks(
+            turn, grain, end, self._core.offsets, self.words, self.marks, self._targets, self._sinks, about, out))
         alive = self.words[NEXT, -1].copy()
         active, fresh = self.marks[ACTIVE, self.range_words], self.marks[FRESH, self.range_words]
         self.put_index(self.range_words.start, fresh, 0)
         self.masks = np.empty((int(out[VERTICES]), self.width), self.dtype)
-        self._share(lambda turn, grain: take_masks(
-            turn, grain, self.range_words.stop, self.words, self.marks, self.index, self.masks))
+        self._core.over_words(lambda turn, grain, end: take_masks(
+            turn, grain, end, self.words, self.marks, self.index, self.masks))
         active[:] = fresh
         fresh[:] = 0
         self.row_arcs = int(out[ROW_ARCS])
         self.open_arcs -= int(out[CLOSED])
         return int(out[MET]), alive
-
-    def _share(self, kernel: Callable[[np.ndarray, int], object]) -> None:
-        """Run a kernel over the words of this range, on all threads if they are many."""
-        start, n_words = self.range_words.start, self.range_words.stop - self.range_words.start
-        turn = np.array([start], np.int64)
-        if n_words <= _FEW_WORDS:
-            kernel(turn, max(1, n_words))
-        else:
-            self._core.everywhere(lambda: kernel(turn, max(64, n_words // (16 * self._core.crew.threads))))
 
 
 @visitor

@@ -19,17 +19,17 @@ each.
 from __future__ import annotations
 
 import mmap
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ..store.array_reader import ShardedArray
+from ..store.array_reader import read_slice
 from ..store.store import Store
 from ..stream.blocks import BlockTable, build_block_table
 from ..stream.offsets import row_starts
-from ..traverse.sparse import STATE
-from ..traverse.workspace import Workspace, queue_capacity
+from ..traverse.workspace import queue_capacity
 
 WORD = 64
 
@@ -39,34 +39,25 @@ def balanced_ranges(store: Store, parts: int) -> np.ndarray:
 
     Reads O(parts * log(chunks)) chunks of indptr."""
     n, total = store.n_vertices, store.n_arcs + store.n_vertices
-    reader = _Reader(store.indptr)
+    size, length = store.indptr.chunk_items, store.indptr.length
+
+    @lru_cache(1)
+    def chunk(i: int) -> np.ndarray:
+        return read_slice(store.indptr, i * size, min(length, (i + 1) * size))
+
     bounds = [0]
     for part in range(1, parts):
         wanted = total * part // parts
         low, high = bounds[-1] // WORD, -(-n // WORD)
         while low < high:  # the first word whose first vertex has `wanted` before it
             middle = (low + high) // 2
-            if reader[middle * WORD] + middle * WORD < wanted:
+            vertex = middle * WORD
+            if int(chunk(vertex // size)[vertex % size]) + vertex < wanted:
                 low = middle + 1
             else:
                 high = middle
         bounds.append(min(n, low * WORD))
     return np.array([*bounds, n], np.int64)
-
-
-class _Reader:
-    """Single values of indptr; keeps the chunk that was read last."""
-
-    def __init__(self, indptr: ShardedArray) -> None:
-        self._indptr, self._chunk = indptr, -1
-        self._values = np.empty(indptr.chunk_items, np.int64)
-
-    def __getitem__(self, vertex: int) -> int:
-        chunk, at = divmod(vertex, self._indptr.chunk_items)
-        if chunk != self._chunk:
-            self._indptr.fetch(chunk, [self._values])
-            self._chunk = chunk
-        return int(self._values[at])
 
 
 _NORESERVE = 0x4000  # of Linux, where the module does not name it before Python 3.13
@@ -108,19 +99,6 @@ def row_bounds(table: BlockTable, first: int, stop: int) -> tuple[int, int]:
     if first < stop:
         row_starts(offsets.group, offsets.row, offsets.hub, np.array([first, stop], np.int64), ends)
     return int(ends[0]), int(ends[1])
-
-
-class RangeWorkspace(Workspace):
-    """See Workspace; every array is virtual. longest : vertices of the longest range, by which queues go."""
-
-    def __init__(self, n_vertices: int, longest: int, dtype: np.dtype[Any]) -> None:
-        n_words = (n_vertices + 63) // 64
-        self.capacity = queue_entries(n_vertices, longest)
-        self.visited, self.before, self.frontier = (virtual_zeros(n_words, np.uint64) for _ in range(3))
-        self.queues = virtual_zeros(2 * self.capacity, dtype).reshape(2, self.capacity)
-        self.missed_v = virtual_zeros(self.capacity, dtype)
-        self.missed_p = virtual_zeros(self.capacity, np.int64)
-        self.state = np.zeros(STATE, np.int64)
 
 
 def queue_entries(n_vertices: int, longest: int) -> int:

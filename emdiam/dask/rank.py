@@ -23,12 +23,13 @@ from ..stream.rows import RowCheck
 from ..stream.threads import Crew
 from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
+from ..traverse.workspace import Workspace
 from ..units import default_memory_bytes, peak_rss_bytes
 from .alltoall import PeerLost
 from .exchange import OwnerExchange
 from .frontier import Frontier
 from .plan import RankSpec, plan_rank
-from .ranges import RangeWorkspace, build_range_table
+from .ranges import build_range_table, queue_entries, virtual_zeros
 
 Verb = Callable[..., Any]
 
@@ -91,7 +92,8 @@ class Rank:
         counters = SharedCounters()
         rows = RowCheck(table, store.id_dtype, store.path, self.stop - self.first == store.n_vertices)
         pager = Pager(store.indices, rows, arena, self._crew, counters, self.plan.run_blocks)
-        work = RangeWorkspace(store.n_vertices, spec.longest, store.id_dtype)
+        capacity = queue_entries(store.n_vertices, spec.longest)
+        work = Workspace(store.n_vertices, store.id_dtype, capacity, virtual_zeros)
         core = Core(table, pager, self._crew, counters, work, dense_arcs=spec.dense_arcs,
                     part=(self.first, self.stop, blocks))
         core.n_isolated = store.record.n_isolated

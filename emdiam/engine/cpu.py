@@ -32,7 +32,7 @@ from ..traverse.columns import Column, smallest_dtype
 from ..traverse.components import find_components
 from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
-from ..traverse.degrees import list_degree, max_degree_vertex
+from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.euler import euler_masters
 from ..traverse.level_window_batch import MOST_STRIPS, StripBatch
 from ..traverse.multi import MOST_BITS, MultiRun
@@ -145,13 +145,8 @@ class LocalEngine:
         if most == 1:
             vertex, degree = max_degree_vertex(*self.core.offsets, self.facts.n_vertices)
             return np.array([vertex] if degree > 0 else [], np.int64)
-        best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
-        for start in range(0, self.facts.n_vertices, _PIECE):
-            ids = np.arange(start, min(start + _PIECE, self.facts.n_vertices))
-            best, keys = np.concatenate((best, ids)), np.concatenate((keys, self.degrees(ids)))
-            order = np.argsort(-keys, kind="stable")[:most]
-            best, keys = best[order], keys[order]
-        return best[keys > 0]
+        best, degrees = highest_degrees(self.core, most)
+        return best[degrees > 0]
 
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:
         """See Engine.rows."""

@@ -200,6 +200,7 @@ def _check_whole(core: Core, values: np.ndarray) -> None:
 
 
 def check_number(masters: int) -> None:
+    """Raise InputError unless a label holds so many masters."""
     if masters > MOST_MASTERS:
         raise InputError(f"a label holds no more than {MOST_MASTERS:,} masters", text=f"{masters:,}",
                          remedy="ask for fewer")

@@ -105,6 +105,13 @@ class Core:
 
         return self.crew.everywhere(timed)
 
+    def over_words(self, task: Callable[[np.ndarray, int, int], T]) -> list[T]:
+        """Run a kernel over the words of the span in a bitmap on all threads, as `everywhere`: task(turn, grain, end),
+        in which threads share `turn`, int64[1], the next word, and take `grain` words at a time up to `end`."""
+        first, end = self.span[0] >> 6, -(-self.span[1] // 64)
+        turn, grain = np.array([first], np.int64), max(64, (end - first) // (16 * self.crew.threads))
+        return self.everywhere(lambda: task(turn, grain, end))
+
     def position(self) -> dict[str, Any]:
         """Where a pass is, for an event."""
         done, total = self.pager.position

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ..jit import kernel
 from ..stream.offsets import row_start
+
+if TYPE_CHECKING:
+    from .core import Core
+
+_PIECE = 1 << 17
 
 
 @kernel
@@ -37,3 +44,20 @@ def max_degree_vertex(group, row, hub, n_vertices):  # type: ignore[no-untyped-d
             best_degree = end - begin
             best = v
     return best, best_degree
+
+
+def highest_degrees(core: Core, limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """(vertices, degrees) of at most `limit` vertices of the span, highest degree first, smallest vertex first."""
+    best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
+    for start in range(core.span[0], core.span[1], _PIECE):
+        ids = np.arange(start, min(start + _PIECE, core.span[1]))
+        degrees = core.degrees(ids)
+        if len(keys) == limit:  # the last of the list is to be beaten: what follows has larger numbers
+            ids, degrees = ids[degrees > keys[-1]], degrees[degrees > keys[-1]]
+        elif limit == 1:  # nothing to sort
+            top = np.array([degrees.argmax()])
+            ids, degrees = ids[top], degrees[top]
+        best, keys = np.concatenate((best, ids)), np.concatenate((keys, degrees))
+        order = np.argsort(-keys, kind="stable")[:limit]
+        best, keys = best[order], keys[order]
+    return best, keys

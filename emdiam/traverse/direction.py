@@ -76,18 +76,16 @@ def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
 
 
 def commit(core: Core, dist: np.ndarray, level: int, targets: np.ndarray) -> tuple[int, int, int, int]:
-    """Turn newly visited vertices into the next frontier (see commit_level).
+    """Turn newly visited vertices of the span into the next frontier (see commit_level).
 
     Returns (vertices, arcs of their rows, targets met, smallest vertex).
     """
-    work = core.work
-    turn, out = np.zeros(1, np.int64), np.zeros(3, np.int64)
-    grain = max(64, len(work.visited) // (16 * core.crew.threads))
+    work, out = core.work, np.zeros(3, np.int64)
 
-    def run() -> int:
-        smallest: int = commit_level(turn, grain, work.visited, work.before, work.frontier, dist, level,
-                                     targets, *core.offsets, out)
+    def run(turn: np.ndarray, grain: int, end: int) -> int:
+        smallest: int = commit_level(turn, grain, work.visited[:end], work.before[:end], work.frontier[:end], dist,
+                                     level, targets, *core.offsets, out)
         return smallest
 
-    smallest = min(core.everywhere(run))
+    smallest = min(core.over_words(run))
     return int(out[0]), int(out[1]), int(out[2]), int(smallest)

@@ -11,7 +11,7 @@ Source: Then et al., PVLDB 2014 (MS-BFS); stopping at targets: Korf 2021, here f
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -211,19 +211,11 @@ class MultiRun:
         if self._arcs * 2 * PUSH_COST < core.table.n_arcs // 8:
             return False
         out = np.zeros(1, np.int64)
-        self._share(len(self._marks[FULL]), lambda turn, grain: open_arcs(
-            turn, grain, self._marks[FULL], core.offsets, out))
+        core.over_words(lambda turn, grain, end: open_arcs(turn, grain, self._marks[FULL], core.offsets, out))
         return bool(out[0] < PUSH_COST * self._arcs)
 
-    def _share(self, n_words: int, kernel: Callable[[np.ndarray, int], object]) -> None:
-        """Run a kernel over the words of bitmaps on all threads."""
-        turn = np.zeros(1, np.int64)
-        grain = max(64, n_words // (16 * self._core.crew.threads))
-        self._core.everywhere(lambda: kernel(turn, grain))
-
     def _clear(self, bitmap: np.ndarray, within: np.ndarray, plane: int) -> None:
-        self._share(len(bitmap), lambda turn, grain: clear_rows(
-            turn, grain, self._words, bitmap, within, plane))
+        self._core.over_words(lambda turn, grain, end: clear_rows(turn, grain, self._words, bitmap, within, plane))
 
     def _sweep(self, up: bool, tick: Tick | None) -> None:
         core = self._core
@@ -234,7 +226,7 @@ class MultiRun:
 
     def _end_level(self, merge: bool) -> tuple[int, int, int]:
         out = np.zeros(3, np.int64)
-        self._share(self._marks.shape[1], lambda turn, grain: end_level(
+        self._core.over_words(lambda turn, grain, end: end_level(
             turn, grain, self._words, self._marks, self._state, self._targets, self._sinks, merge,
             self._core.offsets, out))
         return int(out[0]), int(out[1]), int(out[2])

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import kernel
+from ..stream.offsets import Zeros
 from .atomics import count_trailing_zeros
 from .sparse import STATE
 
@@ -34,17 +35,16 @@ def column_bytes(n_vertices: int) -> int:
 
 class Workspace:
     """visited, before, frontier : uint64 bitmaps. queues : id[2, capacity]. missed_v, missed_p :
-    rows put aside (id[capacity], int64[capacity]). state : int64[STATE]."""
+    rows put aside (id[capacity], int64[capacity]). state : int64[STATE].
 
-    def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
+    capacity : of a queue (0: queue_capacity). zeros : makes the arrays."""
+
+    def __init__(self, n_vertices: int, dtype: np.dtype[Any], capacity: int = 0, zeros: Zeros = np.zeros) -> None:
         n_words = (n_vertices + 63) // 64
-        self.capacity = queue_capacity(n_vertices)
-        self.visited = np.zeros(n_words, np.uint64)
-        self.before = np.zeros(n_words, np.uint64)
-        self.frontier = np.zeros(n_words, np.uint64)
-        self.queues = np.zeros((2, self.capacity), dtype)
-        self.missed_v = np.zeros(self.capacity, dtype)
-        self.missed_p = np.zeros(self.capacity, np.int64)
+        self.capacity = capacity or queue_capacity(n_vertices)
+        self.visited, self.before, self.frontier = (zeros(n_words, np.uint64) for _ in range(3))
+        self.queues = zeros(2 * self.capacity, dtype).reshape(2, -1)
+        self.missed_v, self.missed_p = zeros(self.capacity, dtype), zeros(self.capacity, np.int64)
         self.state = np.zeros(STATE, np.int64)
 
     @property
