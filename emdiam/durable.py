@@ -82,19 +82,26 @@ def write_whole(path: str | Path, data: str | bytes) -> None:
         file.write(data.encode() if isinstance(data, str) else data)
 
 
+@contextmanager
+def _refusing(target: str | Path) -> Iterator[None]:
+    """What the system says against writing `target` becomes an InputError."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"this cannot be written ({error.strerror})", path=target,
+                         remedy="choose a place that you may write to") from None
+
+
 def check_file(path: str | Path) -> None:
     """Raise InputError unless whole_file could write `path` now; nothing is left of the attempt."""
     target = Path(path)
-    try:
+    with _refusing(target):
         if target.is_dir():
             raise InputError("this is a folder, not a file to write", path=target, remedy="name a file")
-        if _as_it_is(target):
-            if not os.access(target, os.W_OK):
-                raise InputError("this cannot be written to", path=target, remedy="name a file that you may write to")
-            return
-        check_name(target)
-    except OSError as error:
-        raise _refusal(error, target) from None
+        if not _as_it_is(target):
+            check_name(target)
+        elif not os.access(target, os.W_OK):
+            raise InputError("this cannot be written to", path=target, remedy="name a file that you may write to")
 
 
 def check_name(path: str | Path) -> None:
@@ -102,28 +109,24 @@ def check_name(path: str | Path) -> None:
     has to exist. Nothing is left of the attempt."""
     target = Path(path)
     parent = target.absolute().parent
-    try:
+    with _refusing(target):
         if not parent.is_dir():
             what = "is no folder" if parent.exists() else "does not exist"
             raise InputError(f"its folder {what}", path=target, remedy="make that first, or choose another place")
         _kind(target.with_name(target.name + _PARTIAL))  # raises for a name that is too long
         _try_in(parent)
-    except OSError as error:
-        raise _refusal(error, target) from None
 
 
 def check_folder(path: str | Path) -> None:
     """Raise InputError unless files could be made in the folder `path` now, or the folder be made with all that is
     missing above it. Nothing is left of the attempt."""
     target = Path(path).absolute()
-    try:
+    with _refusing(target):
         there = next(folder for folder in (target, *target.parents) if os.path.lexists(folder))
         if not there.is_dir():
             what = "this" if there == target else str(there)
             raise InputError(f"{what} is no folder", path=path, remedy="choose another place")
         _try_in(there)
-    except OSError as error:
-        raise _refusal(error, target) from None
 
 
 def check_above(path: str | Path) -> None:
@@ -156,8 +159,3 @@ def _try_in(folder: Path) -> None:
     """Make a file in the folder; it has no name, or loses it at once. Raises OSError."""
     with tempfile.TemporaryFile(dir=folder):
         pass
-
-
-def _refusal(error: OSError, target: Path) -> InputError:
-    return InputError(f"this cannot be written ({error.strerror})", path=target,
-                      remedy="choose a place that you may write to")

@@ -75,19 +75,19 @@ def shared(*listeners: Listener) -> Listener:
 
 
 class Allowance:
-    """Bounds a rate: `most` at once, and from then on `rate` a second.
+    """Bounds a rate: `at_once` so many, and from then on `rate` a second.
 
     clock : seconds, for tests.
     """
 
-    def __init__(self, most: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most, self._rate, self._clock = most, rate, clock
-        self._left, self._then = most, clock()
+    def __init__(self, at_once: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._limit, self._rate, self._clock = at_once, rate, clock
+        self._left, self._then = at_once, clock()
 
     def take(self) -> bool:
         """True, and one less is left; False if none is left now."""
         now = self._clock()
-        self._left = min(self._most, self._left + (now - self._then) * self._rate)
+        self._left = min(self._limit, self._left + (now - self._then) * self._rate)
         self._then = now
         if self._left < 1:
             return False

@@ -77,7 +77,7 @@ def command(**given: Any) -> int:
             run = run_with(given["method"], {**asked, "masters": count, "checkpoint": runs.checkpoint(number)})
             with listening(given) as listener:
                 runs.end(execute(store, run, listener))
-    return runs.code
+    return 0
 
 
 def _answer(results: list[dict[str, Any]], given: dict[str, Any], several: bool) -> None:

@@ -17,7 +17,6 @@ from ..progress import Listener
 from . import options
 from .listener import listening
 from .outcome import Interrupted
-from .output import complain
 
 checkpoint = options.stacked(
     click.option("--checkpoint", type=options.NEW_FOLDER, metavar="DIR",
@@ -52,13 +51,12 @@ class Runs:
     """The runs of one command, with what it was given. Their checkpoints stay until the answer has been printed: a
     command that is killed just before goes on from them and answers at once.
 
-    several : each run has a folder of its own in that which was given. results : so far, as dicts. code : of the end.
+    several : each run has a folder of its own in that which was given. results : so far, as dicts.
     """
 
     def __init__(self, given: Mapping[str, Any], several: bool = False) -> None:
         self._chosen, self._several = chosen_checkpoint(given), several
         self.results: list[dict[str, Any]] = []
-        self.code = 0
 
     def checkpoint(self, number: int) -> CheckpointOptions | None:
         """That of run `number`, from 0 on."""
@@ -75,34 +73,26 @@ class Runs:
         of the one that was stopped included, are shown: they have been paid for."""
         try:
             yield
-        except NotWritten as fault:
-            self.end(fault.result)
-            raise
-        except StoppedEarly as stop:
-            complain(f"emdiam: {stop}")
-            self.code = stop.exit_code
+        except (StoppedEarly, NotWritten) as stop:
             if stop.result is not None:
                 self.end(stop.result)
-        except KeyboardInterrupt:
-            complain("emdiam: stopped by the user before there was a bound on the diameter")
-            self.code = StoppedEarly.exit_code
+            raise
+        except KeyboardInterrupt as stop:
+            raise StoppedEarly("stopped by the user before there was a bound on the diameter") from stop
         finally:
             if self.results:
                 show(self.results)
-        if self.code == 0:
-            self._remove_checkpoints()
+        if self._chosen is not None and not self._chosen.keep:
+            self._remove_checkpoints(self._chosen.folder)
 
     def end(self, result: Any) -> None:
         """A run has ended with this Result."""
         self.results.append(result.to_dict())
 
-    def _remove_checkpoints(self) -> None:
-        if self._chosen is None or self._chosen.keep:
-            return
+    def _remove_checkpoints(self, folder: Path | None) -> None:
         from ..checkpoint.folder import remove_checkpoint
 
         for result in self.results:
             remove_checkpoint(Path(result["details"]["checkpoint"]["folder"]))
-        folder = self._chosen.folder
         if self._several and folder is not None and not any(folder.iterdir()):
             folder.rmdir()

@@ -24,14 +24,14 @@ from ..progress import Allowance, Event
 from .output import complain
 
 SCHEMA = 1
-MOST, RATE = 100, 1.0
-MOST_TURNS, TURN_RATE = 400, 5.0
+AT_ONCE, RATE = 100, 1.0
+TURNS_AT_ONCE, TURN_RATE = 400, 5.0
 _RECORD_FILE = "zarr.json"
 _JSON = json.JSONEncoder(allow_nan=False)
 
 
 class EventLog:
-    """A listener that writes records; `begin` and `end` frame them. Any thread may call it.
+    """A listener that writes records; begin_log makes one, and `end` closes it. Any thread may call it.
 
     path : the file, appended to. Raises InputError if it cannot be opened.
     """
@@ -45,35 +45,29 @@ class EventLog:
         self._path, self._run = str(path), os.urandom(4).hex()
         self._began, self._lock = time.monotonic(), threading.Lock()
         self._open, self._phase = True, ""
-        self._all, self._turns = Allowance(MOST, RATE), Allowance(MOST_TURNS, TURN_RATE)
+        self._all, self._turns = Allowance(AT_ONCE, RATE), Allowance(TURNS_AT_ONCE, TURN_RATE)
         self._torn = self._ends_torn()
-
-    def begin(self, command: str, arguments: dict[str, Any], store_digest: str | None) -> None:
-        """The first record: what was asked."""
-        self._write("begin", {"schema": SCHEMA, "command": command, "version": __version__,
-                              "arguments": arguments, "store_digest": store_digest, "process": os.getpid()})
 
     def __call__(self, event: Event) -> None:
         """Record one event, unless there were too many lately."""
         if event.kind == "traversal":  # the library bounds their rate
             facts = {"phase": event.phase, **event.facts}
             profile = {"profile": facts.pop("profile")} if "profile" in facts else {}
-            self._write("traversal", facts, **profile)
+            self.write("traversal", facts, **profile)
             return
         turn = event.finished or event.phase != self._phase
-        if not (self._all.take() or (turn and self._turns.take())):
-            return
-        self._phase = event.phase
-        self._write("progress", {"phase": event.phase, "done": event.done, "total": event.total,
-                                 "unit": event.unit, "finished": event.finished, "facts": event.facts})
+        if self._all.take() or (turn and self._turns.take()):
+            self._phase = event.phase
+            self.write("progress", {name: getattr(event, name) for name in (
+                "phase", "done", "total", "unit", "finished", "facts")})
 
     def end(self, exit_code: int, sentence: str | None) -> None:
         """The last record, and the file is closed. sentence : what was complained of, if anything."""
-        self._write("end", {"exit_code": exit_code, "sentence": sentence})
+        self.write("end", {"exit_code": exit_code, "sentence": sentence})
         with self._lock:
             self._close()
 
-    def _write(self, record: str, rest: dict[str, Any], **profile: list[list[int]]) -> None:
+    def write(self, record: str, rest: dict[str, Any], **profile: list[list[int]]) -> None:
         """One record. profile : plain as it is; to look at all of it would take six times as long as to write it."""
         with self._lock:
             if not self._open:
@@ -105,11 +99,12 @@ class EventLog:
 
 
 def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> EventLog:
-    """A log at `path` whose first record tells of the command and its arguments (by the names of
-    its options). Raises InputError if the file cannot be opened."""
+    """A log at `path` whose first record has the command and its arguments (by the names of its options). Raises
+    InputError if the file cannot be opened."""
     log = EventLog(path)
     store = None if command in ("convert", "generate") else arguments.get("store")
-    log.begin(command, arguments, None if store is None else store_digest(str(store)))
+    log.write("begin", {"schema": SCHEMA, "command": command, "version": __version__, "arguments": arguments,
+                        "store_digest": None if store is None else store_digest(str(store)), "process": os.getpid()})
     return log
 
 

@@ -73,7 +73,7 @@ def command(**given: Any) -> int:
     run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})
     with runs.shown(lambda results: answer(results[0], result_text, given["as_json"])), listening(given) as listener:
         runs.end(execute(given["store"], run, listener))
-    return runs.code
+    return 0
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line
@@ -91,8 +91,8 @@ def result_text(result: dict[str, Any]) -> str:
     lines = [*_diameter_lines(result), _bounds_line(result), *_witness_lines(result["witness"])]
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
-    lines += [traversals_line(result), *_published_lines(result), *_removed_lines(result), *device_lines(result)]
-    return "\n".join([*lines, seconds_line(result), *memory_lines(result), *forecast_lines(result)])
+    return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result),
+                      seconds_line(result), *memory_lines(result), *forecast_lines(result)])
 
 
 def _diameter_lines(result: dict[str, Any]) -> list[str]:
@@ -101,25 +101,15 @@ def _diameter_lines(result: dict[str, Any]) -> list[str]:
     if result["connected"]:
         value = f"diameter: {result['diameter']}" if result["exact"] else f"diameter: {unproved}"
         return ["connected: yes", value]
+    largest, largest_over_all = result["diameter_largest_component"], result["diameter_max_component"]
+    if largest is None or result["connected"] is None:  # what is proved of the component with the most vertices
+        interval = bounds_text(*result["details"]["interval_largest_component"])
+        largest = interval if _reason(result) is not None else f"not proved yet, {interval}"
     if result["connected"] is None:
-        return ["connected: not known yet", "diameter: not proved yet",
-                f"diameter of the largest component: {_largest_interval(result)}"]
-    lines = [f"connected: no, {components:,} components", f"diameter: infinite ({components:,} components)"]
-    for name, key in (("of the largest component", "diameter_largest_component"),
-                      ("largest over all components", "diameter_max_component")):
-        value = result[key]
-        if value is None:
-            value = unproved
-            if key == "diameter_largest_component":
-                value = _largest_interval(result)
-        lines.append(f"diameter {name}: {value}")
-    return lines
-
-
-def _largest_interval(result: dict[str, Any]) -> str:
-    """What is proved of the component with the most vertices."""
-    interval = bounds_text(*result["details"]["interval_largest_component"])
-    return interval if _reason(result) is not None else f"not proved yet, {interval}"
+        return ["connected: not known yet", "diameter: not proved yet", f"diameter of the largest component: {largest}"]
+    return [f"connected: no, {components:,} components", f"diameter: infinite ({components:,} components)",
+            f"diameter of the largest component: {largest}", "diameter largest over all components:"
+            f" {unproved if largest_over_all is None else largest_over_all}"]
 
 
 def _reason(result: dict[str, Any]) -> str | None:
@@ -155,15 +145,11 @@ def _short(path: list[Any]) -> str:
     return f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE or --json)"
 
 
-def _published_lines(result: dict[str, Any]) -> list[str]:
-    """The count that papers give, of a method that makes more BFS than they count."""
-    count = result.get("details", {}).get("published_count")
-    return [] if count is None else [f"BFS as papers count them: {count:,}, without those of the double sweeps"]
-
-
-def _removed_lines(result: dict[str, Any]) -> list[str]:
-    shares = result.get("details", {}).get("removed")
-    if not shares:
-        return []
-    parts = [f"{name.replace('_', ' ')} {100 * shares[name]:.2f} %" for name in _REMOVED if name in shares]
-    return ["vertices settled without a BFS: " + ", ".join(parts)]
+def _method_lines(result: dict[str, Any]) -> list[str]:
+    """The count that papers give, of a method that makes more BFS than they count; shares of what it has settled."""
+    count, shares = (result.get("details", {}).get(name) for name in ("published_count", "removed"))
+    lines = [] if count is None else [f"BFS as papers count them: {count:,}, without those of the double sweeps"]
+    if shares:
+        parts = [f"{name.replace('_', ' ')} {100 * shares[name]:.2f} %" for name in _REMOVED if name in shares]
+        lines.append("vertices settled without a BFS: " + ", ".join(parts))
+    return lines

@@ -8,7 +8,7 @@ import click
 
 from ..units import format_size
 from . import options
-from .convert import directions_text, dropped_text, ids_text
+from .convert import counts_line, directions_text, dropped_text, ids_text
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -38,9 +38,15 @@ def command(**given: Any) -> int:
 
 def info_text(info: dict[str, Any]) -> str:
     """Lines for the figures of a store as `store_info` gives them."""
+    degree, per_edge = info["degree"], info["bytes_per_edge"]
+    # How many vertices have a degree from one power of two to the next.
+    counts = ", ".join(f"{_span(bucket)}: {bucket['vertices']:,}" for bucket in degree["histogram"]
+                       if bucket["vertices"])
     lines = [
-        f"{info['path']}: {info['n_vertices']:,} vertices, {info['n_edges']:,} edges",
-        *_degree_lines(info["degree"]),
+        counts_line(info["path"], info),
+        f"degrees: {degree['min']:,} to {degree['max']:,}, mean {degree['mean']:.2f};"
+        f" {degree['isolated']:,} isolated vertices",
+        f"vertices by degree: {counts}",
         f"ids: {ids_text(info)}",
         f"order: {info['ordering']}",
         f"made from: {info['source_format']}, {', '.join(info['source'])} ({_origin(info)})",
@@ -48,42 +54,27 @@ def info_text(info: dict[str, Any]) -> str:
         f" {format_size(info['chunk_bytes'])} in shards of {format_size(info['shard_bytes'])}",
     ]
     if info["bytes"] is not None:
-        per_edge = "" if info["bytes_per_edge"] is None else f", {info['bytes_per_edge']:.2f} bytes an edge"
-        lines.append(f"size: {format_size(info['bytes'])} in {info['n_files']:,} files{per_edge}")
-    lines += [f"  {name}: {array['items']:,} x {array['dtype']} in {array['chunks']:,} chunks{_stored(array)}"
+        lines.append(f"size: {format_size(info['bytes'])} in {info['n_files']:,} files"
+                     + ("" if per_edge is None else f", {per_edge:.2f} bytes an edge"))
+    lines += [f"  {name}: {array['items']:,} x {array['dtype']} in {array['chunks']:,} chunks"
+              + ("" if array["stored_bytes"] is None else f", {format_size(array['stored_bytes'])}")
               for name, array in info["arrays"].items()]
     lines.append(f"digest: {info['digest']}")
     if "checked" in info:
-        checked = info["checked"]
-        lines.append(f"verified: {checked['chunks']:,} chunks, {checked['arcs']:,} arcs")
+        lines.append(f"verified: {info['checked']['chunks']:,} chunks, {info['checked']['arcs']:,} arcs")
     return "\n".join(lines)
 
 
 def _origin(info: dict[str, Any]) -> str:
     """Directions of the input, and what was dropped of it."""
-    parts = [directions_text(info) or ("directed" if info["directed_input"] else "undirected")]
     pairs = "" if info["pairs_read"] is None else f"of {info['pairs_read']:,} pairs, "
-    parts.append(pairs + dropped_text(info))
+    parts = [directions_text(info) or ("directed" if info["directed_input"] else "undirected"),
+             pairs + dropped_text(info)]
     if info["values_dropped"]:
         parts.append(", ".join(f"{name} ({count:,})" for name, count in info["values_dropped"].items()) + " dropped")
     return "; ".join(parts)
 
 
-def _degree_lines(degree: dict[str, Any]) -> list[str]:
-    """The extremes, and how many vertices have a degree from one power of two to the next."""
-    counts = ", ".join(
-        f"{_span(bucket)}: {bucket['vertices']:,}" for bucket in degree["histogram"] if bucket["vertices"])
-    return [
-        f"degrees: {degree['min']:,} to {degree['max']:,}, mean {degree['mean']:.2f};"
-        f" {degree['isolated']:,} isolated vertices",
-        f"vertices by degree: {counts}",
-    ]
-
-
 def _span(bucket: dict[str, int]) -> str:
     low, high = bucket["from"], bucket["to"]
     return f"{low:,}" if low >= high else f"{low:,}-{high:,}"
-
-
-def _stored(array: dict[str, Any]) -> str:
-    return "" if array["stored_bytes"] is None else f", {format_size(array['stored_bytes'])}"

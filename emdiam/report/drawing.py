@@ -39,7 +39,7 @@ _SETTINGS: Any = {
 }
 _WIDTH, _HEIGHT = 7.0, 2.9
 _BAR, _FRAME = 0.28, 0.75  # inches a bar, and inches of the rest
-_LONGEST_LABEL, _MOST_SHOWN_PHASES = 28, 12
+_LONGEST_LABEL, _LIMIT_PHASES = 28, 12
 _DECADES = 30.0  # figures further apart than this factor are on a logarithmic axis
 _MARKS = "os^Dv*PX"
 _MB = 1e-6
@@ -70,12 +70,14 @@ def _number(value: float, _: object = None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.6g}"
 
 
-def _plain(axis: Axis) -> None:
+def _plain(*axes: Axis) -> None:
     """Plain numbers; on a short logarithmic axis at some or all of its finer marks too."""
-    low, high = axis.get_view_interval()
-    digits = next((digits for factor, digits in _FINER if high < factor * low), "")
-    axis.set_major_formatter(FuncFormatter(_number))
-    axis.set_minor_formatter(FuncFormatter(lambda value, _: _number(value) if f"{value:.0e}"[0] in digits else ""))
+    for axis in axes:
+        low, high = axis.get_view_interval()
+        digits = next((digits for factor, digits in _FINER if high < factor * low), "")
+        axis.set_major_formatter(FuncFormatter(_number))
+        axis.set_minor_formatter(FuncFormatter(
+            lambda value, _, digits=digits: _number(value) if f"{value:.0e}"[0] in digits else ""))
 
 
 def _whole(axis: Axis) -> None:
@@ -116,30 +118,26 @@ def _name_bars(axes: Axes, names: Sequence[str]) -> None:
 def draw_bounds(track: Track) -> Figure:
     """Steps of the interval against seconds (to the end of the run) and against traversals."""
     figure, (by_time, by_traversal) = _new(panels=2, sharey=True)
-    told = [bound for bound in track.bounds if bound.lower is not None and bound.upper is not None]
+    both = [bound for bound in track.bounds if bound.lower is not None and bound.upper is not None]
     # At first there is only what the number of vertices says, which would dwarf all else.
-    known = [bound for bound in told if bound.lower and (bound.upper or 0) < (told[0].upper or 0)] or told
+    known = [bound for bound in both if bound.lower and (bound.upper or 0) < (both[0].upper or 0)] or both
     lower, upper = [bound.lower or 0 for bound in known], [bound.upper or 0 for bound in known]
-    end = track.seconds
     counted = [max(bound.traversals or 0, 0) for bound in known]
     last = max([one.number for one in track.traversals] + counted, default=1)
     sides: tuple[tuple[Axes, Sequence[float], float], ...] = (
-        (by_time, [bound.at for bound in known], end), (by_traversal, counted, last))
-    for axes, moments, stop in sides:
-        at, low, high = [*moments, stop], [*lower, *lower[-1:]], [*upper, *upper[-1:]]
-        if known:
-            axes.fill_between(at, low, high, step="post", color=_BLUE, alpha=0.12, linewidth=0)
-            axes.step(at, high, where="post", color=_ORANGE, linewidth=1.6)
-            axes.step(at, low, where="post", color=_BLUE, linewidth=1.6)
-            axes.plot(at[:-1], high[:-1], linestyle="", marker="v", markersize=4, color=_ORANGE)
-            axes.plot(at[:-1], low[:-1], linestyle="", marker="^", markersize=4, color=_BLUE)
+        (by_time, [bound.at for bound in known], track.seconds), (by_traversal, counted, last))
+    for axes, moments, stop in sides if known else ():
+        at, low, high = [*moments, stop], [*lower, lower[-1]], [*upper, upper[-1]]
+        axes.fill_between(at, low, high, step="post", color=_BLUE, alpha=0.12, linewidth=0)
+        for ends, colour in ((high, _ORANGE), (low, _BLUE)):
+            axes.step(at, ends, where="post", color=colour, linewidth=1.6)
+        for ends, colour, marker in ((high, _ORANGE, "v"), (low, _BLUE, "^")):
+            axes.plot(at[:-1], ends[:-1], linestyle="", marker=marker, markersize=4, color=colour)
     log = _spread([value for value in (*lower, *upper) if value])
     by_time.set_yscale("log" if log and min(lower, default=0) else "linear")
-    _plain(by_time.yaxis)
-    _plain(by_time.xaxis)
+    _plain(by_time.yaxis, by_time.xaxis)
     _whole(by_traversal.xaxis)
-    by_time.set_ylabel("D (edges" + (", log scale)" if by_time.get_yscale() == "log" else ")"))
-    by_time.set_xlabel("time (seconds)")
+    by_time.set(xlabel="time (seconds)", ylabel=f"D (edges{', log scale' if by_time.get_yscale() == 'log' else ''})")
     by_traversal.set_xlabel("traversals (count)")
     return figure
 
@@ -155,8 +153,7 @@ def draw_frontiers(track: Track) -> Figure:
     axes.set_yscale("log")
     _plain(axes.yaxis)
     _whole(axes.xaxis)
-    axes.set_xlabel("level: distance from the source (edges)")
-    axes.set_ylabel("vertices (count, log scale)")
+    axes.set(xlabel="level: distance from the source (edges)", ylabel="vertices (count, log scale)")
     _legend(figure, 4)
     return figure
 
@@ -165,7 +162,7 @@ def draw_frontiers(track: Track) -> Figure:
 def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
     """spells : (phase, seconds, bytes read or None). Bars of seconds, and of megabytes where any are given; the
     longest phases where there are many."""
-    longest = sorted(spells, key=lambda spell: -spell[1])[:_MOST_SHOWN_PHASES]
+    longest = sorted(spells, key=lambda spell: -spell[1])[:_LIMIT_PHASES]
     shown = [spell for spell in spells if spell in longest]
     columns: list[tuple[list[float], str, str]] = [([seconds for _, seconds, _ in shown], "time (seconds)", _BLUE)]
     if any(read is not None for _, _, read in shown):
@@ -259,8 +256,7 @@ def _scatter(points: Sequence[Point], values: Sequence[float]) -> tuple[Figure, 
         axes.scatter([seconds[at] for at in places], [values[at] for at in places], color=_COLOURS[i % 5], s=36,
                      zorder=3, marker=_MARKS[i % len(_MARKS)], label=_label(method))
     _time_axis(axes, seconds)
-    _plain(axes.xaxis)
-    _plain(axes.yaxis)
+    _plain(axes.xaxis, axes.yaxis)
     _legend(figure, 5)
     return figure, axes
 
@@ -311,11 +307,9 @@ def draw_prices(rows: Sequence[Row], price: str, front: str, diameter: int | Non
     """
     figure, (axes,) = _new(_TALL)
     unit, (label, scale) = diameter or 1, _PRICES[price]
-    axes.set_xscale("log")
-    axes.set_xlim(*_limits([row[price] * scale for row in rows]))
     low, high = _limits([max(row[name], 0.5) / unit for row in rows for name in ("estimate", "lower", "upper")])
-    axes.set_yscale("log" if high > _LINEAR_BELOW * low else "linear")
-    axes.set_ylim(low, high)
+    axes.set(xscale="log", xlim=_limits([row[price] * scale for row in rows]), xlabel=label,
+             yscale="log" if high > _LINEAR_BELOW * low else "linear", ylim=(low, high))
     for method, (marker, colour) in _STYLES.items():
         shown = [row for row in rows if row["method"] == method]
         if shown:
@@ -333,10 +327,7 @@ def draw_prices(rows: Sequence[Row], price: str, front: str, diameter: int | Non
         axes.plot([row[price] * scale for row in best], [row["estimate"] / unit for row in best], color=_INK,
                   linewidth=1, linestyle="--", marker="o", markersize=11, markerfacecolor="none", markeredgewidth=0.8,
                   zorder=2, label="Pareto front")
-    for axis in (axes.xaxis, axes.yaxis):
-        if axis.get_scale() == "log":
-            _plain(axis)
-    axes.set_xlabel(label)
+    _plain(*(axis for axis in (axes.xaxis, axes.yaxis) if axis.get_scale() == "log"))
     if diameter:
         axes.set_ylabel(f"ratio to D = {diameter:,} (bars: proved bounds / D)")
         axes.axhline(1, color=_GREY, linewidth=1, linestyle=":", zorder=0)
@@ -357,15 +348,13 @@ def draw_masters(rows: Sequence[Row]) -> Figure:
     figure, both = _new(_TALL, 2, 1.35 * _WIDTH)
     for axes, (label, columns) in zip(both, panels, strict=True):
         axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xlim(*_limits([row["masters"] for row in rows]))
-        axes.set_ylim(*_limits([row[column] for row in rows for column in columns if row[column]]))
+        axes.set(yscale="log", xlim=_limits([row["masters"] for row in rows]),
+                 ylim=_limits([row[column] for row in rows for column in columns if row[column]]))
         for (column, name), marker, colour in zip(columns.items(), "os", (_ORANGE, _BLUE), strict=True):
             shown = [row for row in rows if row[column]]
             axes.plot([row["masters"] for row in shown], [row[column] for row in shown], label=name, marker=marker,
                       markersize=5, color=colour, linewidth=1)
-        axes.set_xlabel("masters (log scale)")
-        axes.set_ylabel(label)
+        axes.set(xlabel="masters (log scale)", ylabel=label)
         _plain(axes.yaxis)
         axes.legend(frameon=False)
     return figure

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -27,7 +28,7 @@ def make_report(sources: Sequence[str | Path], format: str) -> tuple[Report, str
 
     Raises InputError for a source that is no result, and for "html" without matplotlib.
     """
-    if format not in ("html", "md", "json"):
+    if format not in FORMATS[:3]:
         raise InputError("a report is no such text", text=format, remedy="choose from: html, md, json")
     if format == "html":
         check_plots()
@@ -53,7 +54,7 @@ def _finite(data: Any) -> Any:
         return {key: _finite(value) for key, value in data.items()}
     if isinstance(data, list | tuple):
         return [_finite(value) for value in data]
-    return None if isinstance(data, float) and (data != data or data in (float("inf"), -float("inf"))) else data
+    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _anchor(title: str) -> str:

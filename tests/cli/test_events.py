@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam._version import __version__
-from emdiam.cli.events import MOST, MOST_TURNS, EventLog, begin_log, store_digest
+from emdiam.cli.events import AT_ONCE, TURNS_AT_ONCE, EventLog, begin_log, store_digest
 from emdiam.engine.reporter import MOST_PROFILES, TraversalEvents
 from emdiam.errors import InputError
 from emdiam.progress import Allowance, Event, shared
@@ -229,7 +229,7 @@ def test_a_chatty_run_is_thinned(tmp_path: Path):
     for number in range(10_000):
         log(Event("even" if number % 2 else "odd", number))
     log.end(0, None)
-    assert len(records_of(tmp_path / "e.jsonl")) <= MOST + MOST_TURNS + 50
+    assert len(records_of(tmp_path / "e.jsonl")) <= AT_ONCE + TURNS_AT_ONCE + 50
 
 
 def test_threads_never_mix_their_lines(tmp_path: Path):
