@@ -99,15 +99,20 @@ class Input:
                              remedy="rename the file or compress it again")
         return by_content
 
+    def _from_start(self) -> ByteStream:
+        """A new stream of a file, or the only one of a pipe; InputError where that was opened."""
+        if self.rewindable:
+            return ByteStream(self._raw(), self.compression)
+        if self._taken:
+            raise InputError("it can only be read once", path=self.name, remedy="save it as a file first")
+        assert self._current is not None
+        return self._current
+
     def open(self) -> ByteStream:
         """The decompressed bytes from the start. A pipe can be opened once, else InputError."""
-        if not self.rewindable:
-            self._require_untouched()
-            self._taken = True
-            assert self._current is not None
-            return self._current
-        self.close()
-        self._current = ByteStream(self._raw(), self.compression)
+        if self.rewindable:
+            self.close()
+        self._current, self._taken = self._from_start(), True
         return self._current
 
     @contextmanager
@@ -124,27 +129,19 @@ class Input:
     def open_second(self) -> ByteStream:
         """A further, independent stream from the start; InputError for a pipe."""
         self.require_file("this format is read at two places at once")
-        return ByteStream(self._raw(), self.compression)
-
-    def _require_untouched(self) -> None:
-        if self._taken:
-            raise InputError("it can only be read once", path=self.name, remedy="save it as a file first")
+        return self._from_start()
 
     def peek(self, size: int, *, text: bool = False) -> bytes:
         """The first `size` decompressed bytes (after a byte order mark if `text`), fewer if there
         are no more. Does not consume them."""
-        if self._current is not None and not self.rewindable:
-            self._require_untouched()
-            if text:
-                self._current.drop_bom()
-            return self._current.peek(size)
-        stream = ByteStream(self._raw(), self.compression)
+        stream = self._from_start()
         try:
             if text:
                 stream.drop_bom()
             return stream.peek(size)
         finally:
-            stream.close()
+            if self.rewindable:
+                stream.close()
 
     def require_file(self, why: str) -> Path:
         """The path of a regular file. Raises InputError (`why` and the remedy) for a pipe."""

@@ -120,20 +120,18 @@ class NpzSource(FileSource):
             kind, n = self._header_facts(archive)
             self.dropped = {"values": self._n_values(archive)}
             first, second = (self._array(stack, archive, name) for name in _ARRAYS[kind])
+            count = pairs_per_batch(batch_bytes)
             if kind == "coo":
-                yield from self._coo_batches(first, second, n, batch_bytes)
+                if first.length != second.length:
+                    raise self.error(f"its members row and col have {first.length} and {second.length} items",
+                                     remedy=_REMEDY)
+                while first.index < first.length:
+                    yield EdgeBatch(first.take_ids(count, n, "index"), second.take_ids(count, n, "index"))
                 return
             if first.length != n + 1:
                 raise self.error(f"its member indptr has {first.length} items for {n} rows", remedy=_REMEDY)
             for batch in csr_batches(first, second, batch_bytes, n):
                 yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src)
-
-    def _coo_batches(self, rows: ArrayStream, columns: ArrayStream, n: int, batch_bytes: int) -> Iterator[EdgeBatch]:
-        if rows.length != columns.length:
-            raise self.error(f"its members row and col have {rows.length} and {columns.length} items", remedy=_REMEDY)
-        count = pairs_per_batch(batch_bytes)
-        while rows.index < rows.length:
-            yield EdgeBatch(rows.take_ids(count, n, "index"), columns.take_ids(count, n, "index"))
 
     def position_bytes(self) -> int:
         """Uncompressed bytes read so far, at most the size of the archive."""

@@ -89,15 +89,11 @@ def request_sides(request: Request) -> tuple[int, ...]:
     return tuple(sides)
 
 
-def _axis_edges(sides: tuple[int, ...], wrap: bool) -> int:
-    """Number of edges: along each axis, edges per line times number of lines."""
-    n = math.prod(sides)
-    return sum(n // s * (s if wrap and s > 2 else s - 1) for s in sides)
-
-
 def _lattice(request: Request, sides: tuple[int, ...], wrap: bool, values: dict[str, Any]) -> Lattice:
-    return Lattice(request, sides, wrap, n_entries=_axis_edges(sides, wrap), values=values,
-                   known_diameter=sum(s // 2 if wrap else s - 1 for s in sides))
+    """The lattice and what is known of it: along each axis, edges per line times number of lines."""
+    n = math.prod(sides)
+    return Lattice(request, sides, wrap, n_entries=sum(n // s * (s if wrap and s > 2 else s - 1) for s in sides),
+                   known_diameter=sum(s // 2 if wrap else s - 1 for s in sides), values=values)
 
 
 def sides_text(sides: tuple[int, ...]) -> str:
@@ -106,15 +102,9 @@ def sides_text(sides: tuple[int, ...]) -> str:
 
 
 def grid(request: Request) -> Lattice:
-    """The grid with the given sides. Diameter: sum of (side - 1)."""
+    """The grid or the torus with the given sides, as the class says."""
     sides = request_sides(request)
-    return _lattice(request, sides, False, {"sides": sides_text(sides)})
-
-
-def torus(request: Request) -> Lattice:
-    """The torus with the given sides. Diameter: sum of floor(side / 2)."""
-    sides = request_sides(request)
-    return _lattice(request, sides, True, {"sides": sides_text(sides)})
+    return _lattice(request, sides, request.graph_class == "torus", {"sides": sides_text(sides)})
 
 
 def hypercube(request: Request) -> Lattice:

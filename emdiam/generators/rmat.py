@@ -88,7 +88,8 @@ def _rmat_edges(key, first_table, first_levels, table, first_draw, draws, pair):
         counter += np.uint64(draws)
 
 
-def _rmat(request: Request, permuted: bool) -> EdgeSlots:
+def rmat(request: Request) -> EdgeSlots:
+    """R-MAT with natural ids, or Graph500's Kronecker graph with permuted ones, as the class says."""
     vertices, values = required_vertices(request, 2), request.values
     scale = power_of_two(vertices, request.graph_class)
     a, b, c = values["a"], values["b"], values["c"]
@@ -98,7 +99,7 @@ def _rmat(request: Request, permuted: bool) -> EdgeSlots:
     quadrants = a, b, c, max(0.0, 1.0 - a - b - c)
     key, draws, first_levels = request.key("quadrants"), -(-scale // LEVELS), scale % LEVELS or LEVELS
     first_table, table = (alias_table(quadrant_paths(quadrants, levels)) for levels in (first_levels, LEVELS))
-    numbering = Numbering(request, vertices, permuted)
+    numbering = Numbering(request, vertices, permuted=request.graph_class == "kronecker")
 
     def fill(first: int, src: Ids, dst: Ids) -> None:
         _rmat_edges(key, first_table, first_levels, table, first * draws, draws, (src, dst))
@@ -106,13 +107,3 @@ def _rmat(request: Request, permuted: bool) -> EdgeSlots:
 
     return EdgeSlots(request, vertices, values["edge_factor"] * vertices, fill, memory_bytes=4096,
                      values=dict(values))
-
-
-def rmat(request: Request) -> EdgeSlots:
-    """R-MAT with natural ids."""
-    return _rmat(request, permuted=False)
-
-
-def kronecker(request: Request) -> EdgeSlots:
-    """Graph500's Kronecker graph: R-MAT with permuted ids."""
-    return _rmat(request, permuted=True)
