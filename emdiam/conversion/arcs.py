@@ -1,4 +1,12 @@
-"""From merged keys to the rows of a store: split into neighbours and degrees, append in order."""
+"""From pairs to sort keys, and from merged keys to the rows of a store: neighbours and degrees, appended in order.
+
+A pair (a, b) becomes two keys, one for each arc of its edge: row << shift + 1 | neighbour << 1 | flag. The flag
+is set on the arc up, from the smaller to the larger vertex, where the pair listed it down. So an edge that was
+listed in both directions has one key more than arcs, which is counted when the flag is taken off; a pair that
+repeats another one in the same direction has the same keys and vanishes with them. Hence, exactly,
+
+    pairs = edges + loops + duplicates (same direction) + reverse (the second direction of an edge)
+"""
 
 from __future__ import annotations
 
@@ -12,13 +20,55 @@ import numpy.typing as npt
 
 from ..checkpoint.records import State
 from ..sorting.merge import merged_from
-from ..sorting.runs import Keys
-from ..sorting.sort import RunSet, SortContext
+from ..sorting.runs import Keys, unique_in_place
+from ..sorting.sort import KeySorter, RunSet, SortContext
 from ..store.writer import StoreWriter
-from .arc_keys import without_flags
 
-_BLOCK = 1 << 15
+BLOCK = 1 << 15
+FLAG_BITS = 1
 _WINDOW = 1 << 17
+
+
+def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int) -> None:
+    """Add both keys of every pair. src, dst : uint64[k], below 2^shift, no loops."""
+    step = min(BLOCK, sorter.most_keys // 2)
+    for start in range(0, len(src), step):
+        a, b = src[start : start + step], dst[start : start + step]
+        k = len(a)
+        room = sorter.room(2 * k)
+        _fill(room[:k], a, b, shift)
+        _fill(room[k : 2 * k], b, a, shift)
+        room[k : 2 * k] |= a > b
+        sorter.took(2 * k)
+
+
+def both_directions(src: Keys, dst: Keys, rows: Keys, shift: int) -> Keys:
+    """The keys of the pairs, uint64[2k], with `rows`, uint64[2k], for the rows src, dst."""
+    keys = np.empty(2 * len(src), np.uint64)
+    _fill(keys, rows, np.concatenate([dst, src]), shift)
+    keys[len(src) :] |= src > dst
+    return keys
+
+
+def _fill(out: Keys, rows: Keys, neighbours: Keys, shift: int) -> None:
+    np.left_shift(rows, shift, out=out)
+    np.bitwise_or(out, neighbours, out=out)
+    np.left_shift(out, FLAG_BITS, out=out)
+
+
+def without_flags(keys: Keys) -> tuple[Keys, int]:
+    """The arcs row << shift | neighbour of sorted distinct keys, in their place, and how many edges among them
+    were listed in both directions."""
+    np.right_shift(keys, FLAG_BITS, out=keys)
+    arcs = keys[: unique_in_place(keys)]
+    return arcs, len(keys) - len(arcs)
+
+
+def pairs_of(keys: Keys, shift: int) -> tuple[Keys, Keys]:
+    """Sources and targets of the pairs whose keys these are, each once: those of the arcs up."""
+    src, dst = keys >> np.uint64(shift + FLAG_BITS), keys >> np.uint64(FLAG_BITS) & np.uint64((1 << shift) - 1)
+    up, down = src < dst, (keys & np.uint64(1)).astype(bool)
+    return np.where(down, dst, src)[up], np.where(down, src, dst)[up]
 
 
 @dataclass(frozen=True)
@@ -38,7 +88,7 @@ class ArcPiece:
 
 @dataclass(frozen=True)
 class ArcSplitter:
-    """Splits keys (arc_keys.py) into an ArcPiece; called in threads.
+    """Splits keys into an ArcPiece; called in threads.
 
     base_row : added to rows (a partition begins there). first : subtracted from rows and
     neighbours (ids that start there). rank : turns raw ids to vertices instead.
@@ -67,8 +117,8 @@ class ArcSplitter:
     def _row_starts(self, keys: Keys) -> npt.NDArray[np.int64]:
         """Where a new row begins, int64[r], 0 included."""
         parts = [np.zeros(1, np.int64)]
-        for start in range(0, len(keys), _BLOCK):
-            rows = keys[max(0, start - 1) : start + _BLOCK] >> np.uint64(self.shift)
+        for start in range(0, len(keys), BLOCK):
+            rows = keys[max(0, start - 1) : start + BLOCK] >> np.uint64(self.shift)
             parts.append(np.flatnonzero(rows[1:] != rows[:-1]) + max(1, start))
         return np.concatenate(parts)
 

@@ -29,8 +29,7 @@ from ..sorting.runs import DiskRun, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
-from .arc_keys import BLOCK, FLAG_BITS, pairs_of, put_both_directions
-from .arcs import ArcSplitter, RowStream
+from .arcs import BLOCK, FLAG_BITS, ArcSplitter, RowStream, pairs_of, put_both_directions
 from .pack import ArcSorter
 from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 

@@ -1,4 +1,4 @@
-"""From pairs of vertices to sort keys (arc_keys.py), and from them to the rows of a store.
+"""From pairs of vertices to sort keys (arcs.py), and from them to the rows of a store.
 
 Where two ids do not fit one key (more than 2^31 vertices), arcs are first dealt into partitions by
 the high bits of their row, each a chain of segments in a scratch file, and the partitions are
@@ -18,8 +18,7 @@ from ..sorting.runs import Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
-from .arc_keys import BLOCK, FLAG_BITS, both_directions, put_both_directions
-from .arcs import ArcSplitter, RowStream
+from .arcs import BLOCK, FLAG_BITS, ArcSplitter, RowStream, both_directions, put_both_directions
 
 _MOST_PARTITION_BITS = 13
 _SEGMENT_KEYS = 1 << 13

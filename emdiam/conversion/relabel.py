@@ -213,41 +213,24 @@ def join(
     while at.start < table.n:
         # The piece that was the last when its blocks were first given stays it, whatever the plan is now.
         end = table.n if at.block else min(table.n, at.start + step)
-        piece = _piece(table, at.start, end)
-        if end < table.n:
-            _replace_all(spool, piece, context, at)
-            at.start = end
+        last = end == table.n
+        for offset, block, n_replaced in _replaced(spool, _piece(table, at.start, end), context.threads, at.block):
+            at.n_replaced += n_replaced
+            context.meter.update(at.n_replaced)
+            if last:
+                sink(*np.split(block, 2))
+                at.block += 1
+                context.safe.reached()
+            elif context.safe.active:
+                spool.copy_on(block)
+            elif n_replaced:
+                spool.overwrite(offset, block)
+        at.start = end
+        if not last:
+            spool.use_copy()
             context.safe.reached(always=True)
-        else:
-            _give_all(spool, piece, context, sink, at)
-            at.start = end
     if at.n_replaced != 2 * spool.n_pairs:
         raise RuntimeError(f"{at.n_replaced} of {2 * spool.n_pairs} endpoints were found in the table of ids")
-
-
-def _replace_all(spool: PairSpool, piece: _Piece, context: SortContext, at: JoinPosition) -> None:
-    """Put vertices for the ids of a piece that is not the last."""
-    for offset, block, found in _replaced(spool, piece, context.threads):
-        at.n_replaced += found
-        context.meter.update(at.n_replaced)
-        if context.safe.active:
-            spool.copy_on(block)
-        elif found:
-            spool.overwrite(offset, block)
-    spool.use_copy()
-
-
-def _give_all(
-    spool: PairSpool, piece: _Piece, context: SortContext, sink: Callable[[Keys, Keys], None], at: JoinPosition
-) -> None:
-    """Put vertices for the ids of the last piece and give the blocks to the sink, from at.block on."""
-    for _, block, found in _replaced(spool, piece, context.threads, at.block):
-        at.n_replaced += found
-        context.meter.update(at.n_replaced)
-        half = len(block) // 2
-        sink(block[:half], block[half:])
-        at.block += 1
-        context.safe.reached()
 
 
 def _piece(table: IdTable, start: int, end: int) -> _Piece:

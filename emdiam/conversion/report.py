@@ -14,7 +14,8 @@ from ..sorting.sort import SortStats
 from ..store.layout import CHUNK_IDS, StoreRecord
 from ..store.store import open_store
 from ..units import MemoryFigures, peak_rss_bytes
-from .resume import ALREADY_DONE
+
+ALREADY_DONE = "it was complete already; nothing was left to do"
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ class ConvertOptions:
     files, None: beside the target. force : replace the target. fmt, ids : see open_source. codec, chunk_ids : see
     layout. threads : how many sort, merge and encode. progress : called with progress.Event. plan : buffer sizes by
     hand, memory_bytes is then not looked at (for tests: results never depend on it). checkpoint : leave what was done
-    when it stops, and go on from it (see resume.py); scratch files lie there."""
+    when it stops, and go on from it (see writing.py); scratch files lie there."""
 
     memory_bytes: int | None = None
     scratch: Path | None = None

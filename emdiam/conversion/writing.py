@@ -7,14 +7,14 @@ goes on from its last state.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from ..checkpoint.records import State
-from ..errors import InputError, StoreError
+from ..errors import BudgetError, InputError, StoreError
 from ..formats.source import SourceInfo
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint, SafePoints
@@ -22,11 +22,13 @@ from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch
 from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
+from ..store.store import open_store
 from ..store.writer import StoreWriter
-from ..units import format_size, peak_rss_bytes
+from ..units import default_memory_bytes, format_size, peak_rss_bytes
 from .report import ConvertOptions, WritingReport
-from .resume import DONE, done_before, done_state
 
+# In a state: the record_digest of the store that is complete, or was when only its renaming was left.
+DONE = "done"
 _BYTES_PER_TEXT_EDGE = 12
 _SCRATCH_BYTES_PER_KEY = 2.5
 _STORE_BYTES_PER_ARC = 1.5
@@ -152,6 +154,37 @@ class StoreWriting(ABC, Generic[Report]):
                 self._writer.leave()
             elif self._writer is not None:
                 self._writer.abort()
+
+
+def memory_to_plan(named: int | None, checkpoint: Checkpoint | None) -> int:
+    """Bytes of memory to plan for: as named, else what machine and cgroup leave, but on resuming no less than before,
+    since what lies in the checkpoint was made for that much. Raises BudgetError where less was named."""
+    before = 0 if checkpoint is None or checkpoint.state is None else int(checkpoint.state["memory"])
+    if named is None:
+        return max(before, default_memory_bytes())
+    if named < before:
+        raise BudgetError(f"the checkpoint was made with {format_size(before)} of memory, not {format_size(named)}",
+                          remedy=f"give --memory {-(-before >> 20)}MiB or more, or begin anew")
+    return named
+
+
+def done_before(checkpoint: Checkpoint, target: Path) -> State | None:
+    """The state of `checkpoint` if the store that it was about is complete at `target`, else None."""
+    digest = None if checkpoint.state is None else checkpoint.state.get(DONE)
+    if digest is None or not target.exists():
+        return None
+    try:
+        with open_store(str(target)) as store:
+            return checkpoint.state if store.record.record_digest == digest else None
+    except StoreError:
+        return None
+
+
+def done_state(report: Mapping[str, Any]) -> State:
+    """What is left of a conversion or reordering that is complete, from the dict of its report: enough to
+    report it again."""
+    rest = dict(report)
+    return {DONE: rest.pop("record")["record_digest"], "memory": report["memory_limit_bytes"], "report": rest}
 
 
 def resumable(

@@ -27,8 +27,7 @@ from ..checkpoint.records import State
 from ..conversion.convert import check_outputs
 from ..conversion.pack import ArcSorter
 from ..conversion.report import ConvertOptions, ReorderReport
-from ..conversion.resume import memory_to_plan
-from ..conversion.writing import StoreWriting, resumable, sort_context
+from ..conversion.writing import StoreWriting, memory_to_plan, resumable, sort_context
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
 from ..progress import Meter

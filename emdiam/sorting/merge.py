@@ -32,7 +32,7 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
     """Keys that cut the key space into ranges with at most `capacity` keys each.
 
     The first range starts at 0, the last is open; a cut belongs to the range above it. Cuts are even, so that
-    the two keys of an arc (arc_keys.py) stay together. Between two cuts lie at most `capacity` keys because
+    the two keys of an arc (arcs.py) stay together. Between two cuts lie at most `capacity` keys because
     every run has at most block_keys keys per sample and one block that began before, in which also lies what
     comes between an even cut and the odd sample. Raises ValueError where that cannot be had, which is when
     capacity is below LEAST_BLOCKS blocks of every run.

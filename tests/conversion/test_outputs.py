@@ -138,7 +138,7 @@ def _refused(
         raise AssertionError("the work began")
 
     monkeypatch.setattr("emdiam.generators.source.GeneratedSource.prepare", never)
-    monkeypatch.setattr("emdiam.conversion.conversion.Conversion.run", never)
+    monkeypatch.setattr("emdiam.conversion.convert.Conversion.run", never)
     monkeypatch.setattr("emdiam.order.reorder._reorder", never)
     before = sorted(folder.iterdir())
     for target, scratch, text in cases:

@@ -19,7 +19,7 @@ import pytest
 
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.conversion.convert import ConvertOptions, write_graph
-from emdiam.conversion.resume import DONE
+from emdiam.conversion.writing import DONE
 from emdiam.formats.source import SourceInfo
 from emdiam.order.convert import convert_ordered
 from emdiam.order.registry import ORDERS
