@@ -246,13 +246,13 @@ class Conversion(StoreWriting[ConvertReport]):
 
     def _numbered_strings(self) -> Numbering:
         """The same for strings, again with another salt when two of them share a hash."""
-        from .intake_strings import HashCollisionError, KeptBatches
+        from .intake_strings import HashCollisionError, StoredBatches
 
         batch_bytes = self._context.plan.batch_bytes
-        kept = None if self._source.rewindable else KeptBatches(self._context)
+        stored = None if self._source.rewindable else StoredBatches(self._context)
         batches = self._source.batches(batch_bytes)
-        if kept is not None:
-            batches = kept.passing(batches)
+        if stored is not None:
+            batches = stored.passing(batches)
         for salt in range(self._salt, _SALTS):
             self._salt = salt
             intake = self._intake = self._intake or self._new_intake()
@@ -263,7 +263,7 @@ class Conversion(StoreWriting[ConvertReport]):
             except HashCollisionError:
                 intake.abort()
             self._intake, self._was_read = None, False
-            batches = self._source.batches(batch_bytes) if kept is None else kept.again()
+            batches = self._source.batches(batch_bytes) if stored is None else stored.again()
         raise EmdiamError(f"{_SALTS} hash functions in turn gave two strings the same hash")
 
     def _read(self, intake: Intake, batches: Iterator[EdgeBatch]) -> None:

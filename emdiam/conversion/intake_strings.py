@@ -106,7 +106,7 @@ class StringIntake(TableIntake):
         super().abort()
 
 
-class KeptBatches:
+class StoredBatches:
     """The batches of a source that cannot start over, kept in scratch as they pass."""
 
     def __init__(self, context: SortContext) -> None:
@@ -116,10 +116,10 @@ class KeptBatches:
     def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
         """The same batches, each kept before it is handed on."""
         for batch in batches:
-            self._blocks.append((self._keep(batch.src), self._keep(batch.dst)))
+            self._blocks.append((self._store(batch.src), self._store(batch.dst)))
             yield batch
 
-    def _keep(self, column: pa.Array) -> list[tuple[int, int]]:
+    def _store(self, column: pa.Array) -> list[tuple[int, int]]:
         return [block for chunk in _chunks(column) for block in self._file.append(chunk)]
 
     def again(self) -> Iterator[EdgeBatch]:

@@ -33,7 +33,7 @@ class ArcSorter:
     """Takes the edges among n_vertices vertices, and later writes their rows to a store.
 
     n_vertices : ids are 0..n_vertices-1. context : plan, scratch space, threads. resumed : what
-    `state` told, to go on from there. Raises InputError where the ids are too wide even for partitions.
+    `state` was, to go on from there. Raises InputError where the ids are too wide even for partitions.
     n_reverse : after `write_rows`, the edges that were added in both directions.
     """
 
@@ -61,15 +61,15 @@ class ArcSorter:
 
     def state(self) -> State:
         """All edges taken so far as a state, before `finish`, in it and after."""
-        told: State = {"partitions": None, "runs": None, "sorter": None}
+        state: State = {"partitions": None, "runs": None, "sorter": None}
         if self._partitions is not None:
-            told["partitions"] = self._partitions.state()
+            state["partitions"] = self._partitions.state()
         elif self._runs is not None:
-            told["runs"] = self._runs.state()
+            state["runs"] = self._runs.state()
         else:
             assert self._sorter is not None
-            told["sorter"] = self._sorter.state()
-        return told
+            state["sorter"] = self._sorter.state()
+        return state
 
     def add(self, src: Keys, dst: Keys) -> None:
         """Add edges. src, dst : uint64[k], no loops; duplicates allowed."""

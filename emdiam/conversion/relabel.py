@@ -173,10 +173,10 @@ class _Piece:
         wanted = block[order]
         place = np.searchsorted(self.ids, wanted)
         np.minimum(place, len(self.ids) - 1, out=place)
-        found = self.ids[place] == wanted
-        place = place[found]
+        matches = self.ids[place] == wanted
+        place = place[matches]
         vertices = place if self.vertices is None else self.vertices[place]
-        block[order[found]] = (vertices + self.base).astype(np.uint64)
+        block[order[matches]] = (vertices + self.base).astype(np.uint64)
         return len(place)
 
 

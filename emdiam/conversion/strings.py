@@ -229,18 +229,18 @@ class StringSorter:
             return
         self._end_run()
         plan = self._context.plan
-        most = max(2, plan.string_bytes // (2 * plan.string_block_bytes))
-        while len(self._runs) > most:
-            self._merge_groups(most)
+        limit = max(2, plan.string_bytes // (2 * plan.string_block_bytes))
+        while len(self._runs) > limit:
+            self._merge_groups(limit)
         yield from _merge_strings(self._file, self._runs)
 
-    def _merge_groups(self, most: int) -> None:
-        """One pass that makes a run of every `most` runs."""
+    def _merge_groups(self, limit: int) -> None:
+        """One pass that makes a run of every `limit` runs."""
         self._context.stats.merge_passes += 1
         fewer = StringFile(self._context.scratch.file(), self._context.plan.string_block_bytes)
         made = []
-        for start in range(0, len(self._runs), most):
-            group = self._runs[start : start + most]
+        for start in range(0, len(self._runs), limit):
+            group = self._runs[start : start + limit]
             made.append([block for part in _merge_strings(self._file, group) for block in fewer.append(part)])
         self._file.close()
         self._file, self._runs = fewer, made

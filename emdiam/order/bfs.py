@@ -52,8 +52,8 @@ def by_bfs(engine: CpuEngine, seed: int) -> np.ndarray:
     labels = _Labels(engine, start)
     if labels.largest_other:
         hubs = labels.hubs()
-        own = int(labels.of[start])
-        for seeds in labels.at_hubs(hubs, own):
+        start_label = int(labels.of[start])
+        for seeds in labels.at_hubs(hubs, start_label):
             engine.spread(seeds, np.zeros(len(seeds), np.int64), levels.unreached - 1, levels)
         del hubs
         levels = _widened(engine, levels, labels.largest_other - 1)
@@ -68,14 +68,14 @@ def _graph_hub(engine: CpuEngine) -> int:
     vertex = max_degree_vertex(engine)
     if engine.store.is_natural:
         return vertex
-    most = int(engine.degrees(np.array([vertex]))[0])
-    found = (engine.facts.n_vertices, -1)
+    largest = int(engine.degrees(np.array([vertex]))[0])
+    first = (engine.facts.n_vertices, -1)
     for part, ranks in natural_parts(engine.store):
-        hubs = np.flatnonzero(_degrees(engine, part) == most)
+        hubs = np.flatnonzero(_degrees(engine, part) == largest)
         if len(hubs):
             at = int(hubs[ranks[hubs].argmin()])
-            found = min(found, (int(ranks[at]), part.start + at))
-    return found[1]
+            first = min(first, (int(ranks[at]), part.start + at))
+    return first[1]
 
 
 def _degrees(engine: CpuEngine, part: slice) -> np.ndarray:
@@ -101,12 +101,12 @@ class _Labels:
         self._engine, self.store = engine, engine.store
         self.none = sentinel(self.store.id_dtype)
         self.largest_other = 0
-        found = engine.components(start)
-        if found is None:
+        components = engine.components(start)
+        if components is None:
             self.of = np.full(engine.facts.n_vertices, start, self.store.id_dtype)
         else:
-            self.of, self.largest_other = found.labels, found.largest_size()
-            found.release()
+            self.of, self.largest_other = components.labels, components.largest_size()
+            components.release()
         self._rename()
 
     def _rename(self) -> None:
@@ -127,26 +127,26 @@ class _Labels:
 
     def hubs(self) -> np.ndarray:
         """By label, the rank of the component's vertex of the largest degree (ties: the smallest)."""
-        most, hubs = np.zeros_like(self.of), np.full_like(self.of, self.none)
+        degrees, hubs = np.zeros_like(self.of), np.full_like(self.of, self.none)
         for alive in self.alive():
-            np.maximum.at(most, alive.labels, self._degrees_of(alive).astype(most.dtype))
+            np.maximum.at(degrees, alive.labels, self._degrees_of(alive).astype(degrees.dtype))
         for alive in self.alive():
-            best = self._degrees_of(alive) == most[alive.labels]
+            best = self._degrees_of(alive) == degrees[alive.labels]
             np.minimum.at(hubs, alive.labels[best], alive.ranks[best].astype(hubs.dtype))
         return hubs
 
     def _degrees_of(self, alive: _Alive) -> np.ndarray:
         return self._engine.degrees(alive.at + alive.part.start)
 
-    def at_hubs(self, hubs: np.ndarray, own: int) -> Iterator[np.ndarray]:
-        """The hubs of all components but `own`, int64[k], a bounded number at a time."""
-        most = _most_seeds(len(self.of))
+    def at_hubs(self, hubs: np.ndarray, skipped: int) -> Iterator[np.ndarray]:
+        """The hubs of all components but that of the label `skipped`, int64[k], a bounded number at a time."""
+        limit = _most_seeds(len(self.of))
         waiting, count = [np.empty(0, np.int64)], 0
         for alive in self.alive():
-            chosen = (hubs[alive.labels] == alive.ranks) & (alive.labels != own)
+            chosen = (hubs[alive.labels] == alive.ranks) & (alive.labels != skipped)
             waiting.append(alive.at[chosen] + alive.part.start)
             count += len(waiting[-1])
-            if count >= most:
+            if count >= limit:
                 yield np.concatenate(waiting)
                 waiting, count = [], 0
         if count:

@@ -95,14 +95,14 @@ def by_degree(store: Store) -> np.ndarray:
     Source: the relabelling of the GAP benchmark suite (Beamer, Asanovic, Patterson 2015), there for counting triangles.
     Raises StoreError for offsets that contradict the record.
     """
-    most = store.record.max_degree
+    largest = store.record.max_degree
     keys = np.empty(store.n_vertices, store.id_dtype)
     begin = 0
     for piece in offset_pieces(store.indptr):
         degrees = np.diff(piece)
-        if len(degrees) and int(degrees.max()) > most:
-            raise StoreError(f"a vertex has degree {int(degrees.max())}, the store record says at most {most}",
+        if len(degrees) and int(degrees.max()) > largest:
+            raise StoreError(f"a vertex has degree {int(degrees.max())}, the store record says at most {largest}",
                              path=store.path, remedy="convert the graph again")
-        keys[begin : begin + len(degrees)] = most - degrees
+        keys[begin : begin + len(degrees)] = largest - degrees
         begin += len(degrees)
-    return place_by_key(keys, most + 1, store)
+    return place_by_key(keys, largest + 1, store)

@@ -125,9 +125,9 @@ def _range(
 
 def range_keys(runs: RunSet, plan: SortPlan) -> int:
     """Keys of a range: a comfortable size within the plan, more where many runs have slices."""
-    most = plan.merge_keys if runs.in_ram else plan.merge_keys_alone
+    limit = plan.merge_keys if runs.in_ram else plan.merge_keys_alone
     slack = sum(run.block_keys for run in runs.runs)
-    return max(LEAST_BLOCKS * slack, min(most, max(_USUAL_KEYS, 6 * slack)))
+    return max(LEAST_BLOCKS * slack, min(limit, max(_USUAL_KEYS, 6 * slack)))
 
 
 def fewer_runs(runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], None] | None = None) -> RunSet:
@@ -138,10 +138,10 @@ def fewer_runs(runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], N
     """
     plan = context.plan
     while True:
-        most = plan.merge_keys if runs.in_ram else plan.merge_keys_alone
-        if LEAST_BLOCKS * sum(run.block_keys for run in runs.runs) <= most or len(runs.runs) < 2:
+        limit = plan.merge_keys if runs.in_ram else plan.merge_keys_alone
+        if LEAST_BLOCKS * sum(run.block_keys for run in runs.runs) <= limit or len(runs.runs) < 2:
             return runs
-        runs = _one_pass(runs, context, most)
+        runs = _one_pass(runs, context, limit)
         if on_pass is not None:
             on_pass(runs)
 

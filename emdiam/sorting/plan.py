@@ -121,6 +121,6 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
     )
 
 
-def _power_of_two(value: int, least: int, most: int) -> int:
-    """The largest power of two up to `value`, within [least, most] (powers of two)."""
-    return max(least, min(most, 1 << max(0, value.bit_length() - 1)))
+def _power_of_two(value: int, least: int, limit: int) -> int:
+    """The largest power of two up to `value`, within [least, limit] (powers of two)."""
+    return max(least, min(limit, 1 << max(0, value.bit_length() - 1)))

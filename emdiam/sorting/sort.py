@@ -113,7 +113,7 @@ class KeySorter:
 
     context : buffer sizes, where runs go that do not fit, how many threads sort.
     on_run : called in a sorting thread with the keys of every run (sorted, distinct), which it
-    must not keep or change. resumed : what `state` told, to go on from there.
+    must not keep or change. resumed : a `state`, to go on from there.
 
     Write keys into `room(k)[:k]` and then call `took(k)`, or use `add`. Only one thread may do so.
     """

@@ -40,9 +40,9 @@ class ShardedArray(ABC):
     def n_shards(self) -> int:
         return -(-self.n_chunks // self.shard_chunks)
 
-    def run_length(self, first: int, most: int) -> int:
-        """Chunks from `first` on that one fetch should take: those in one shard, at most `most`."""
-        end = min(first + most, (first // self.shard_chunks + 1) * self.shard_chunks, self.n_chunks)
+    def run_length(self, first: int, limit: int) -> int:
+        """Chunks from `first` on that one fetch should take: those in one shard, at most `limit`."""
+        end = min(first + limit, (first // self.shard_chunks + 1) * self.shard_chunks, self.n_chunks)
         return end - first
 
     @abstractmethod

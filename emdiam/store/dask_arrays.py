@@ -62,8 +62,8 @@ class StoredVector:
         if not wanted:
             return np.empty(0, self.dtype)
         low, high = min(wanted[0], wanted[-1]), max(wanted[0], wanted[-1]) + 1
-        found = self._read(low, high)
-        return found[:: wanted.step] if wanted.step > 0 else found[::-1][:: -wanted.step]
+        items = self._read(low, high)
+        return items[:: wanted.step] if wanted.step > 0 else items[::-1][:: -wanted.step]
 
     def _read(self, begin: int, stop: int) -> np.ndarray:
         with _OPENING:

@@ -23,12 +23,12 @@ _PIECE_CHUNKS = 4
 @dataclass
 class DegreeCounts:
     """Counts over all vertices. histogram : int64[65], entry 0 the vertices of degree 0, entry k
-    those of degree 2^(k-1) to 2^k - 1. least, most : 0 without vertices."""
+    those of degree 2^(k-1) to 2^k - 1. least, largest : 0 without vertices."""
 
     n_vertices: int = 0
     n_arcs: int = 0
     least: int = 0
-    most: int = 0
+    largest: int = 0
     histogram: np.ndarray = field(default_factory=lambda: np.zeros(65, np.int64))
 
     def add(self, degrees: np.ndarray) -> None:
@@ -37,7 +37,7 @@ class DegreeCounts:
             return
         least = int(degrees.min())
         self.least = min(self.least, least) if self.n_vertices else least
-        self.most = max(self.most, int(degrees.max()))
+        self.largest = max(self.largest, int(degrees.max()))
         self.n_vertices += len(degrees)
         self.n_arcs += int(degrees.sum())
         # The exponent of frexp is the bit length of an integer below 2^53.
@@ -50,7 +50,7 @@ class DegreeCounts:
         last = max(np.flatnonzero(self.histogram), default=-1)
         return {
             "min": self.least, "mean": self.n_arcs / self.n_vertices if self.n_vertices else 0.0,
-            "max": self.most, "isolated": int(self.histogram[0]), "histogram": bins[: last + 1],
+            "max": self.largest, "isolated": int(self.histogram[0]), "histogram": bins[: last + 1],
         }
 
 
@@ -74,11 +74,11 @@ def count_degrees(store: Store) -> DegreeCounts:
     for piece in offset_pieces(store.indptr):
         counts.add(np.diff(piece))
     record = store.record
-    found = (counts.n_vertices, counts.n_arcs, counts.most, int(counts.histogram[0]))
+    counted = (counts.n_vertices, counts.n_arcs, counts.largest, int(counts.histogram[0]))
     said = (record.n_vertices, record.n_arcs, record.max_degree, record.n_isolated)
-    if found != said:
+    if counted != said:
         raise StoreError(f"the degrees are not those of the store record: vertices, arcs, largest degree "
-                         f"and isolated vertices are {found}, not {said}", path=store.path,
+                         f"and isolated vertices are {counted}, not {said}", path=store.path,
                          remedy="convert the graph again")
     return counts
 

@@ -152,9 +152,9 @@ class StoreRecord:
             "loops_dropped": (self.loops_dropped, 1 << 64), "duplicates_dropped": (self.duplicates_dropped, 1 << 64),
             "shard_chunks": (self.shard_chunks, MOST_SHARD_CHUNKS),
         }
-        for name, (value, most) in ranges.items():
-            if not 0 <= value <= most:
-                return f"{name} is {value} of at most {most}"
+        for name, (value, limit) in ranges.items():
+            if not 0 <= value <= limit:
+                return f"{name} is {value} of at most {limit}"
         if 2 * self.n_edges != arcs:
             return f"{arcs} arcs are not two for each of {self.n_edges} edges"
         if not is_chunk_size(self.chunk_ids):

@@ -101,7 +101,7 @@ class StoreWriter:
     force : replace an existing store at the end.
     codec, chunk_ids : see layout; chunk_ids as is_chunk_size says.
     threads : threads that encode chunks.
-    resumed : what `state` told, to go on from there with the NAME.partial of that moment. Raises
+    resumed : a `state`, to go on from there with the NAME.partial of that moment. Raises
     StoreError if that is not there as it was; nothing was removed then.
     """
 

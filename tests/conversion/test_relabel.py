@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.conversion.intake_strings import KeptBatches
+from emdiam.conversion.intake_strings import StoredBatches
 from emdiam.conversion.relabel import IdTable, PairSpool, join, sorted_table
 from emdiam.conversion.strings import TOP_BIT, StringSorter, hash_strings, sorted_distinct
 from emdiam.formats.source import EdgeBatch
@@ -177,7 +177,7 @@ def test_strings_sort_as_bytes() -> None:
 def test_kept_batches_come_again_as_they_were(context: SortContext) -> None:
     first = EdgeBatch(pa.array(["a", "bb"]), pa.array(["c", ""]))
     batches = [first, EdgeBatch(pa.array(["é"]), pa.array(["a"]))]
-    kept = KeptBatches(context)
+    kept = StoredBatches(context)
     assert list(kept.passing(iter(batches))) == batches
     again = [(batch.src.to_pylist(), batch.dst.to_pylist()) for batch in kept.again()]
     assert again == [([b"a", b"bb"], [b"c", b""]), (["é".encode()], [b"a"])]
