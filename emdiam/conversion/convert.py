@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..checkpoint.records import State
 from ..errors import BudgetError, EmdiamError, InputError
@@ -32,11 +32,14 @@ from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
 from ..store.writer import check_target, writer_bytes
 from ..units import current_rss_bytes, format_size
-from .intake import DeclaredIntake, Intake, IntIntake, Numbering
+from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
 from .report import ConvertOptions, ConvertReport, Counts
 from .writing import StoreWriting, memory_to_plan, resumable, sort_context
 
 __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "write_graph"]
+
+if TYPE_CHECKING:
+    from .strings import StoredBatches
 
 # Row offsets and bitmaps that every run holds, however little there is to traverse (memory.md).
 LEAST_VERTEX_BYTES = 2
@@ -220,7 +223,7 @@ class Conversion(StoreWriting[ConvertReport]):
         if self._resumed is not None:
             self._resume(self._resumed)
         if self._intake is None or self._numbering is None:
-            self._numbering = self._numbered_strings() if self._info.id_kind == "string" else self._numbered()
+            self._numbering = self._numbered()
             self._context.safe.reached(always=True)
         assert self._intake is not None
         return self._intake, self._numbering
@@ -229,7 +232,7 @@ class Conversion(StoreWriting[ConvertReport]):
         """The intake for the ids of the source."""
         name, context, info = self._source.name, self._context, self._info
         if info.id_kind == "string":
-            from .intake_strings import StringIntake
+            from .strings import StringIntake
 
             return StringIntake(name, context, self._salt, resumed)
         if info.n_vertices is None:
@@ -237,33 +240,25 @@ class Conversion(StoreWriting[ConvertReport]):
         return DeclaredIntake(info, name, context, resumed)
 
     def _numbered(self) -> Numbering:
-        """Give all batches to the intake, and have it number the vertices."""
-        if self._intake is None:
-            self._intake = self._new_intake()
-        if not self._was_read:
-            self._read(self._intake, self._source.batches(self._context.plan.batch_bytes))
-        return self._intake.finish()
-
-    def _numbered_strings(self) -> Numbering:
-        """The same for strings, again with another salt when two of them share a hash."""
-        from .intake_strings import HashCollisionError, StoredBatches
-
-        batch_bytes = self._context.plan.batch_bytes
-        stored = None if self._source.rewindable else StoredBatches(self._context)
-        batches = self._source.batches(batch_bytes)
-        if stored is not None:
-            batches = stored.passing(batches)
+        """Give all batches to the intake, which numbers the vertices; again with another salt when two strings share a
+        hash."""
+        stored: StoredBatches | None = None
         for salt in range(self._salt, _SALTS):
             self._salt = salt
             intake = self._intake = self._intake or self._new_intake()
             if not self._was_read:
+                batches = self._source.batches(self._context.plan.batch_bytes) if stored is None else stored.again()
+                if salt == 0 and self._info.id_kind == "string" and not self._source.rewindable:
+                    from .strings import StoredBatches
+
+                    stored = StoredBatches(self._context)
+                    batches = stored.passing(batches)
                 self._read(intake, batches)
             try:
                 return intake.finish()
             except HashCollisionError:
                 intake.abort()
             self._intake, self._was_read = None, False
-            batches = self._source.batches(batch_bytes) if stored is None else stored.again()
         raise EmdiamError(f"{_SALTS} hash functions in turn gave two strings the same hash")
 
     def _read(self, intake: Intake, batches: Iterator[EdgeBatch]) -> None:

@@ -2,7 +2,7 @@
 
     DeclaredIntake    ids in [first_id, first_id + n), as the format declares; every id there is a vertex
     IntIntake         the vertices are the integers that occur (a loop counts)
-    StringIntake      the vertices are the strings that occur, in byte order; see intake_strings.py
+    StringIntake      the vertices are the strings that occur, in byte order; see strings.py
 
 As long as all integers are below the size of a bitmap, arcs are sorted by raw ids and relabelled by rank while they are
 merged (_Compact). At the first larger id everything taken so far moves to the path for any 64-bit ids (_Wide): pairs
@@ -23,14 +23,12 @@ import numpy.typing as npt
 from ..checkpoint.records import State
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo
-from ..sorting.merge import fewer_runs
 from ..sorting.presence import Presence, Ranks
 from ..sorting.runs import DiskRun, Keys
-from ..sorting.sort import KeySorter, RunSet, SortContext
+from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
-from .arcs import BLOCK, FLAG_BITS, ArcSplitter, RowStream, pairs_of, put_both_directions
-from .pack import ArcSorter
+from .arcs import BLOCK, FLAG_BITS, ArcSorter, ArcSplitter, RowStream, pairs_of, put_both_directions
 from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
 
 
@@ -92,6 +90,10 @@ class Intake(Protocol):
     def abort(self) -> None:
         """Stop all threads."""
         ...
+
+
+class HashCollisionError(Exception):
+    """Two strings have the same hash under this salt."""
 
 
 @dataclass(frozen=True)

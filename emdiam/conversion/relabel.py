@@ -18,10 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ..checkpoint.records import State
-from ..sorting.merge import fewer_runs, merged
 from ..sorting.runs import Keys
 from ..sorting.scratch import Scratch, ScratchFile
-from ..sorting.sort import RunSet, SortContext
+from ..sorting.sort import RunSet, SortContext, fewer_runs, merged
 
 _TABLE_BLOCK = 1 << 17
 
@@ -68,13 +67,11 @@ class PairSpool:
         return block
 
     def state(self) -> State:
-        """The pairs so far as a state."""
         return {"file": self._file.name, "n_pairs": self.n_pairs, "block_pairs": self.block_pairs,
                 "waiting": self._buffer[:, : self._used].copy()}
 
     @classmethod
     def restored(cls, state: State, context: SortContext) -> PairSpool:
-        """The spool whose `state` this was."""
         made = cls(context.scratch, state["block_pairs"], context.file(state["file"]))
         made.n_pairs, made._used = state["n_pairs"], state["waiting"].shape[1]
         made._buffer[:, : made._used] = state["waiting"]
@@ -97,7 +94,6 @@ class PairSpool:
             self._file, self._copy = self._copy, None
 
     def close(self) -> None:
-        """Remove the file."""
         self._file.close()
         if self._copy is not None:
             self._copy.close()
@@ -112,7 +108,6 @@ class IdTable:
     increasing: bool = True
 
     def append(self, ids: Keys) -> None:
-        """Append the ids of the next vertices."""
         self.file.append(np.ascontiguousarray(ids))
         self.n += len(ids)
 
@@ -140,12 +135,10 @@ class IdTable:
             yield self.read(start, min(self.n, start + _TABLE_BLOCK))
 
     def state(self) -> State:
-        """The table as a state."""
         return {"file": self.file.name, "n": self.n, "increasing": self.increasing}
 
     @classmethod
     def restored(cls, state: State, context: SortContext) -> IdTable:
-        """The table whose `state` this was."""
         return cls(context.file(state["file"]), state["n"], state["increasing"])
 
 

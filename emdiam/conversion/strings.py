@@ -1,4 +1,9 @@
-"""Strings as vertex ids: hashing a column of them, and sorting more of them than fit in RAM.
+"""String ids: vertices are the strings that occur, in byte order.
+
+Pairs wait in the spool as 63-bit hashes, the distinct strings are sorted out of core, and once the vertex of every
+string is known the table of hashes in that order joins the two. Two strings with one hash are noticed (as many distinct
+hashes as strings are needed) and answered by taking all in again with another salt; a source that cannot start over is
+stored in scratch for that.
 
 Strings are Arrow arrays of large_binary, so that they compare as bytes. Distinct strings are gathered up to a size,
 sorted and written as a run of blocks (Arrow IPC, lz4) to a scratch file. A merge step takes from the current block of
@@ -18,9 +23,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..checkpoint.records import State
-from ..sorting.runs import Keys
+from ..errors import InputError
+from ..formats.source import EdgeBatch
+from ..sorting.runs import Keys, mix64
 from ..sorting.scratch import ScratchFile
-from ..sorting.sort import SortContext
+from ..sorting.sort import KeySorter, SortContext, fewer_runs, merged
+from ..store.writer import StoreWriter
+from .intake import HashCollisionError, Numbering, TableIntake, Tally, without_loops
+from .relabel import IdTable
 
 TOP_BIT = 1 << 63
 _HASHED_AT_A_TIME = 1 << 15
@@ -48,7 +58,7 @@ def _hash_words(strings: pa.Array, salt: int) -> Keys:
     # Every position as the start of a little-endian word; the padding keeps the last ones inside.
     words = np.ndarray(len(data) - 7, "<u8", data.data, strides=(1,))
     starts, lengths = offsets[:-1] - offsets[0], np.diff(offsets)
-    hashes = _mix(lengths.astype(np.uint64) + np.uint64(salt << 32))
+    hashes = mix64(lengths.astype(np.uint64) + np.uint64(salt << 32))
     active = np.flatnonzero(lengths > 0)
     place = 0
     while len(active):
@@ -56,7 +66,7 @@ def _hash_words(strings: pa.Array, salt: int) -> Keys:
         word = words[starts[active] + place]
         short = left < 8
         word[short] &= (np.uint64(1) << (8 * left[short]).astype(np.uint64)) - np.uint64(1)
-        hashes[active] = _mix(hashes[active] ^ word)
+        hashes[active] = mix64(hashes[active] ^ word)
         active = active[left > 8]
         place += 8
     return hashes
@@ -71,14 +81,6 @@ def _buffers(strings: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.u
     if offsets[0] == offsets[-1]:
         return offsets, np.empty(0, np.uint8)
     return offsets, np.frombuffer(data_buffer, np.uint8)[offsets[0] : offsets[-1]]
-
-
-def _mix(values: Keys) -> Keys:
-    """A bijection of 64-bit words that changes about half of the bits for any change."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return values ^ (values >> np.uint64(31))
 
 
 def sorted_distinct(chunks: list[pa.Array]) -> pa.Array:
@@ -128,7 +130,6 @@ class Gathering:
         return pa.Array.from_buffers(_BINARY, self._n, buffers)
 
     def clear(self) -> None:
-        """Start anew."""
         self._n = 0
 
 
@@ -146,7 +147,6 @@ class StringFile:
 
     @property
     def name(self) -> str:
-        """The name of the file, if it has one."""
         return self._file.name
 
     def append(self, strings: pa.Array) -> list[tuple[int, int]]:
@@ -164,11 +164,9 @@ class StringFile:
         return made
 
     def read(self, block: tuple[int, int]) -> pa.Array:
-        """The strings of a block."""
         return pa.ipc.open_stream(pa.py_buffer(self._file.read(*block))).read_next_batch().column(0)
 
     def close(self) -> None:
-        """Remove the file."""
         self._file.close()
 
 
@@ -246,7 +244,6 @@ class StringSorter:
         self._file, self._runs = fewer, made
 
     def abort(self) -> None:
-        """Remove the file."""
         self._file.close()
 
 
@@ -263,7 +260,6 @@ class _Cursor:
         self.strings = None if block is None else self._file.read(block)
 
     def last(self) -> bytes:
-        """The last string of the block."""
         value: bytes = self.strings[-1].as_py()
         return value
 
@@ -283,3 +279,108 @@ def _merge_strings(file: StringFile, runs: list[list[tuple[int, int]]]) -> Itera
     while cursors := [cursor for cursor in cursors if cursor.strings is not None]:
         bound = min(cursor.last() for cursor in cursors)
         yield sorted_distinct([cursor.take(bound) for cursor in cursors])
+
+
+class StringIntake(TableIntake):
+    """Ids are strings. name : of the source, for errors. salt : chooses the hash function. resumed : see Intake."""
+
+    def __init__(self, name: str, context: SortContext, salt: int = 0, resumed: State | None = None) -> None:
+        super().__init__(context, resumed)
+        self._name, self._salt = name, salt
+        self.tally = Tally.of(resumed)
+        self._hashes: KeySorter | None = None
+        # The strings by vertex, and their blocks.
+        self._names = StringFile(context.scratch.file() if resumed is None else context.file(resumed["names"]),
+                                 context.plan.string_block_bytes)
+        self._name_blocks = [] if resumed is None else restored_blocks(resumed["name_blocks"])[0]
+
+    def state(self) -> State:
+        return {**super().state(), "tally": [self.tally.pairs, self.tally.loops], "names": self._names.name,
+                "name_blocks": blocks_state([self._name_blocks])}
+
+    def _new_sorter(self, resumed: State | None) -> StringSorter:
+        return StringSorter(self._context, resumed)
+
+    def add(self, batch: EdgeBatch) -> None:
+        """Take in a batch. Raises InputError for a missing id."""
+        ends = pa.concat_arrays([pa.array([], _BINARY), *_chunks(batch.src), *_chunks(batch.dst)])
+        if ends.null_count:
+            raise InputError("a vertex id is missing", path=self._name, remedy="give every edge two ids")
+        if not len(ends):
+            return
+        coded = ends.dictionary_encode()
+        distinct = coded.dictionary
+        assert self._spool is not None
+        hashes = hash_strings(distinct, self._salt, self._context.plan.hash_bits)
+        both = hashes[coded.indices.to_numpy(zero_copy_only=False)]
+        self._sorter.add(distinct)
+        src, dst, _ = without_loops(both[: len(batch.src)], both[len(batch.src) :], self.tally)
+        self._spool.add(src, dst)
+
+    def _new_table(self) -> IdTable:
+        """The hash of every string in byte order, the strings themselves in self._names. Raises HashCollisionError."""
+        context = self._context
+        table = IdTable(context.scratch.file(), increasing=False)
+        self._hashes = KeySorter(context)
+        for strings in self._sorter.sorted():
+            self._name_blocks += self._names.append(strings)
+            hashes = hash_strings(strings, self._salt, context.plan.hash_bits)
+            table.append(hashes)
+            self._hashes.add(hashes)
+        self._sorter.abort()
+        runs = fewer_runs(self._hashes.finish(), context)
+        n_distinct = sum(merged(runs, context, len))
+        runs.close()
+        if n_distinct != table.n:
+            table.file.close()
+            raise HashCollisionError
+        return table
+
+    def _numbering(self, table: IdTable) -> Numbering:
+        if not table.n:
+            return Numbering(0, "string")
+        first = self._names.read(self._name_blocks[0])[0].as_py()
+        last = self._names.read(self._name_blocks[-1])[-1].as_py()
+        return Numbering(table.n, "string", 0, first.decode(), last.decode())
+
+    def _append_ids(self, writer: StoreWriter, table: IdTable) -> None:
+        for block in self._name_blocks:
+            writer.append_vertex_strings(self._names.read(block))
+
+    def _close_ids(self) -> None:
+        super()._close_ids()
+        self._names.close()
+
+    def abort(self) -> None:
+        if self._hashes is not None:
+            self._hashes.abort()
+        super().abort()
+
+
+class StoredBatches:
+    """The batches of a source that cannot start over, kept in scratch as they pass."""
+
+    def __init__(self, context: SortContext) -> None:
+        self._file = StringFile(context.scratch.file(), context.plan.string_block_bytes)
+        self._blocks: list[tuple[list[tuple[int, int]], list[tuple[int, int]]]] = []
+
+    def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
+        """The same batches, each kept before it is handed on."""
+        for batch in batches:
+            self._blocks.append((self._store(batch.src), self._store(batch.dst)))
+            yield batch
+
+    def _store(self, column: pa.Array) -> list[tuple[int, int]]:
+        return [block for chunk in _chunks(column) for block in self._file.append(chunk)]
+
+    def again(self) -> Iterator[EdgeBatch]:
+        """All batches from the first on."""
+        for src, dst in self._blocks:
+            yield EdgeBatch(*(pa.chunked_array([self._file.read(block) for block in blocks], _BINARY)
+                              for blocks in (src, dst)))
+
+
+def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:
+    """The column as large_binary arrays."""
+    chunks = column.chunks if isinstance(column, pa.ChunkedArray) else [column]
+    return [pc.cast(chunk, _BINARY) for chunk in chunks]

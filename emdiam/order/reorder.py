@@ -24,8 +24,8 @@ import numpy as np
 from crc32c import crc32c
 
 from ..checkpoint.records import State
+from ..conversion.arcs import ArcSorter
 from ..conversion.convert import check_outputs
-from ..conversion.pack import ArcSorter
 from ..conversion.report import ConvertOptions, ReorderReport
 from ..conversion.writing import StoreWriting, memory_to_plan, resumable, sort_context
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError

@@ -118,8 +118,7 @@ class Checkpoint:
         self.release()
 
     def release(self) -> None:
-        """Let go of the folder and leave all in it, but nothing where there is no state yet. May be
-        called again."""
+        """Let go of the folder and leave all in it, but nothing where there is no state yet. May be called again."""
         try:
             self.scratch.close()
             if not self._marks and self.path.exists():

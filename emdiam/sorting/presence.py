@@ -54,7 +54,6 @@ class Presence:
 
     @classmethod
     def restored(cls, state: State) -> Presence:
-        """The set whose `state` this was."""
         made = cls(state["n_ids"])
         made.words[: len(state["words"])] = state["words"]
         return made

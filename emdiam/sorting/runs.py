@@ -48,6 +48,14 @@ def unique_in_place(keys: Keys, block: int = 1 << 15) -> int:
     return kept_total
 
 
+def mix64(values: Keys) -> Keys:
+    """A bijection of uint64 (the finaliser of splitmix64) that changes about half of the bits for any change."""
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
 @dataclass(frozen=True)
 class RamRun:
     """A sorted run of distinct keys in RAM. keys : uint64[n_keys]; block_keys : sampling distance."""
@@ -57,7 +65,6 @@ class RamRun:
 
     @property
     def n_keys(self) -> int:
-        """Number of keys."""
         return len(self.keys)
 
     @property

@@ -148,7 +148,6 @@ class Scratch:
             self.peak_bytes = max(self.peak_bytes, self._bytes)
 
     def was_read(self, size: int) -> None:
-        """Account for `size` bytes read."""
         with self._lock:
             self.bytes_read += size
 

@@ -190,7 +190,6 @@ class LocalArray(ShardedArray):
         return str(self._folder / "c" / str(shard))
 
     def close(self) -> None:
-        """Close the shard files."""
         for handle in self._files:
             os.close(handle)
         self._files = []

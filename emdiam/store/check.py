@@ -24,6 +24,7 @@ from ..checkpoint.records import State
 from ..errors import DeviceError, InputError, StoppedEarly, StoreError
 from ..progress import Listener, Meter
 from ..sorting.presence import Presence
+from ..sorting.runs import mix64
 from .arc_runs import ArcRun, arc_runs
 from .array_reader import pieces
 from .codec import CRC_BYTES
@@ -90,17 +91,9 @@ def _exhaust(store: Store, values: Iterator[np.ndarray]) -> None:
 def _fingerprints(rows: np.ndarray, ids: np.ndarray) -> list[np.uint64]:
     """Sums (modulo 2^64) of the hashes of the arcs that lead up, and of those that lead down. rows, ids : uint64[k],
     their ends, no loops."""
-    hashes = _mix(_mix(np.minimum(rows, ids)) ^ np.maximum(rows, ids))
+    hashes = mix64(mix64(np.minimum(rows, ids)) ^ np.maximum(rows, ids))
     up = rows < ids
     return [hashes[up].sum(), hashes[~up].sum()]
-
-
-def _mix(values: np.ndarray) -> np.ndarray:
-    """A bijection of uint64 (the finaliser of MurmurHash3) that spreads every bit over all."""
-    values = values + np.uint64(0x9E3779B97F4A7C15)
-    values = (values ^ (values >> np.uint64(33))) * np.uint64(0xFF51AFD7ED558CCD)
-    values = (values ^ (values >> np.uint64(33))) * np.uint64(0xC4CEB9FE1A85EC53)
-    return values ^ (values >> np.uint64(33))
 
 
 class ArcCheck:

@@ -57,7 +57,6 @@ class Store:
         return sorted(self._arrays)
 
     def array(self, name: str) -> ShardedArray:
-        """The stored array `name`."""
         return self._arrays[name]
 
     def damaged(self, what: str) -> StoreError:
@@ -143,7 +142,6 @@ class Store:
             raise self.damaged(f"vertex_id_bytes is not UTF-8 ({error.reason})") from None
 
     def close(self) -> None:
-        """Close all files."""
         for array in self._arrays.values():
             array.close()
 

@@ -1,6 +1,6 @@
 """From arcs in any order to a weighted graph: sorted out of core, the lightest of parallel arcs kept.
 
-The external sort of conversions does the work (sorting/sort.py, sorting/merge.py): since the weight is
+The external sort of conversions does the work (sorting/sort.py, sorting/sort.py): since the weight is
 in the lowest bits, sorted words have the lightest arc of a pair first, and what follows it is
 dropped, in each piece by the thread that merged it and between pieces where they are joined.
 Passes: one write and one read of the runs, more only where there are very many. Source: the sort
@@ -18,10 +18,9 @@ import numpy as np
 
 from ..errors import BudgetError
 from ..progress import Meter
-from ..sorting.merge import fewer_runs, merged
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch
-from ..sorting.sort import KeySorter, RunSet, SortContext, SortStats
+from ..sorting.sort import KeySorter, RunSet, SortContext, SortStats, fewer_runs, merged
 from ..units import format_size
 from .disk_arcs import DiskArcs, DiskArcsWriter
 from .packed import BLOCK_ARCS, Keys, Packing, RamArcs, WeightedArcs, keep_lightest

@@ -27,9 +27,8 @@ from emdiam.conversion.arcs import pairs_of, put_both_directions, without_flags
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
 from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource
 from emdiam.formats.source import SourceInfo
-from emdiam.sorting.merge import cut_keys
 from emdiam.sorting.runs import RamRun
-from emdiam.sorting.sort import KeySorter, SortContext
+from emdiam.sorting.sort import KeySorter, SortContext, cut_keys
 from emdiam.store.info import store_info
 from emdiam.store.layout import StoreRecord
 from tests.helpers.convert_twin import TINY, ListSource, convert_pairs, counts_of

@@ -13,9 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from emdiam.conversion.intake_strings import StoredBatches
 from emdiam.conversion.relabel import IdTable, PairSpool, join, sorted_table
-from emdiam.conversion.strings import TOP_BIT, StringSorter, hash_strings, sorted_distinct
+from emdiam.conversion.strings import TOP_BIT, StoredBatches, StringSorter, hash_strings, sorted_distinct
 from emdiam.formats.source import EdgeBatch
 from emdiam.sorting.plan import SortPlan
 from emdiam.sorting.presence import Presence, Ranks

@@ -103,7 +103,7 @@ FAULTS = (
           "b_cut = part(points, order, b, b_end, i, limit - t + 1)",
           ("tests/verification/test_pairs.py",)),
     # -- conversion and stores ----------------------------------------------------------------------------------
-    Fault("keys of two runs are neither sorted nor made distinct", "emdiam/sorting/merge.py",
+    Fault("keys of two runs are neither sorted nor made distinct", "emdiam/sorting/sort.py",
           "if n_sources > 1:", "if n_sources > 2:", ("tests/sorting/test_sort.py", "tests/conversion/test_convert.py")),
     Fault("the rank of an id counts one bit in place of those below it", "emdiam/sorting/presence.py",
           "((np.uint64(1) << (part & 63)) - np.uint64(1))", "(np.uint64(1) << (part & 63))",
