@@ -60,23 +60,8 @@ class WritingKeywords(TypedDict, total=False):
     keep_checkpoint: bool
 
 
-class ConvertKeywords(WritingKeywords, total=False):
-    """What `convert` takes by name; see there."""
-
-    format: str | None
-    ids: str
-    order: str
-
-
-class ReorderKeywords(WritingKeywords, total=False):
-    """What `reorder` takes by name; see there."""
-
-    seed: int
-
-
-def convert(
-    inputs: str | Path | Sequence[str | Path], target: str | Path, **options: Unpack[ConvertKeywords]
-) -> ConvertReport:
+def convert(inputs: str | Path | Sequence[str | Path], target: str | Path, *, format: str | None = None,
+            ids: str = "auto", order: str = NATURAL, **options: Unpack[WritingKeywords]) -> ConvertReport:
     """Convert edge lists into a store.
 
     inputs : a file, a glob, "-" for standard input, or several of them (together one graph). target : the store to
@@ -91,17 +76,16 @@ def convert(
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
     files = [inputs] if isinstance(inputs, str | Path) else list(inputs)
-    order = options.pop("order", NATURAL)
+    chosen = convert_options(options, fmt=format, ids=ids)
     if order == NATURAL:
-        return convert_files(files, Path(target), options=convert_options(options))
+        return convert_files(files, Path(target), options=chosen)
     from .order.convert import convert_ordered
 
-    return convert_ordered(files, target, order, options=convert_options(options))
+    return convert_ordered(files, target, order, options=chosen)
 
 
-def reorder(
-    store: str | Path, target: str | Path, order: str, **options: Unpack[ReorderKeywords]
-) -> ReorderReport:
+def reorder(store: str | Path, target: str | Path, order: str, *, seed: int = 0,
+            **options: Unpack[WritingKeywords]) -> ReorderReport:
     """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
 
     store : the path of one. target : the store to write. order : "natural" (increasing ids),
@@ -114,7 +98,6 @@ def reorder(
     """
     from .order.reorder import reorder as reorder_store
 
-    seed = options.pop("seed", 0)
     with open_store(store) as opened:
         record = opened.record
     options["codec"] = options.get("codec") or record.codec
@@ -122,9 +105,8 @@ def reorder(
     return reorder_store(store, target, order, seed=seed, options=convert_options(options))
 
 
-def generate(
-    name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0, **options: Any
-) -> GenerateReport:
+def generate(name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0,
+             **options: Any) -> GenerateReport:
     """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
 
     name : of the class, a key of emdiam.generators.CLASSES. target : the store to write. vertices : how many, or a
@@ -143,19 +125,14 @@ def generate(
                           options=convert_options(cast("WritingKeywords", writing)))
 
 
-def convert_options(given: WritingKeywords) -> ConvertOptions:
-    """The options of the conversion in the library's units. Raises InputError for a bad size."""
-    renamed: dict[str, Any] = {
-        {"memory": "memory_bytes", "format": "fmt", "chunk": "chunk_ids"}.get(name, name): value
-        for name, value in given.items() if value is not None and name not in CHECKPOINT
-    }
-    renamed["checkpoint"] = chosen_checkpoint(given)
-    if "memory_bytes" in renamed:
-        renamed["memory_bytes"] = parse_size(renamed["memory_bytes"])
-    if "scratch" in renamed:
-        renamed["scratch"] = Path(renamed["scratch"])
-    renamed.setdefault("threads", available_cores())
-    return ConvertOptions(**renamed)
+def convert_options(given: WritingKeywords, **more: Any) -> ConvertOptions:
+    """The options of the conversion in the library's units, and `more` of them. Raises InputError for a bad size."""
+    fields: dict[str, Any] = {"threads": available_cores(), "checkpoint": chosen_checkpoint(given), **more}
+    for name, value in cast("dict[str, Any]", given).items():
+        if value is not None and name not in CHECKPOINT:
+            fields[{"memory": "memory_bytes", "chunk": "chunk_ids"}.get(name, name)] = (
+                parse_size(value) if name == "memory" else Path(value) if name == "scratch" else value)
+    return ConvertOptions(**fields)
 
 
 class RunKeywords(TypedDict, total=False):
@@ -228,9 +205,8 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Appr
     return cast(Approximation, _run(graph, method, "approx", options))
 
 
-def plan(
-    store: str | Path, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS, **options: Any
-) -> list[Planned]:
+def plan(store: str | Path, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
+         **options: Any) -> list[Planned]:
     """What runs on the store at a path would take, without running them: one Planned for every method, each with its
     own default options; or for `method` alone.
 
@@ -247,10 +223,8 @@ def plan(
     return [plan_one(store, run_with(method, options), seconds)]
 
 
-def verify(
-    certificate: str | Path, store: Store | str | Path, *, memory: int | str | None = None, threads: int | None = None,
-    progress: Listener | None = None,
-) -> VerifyReport:
+def verify(certificate: str | Path, store: Store | str | Path, *, memory: int | str | None = None,
+           threads: int | None = None, progress: Listener | None = None) -> VerifyReport:
     """Prove again what the certificate (a path) claims of the store (opened, or a path).
 
     memory, threads, progress : as for `diameter`. A certificate that is intact and no proof gives a report with
@@ -281,9 +255,8 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
 
 
 @contextmanager
-def _temporary_store(
-    graph: Any, run: Run, scratch: str | Path | None, progress: Listener | None
-) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
+def _temporary_store(graph: Any, run: Run, scratch: str | Path | None,
+                     progress: Listener | None) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
     """A store of the graph in memory, removed at the end, and the function from its ids to the caller's names."""
     from .formats.in_memory import NetworkxSource, as_source
 

@@ -55,7 +55,7 @@ class Attempt:
         job, limit = self.job, self.job.time_limit
         given: dict[str, Any] = {
             "memory": self.memory, "threads": None if "threads" in job.options else self.threads,
-            "time-limit": None if limit is None or not commands.limits_itself(job.command) else
+            "time-limit": None if limit is None or job.command not in commands.LIMITS_ITSELF else
             f"{limit:f}".rstrip("0").rstrip(".") + "s",
             "force": "force" not in job.options and any(path in owned and os.path.lexists(path) for path in job.writes),
             "retry": self.retry and "retry" not in job.options, "checkpoint": folder.checkpoint, "resume": self.resume,
@@ -66,7 +66,7 @@ class Attempt:
     def deadline(self) -> float | None:
         """Seconds after which the batch itself ends the process."""
         limit = self.job.time_limit
-        if limit is None or not commands.limits_itself(self.job.command):
+        if limit is None or self.job.command not in commands.LIMITS_ITSELF:
             return limit
         return max(_GRACE_FACTOR * limit, limit + _GRACE_SECONDS)
 

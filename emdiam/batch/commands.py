@@ -26,8 +26,8 @@ _KEYS = {"memory": "memory", "method": "method"}
 OF_BATCH = ("json", "csv", "events", "quiet", "log-interval", "checkpoint", "resume", "help")
 # As the command line has them: a command keeps what its first context says of them.
 _HELP = ["-h", "--help"]
-# Commands whose --time-limit is for the whole of them; that of tradeoff is for each of its cells.
-_LIMITS_ITSELF = ("exact", "approx")
+# Commands that end by their own --time-limit, with an answer; that of tradeoff is for each of its cells.
+LIMITS_ITSELF = ("exact", "approx")
 
 
 def find_command(group: click.Group, name: str, kind: str | None) -> tuple[list[str], click.Command] | None:
@@ -50,11 +50,6 @@ def argument_names(command: click.Command) -> list[str]:
 def takes(command: click.Command, option: str) -> bool:
     """Whether the command has the option --OPTION."""
     return option in _options(command)
-
-
-def limits_itself(command: str) -> bool:
-    """Whether a command ends by its own --time-limit, with an answer."""
-    return command in _LIMITS_ITSELF
 
 
 def _options(command: click.Command) -> dict[str, click.Option]:

@@ -84,7 +84,7 @@ def _needs(job: Job, makers: dict[str, Job], names: set[str]) -> tuple[str, ...]
 
 
 def _without_circles(jobs: list[Job], problems: list[Problem]) -> list[Job]:
-    """Each circle is told once, for every job of it."""
+    """Each circle is a problem once, for every job of it."""
     while True:
         try:
             TopologicalSorter({job.name: job.needs for job in jobs}).prepare()

@@ -1,8 +1,7 @@
 """What a jobs file says of the batch as a whole: its table [batch], and what the command line says instead.
 
-Also what all of the file shares: ${NAME} and ${NAME:-DEFAULT} in its texts (OUT, the folder of the batch, and what
-the environment has), and on which line something stands: neither the parser of the standard library nor tomlkit
-tells."""
+Also what all of the file shares: ${NAME} and ${NAME:-DEFAULT} in its texts (OUT, the folder of the batch, and what the
+environment has), and on which line something stands: neither the parser of the standard library nor tomlkit tells."""
 
 from __future__ import annotations
 

@@ -47,16 +47,14 @@ from .phases import bounds_text
 def command(**given: Any) -> int:
     """Prove bounds on the diameter of a store, and estimate it.
 
-    The bounds are proved: a pair of vertices is at least as far apart as the lower one says, and no
-    pair farther than the upper one. The estimate is that of the paper's formula for the method; it may
-    lie outside of them. All connected components count: both are about the largest distance over all
-    of them.
+    The bounds are proved: a pair of vertices is at least as far apart as the lower one says, and no pair farther than
+    the upper one. The estimate is that of the paper's formula for the method; it may lie outside of them. All connected
+    components count: both are about the largest distance over all of them.
 
     With several --masters, there is a run for each of them and a table at the end; as JSON
     {"runs": [...]}. Ctrl-C prints what is proved so far and leaves with exit code 3.
 
-    With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
-    --resume.
+    With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume.
     """
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
     from ..runs.options import run_with

@@ -32,8 +32,7 @@ def command(**given: Any) -> int:
     fails does not stop the others. The same command goes on where it was stopped, by whatever.
     Relative paths in the file count from its folder.
 
-    Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was
-    stopped early.
+    Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was stopped early.
     """
     from ..batch import BatchOptions, prepare, summary_text
     from ..batch import batch as run_batch

@@ -35,10 +35,9 @@ from .output import answer
 def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
 
-    INPUT is a file, a glob or - for standard input; several together make one graph. Known are
-    text edge lists, CSV, Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also
-    compressed as .gz, .bz2, .xz or .zst. Edges are taken as undirected; loops and duplicates are
-    dropped and counted.
+    INPUT is a file, a glob or - for standard input; several together make one graph. Known are text edge lists, CSV,
+    Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or .zst. Edges
+    are taken as undirected; loops and duplicates are dropped and counted.
 
     STORE appears only when it is complete.
     """

@@ -35,8 +35,7 @@ class ClassGroup(click.Group):
 def command() -> None:
     """Generate a graph of a known class straight into a store.
 
-    Equal classes, parameters and seeds give equal graphs. The options of a class:
-    `emdiam generate CLASS --help`.
+    Equal classes, parameters and seeds give equal graphs. The options of a class: `emdiam generate CLASS --help`.
     """
 
 

@@ -68,8 +68,7 @@ class Heartbeat:
     A phase that comes again and again (one traversal after another) announces itself only the
     first time; later ones show up in the heartbeats, and at their end if they were long.
 
-    write : called with each line, without a newline. interval : seconds between heartbeats.
-    clock : seconds, for tests.
+    write : called with each line, without a newline. interval : seconds between heartbeats. clock : seconds, for tests.
     """
 
     def __init__(self, write: Callable[[str], None], interval: float,
@@ -102,8 +101,7 @@ class Heartbeat:
                 self._write(joined(f"{phase.name}: started", phase.amount()))
 
     def tick(self) -> None:
-        """Write where the running phase is, after the seconds since the start; nothing when none is
-        running."""
+        """Write where the running phase is, after the seconds since the start; nothing when none is running."""
         with self._lock:
             phase, now = self._book.latest, self._clock()
             if phase is not None and not phase.finished:

@@ -46,9 +46,8 @@ class LazyGroup(click.Group):
 def group() -> None:
     """Diameters of graphs that fit neither in RAM nor in VRAM.
 
-    First `emdiam convert` an edge list into a store (or `emdiam generate` one), then ask
-    `emdiam exact` for its diameter. Sizes are written like 512MB or 4GiB, counts like 1000000,
-    1e6 or 2^20.
+    First `emdiam convert` an edge list into a store (or `emdiam generate` one), then ask `emdiam exact` for its
+    diameter. Sizes are written like 512MB or 4GiB, counts like 1000000, 1e6 or 2^20.
 
     Exit codes: 0 answered, 2 the input or the options are at fault, 3 stopped early with an
     interval, 1 a fault of emdiam itself. The answer goes to standard output (as one JSON object

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import sys
 import traceback
 from typing import Any
 
@@ -13,7 +14,7 @@ import click
 from ..addresses import redacted
 from ..errors import EmdiamError, InputError
 from .options import EVENT_LOG, EVENTS, Written
-from .output import check_stdout, complain, last_sentence, silence_stdout
+from .output import check_stdout, complain, last_sentence, silence
 from .process import stop_asked
 
 OUR_FAULT, USER_FAULT = 1, 2
@@ -42,7 +43,8 @@ class EmdiamCommand(click.Command):
             return self._invoke(ctx)
         from .events import begin_log
 
-        log = ctx.meta[EVENT_LOG] = begin_log(file, command_name(ctx), ctx.params)
+        name = " ".join(ctx.command_path.split()[1:])  # as it is typed, without "emdiam": "generate rmat"
+        log = ctx.meta[EVENT_LOG] = begin_log(file, name, ctx.params)
         try:
             code = self._invoke(ctx)
         except BaseException as error:
@@ -60,11 +62,6 @@ class EmdiamCommand(click.Command):
             return super().invoke(ctx)
         except BrokenPipeError as error:
             raise RuntimeError("the pipe to a helper process broke") from error
-
-
-def command_name(ctx: click.Context) -> str:
-    """The command as it is typed, without "emdiam": "exact", "generate rmat"."""
-    return " ".join(ctx.command_path.split()[1:])
 
 
 def describe(error: BaseException) -> tuple[int, str]:
@@ -94,7 +91,7 @@ def run(group: click.Group, arguments: list[str]) -> int:
     except click.exceptions.Exit as leave:  # --help and --version
         return leave.exit_code
     except BrokenPipeError:  # the reader of --help has gone
-        silence_stdout()
+        silence(sys.stdout)
         return 0
     except click.ClickException as error:
         text = io.StringIO()
@@ -102,12 +99,8 @@ def run(group: click.Group, arguments: list[str]) -> int:
         complain(text.getvalue().rstrip("\n"))
         return USER_FAULT
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
-        _trace()
+        if os.environ.get("EMDIAM_DEBUG") == "1":
+            complain(traceback.format_exc().rstrip())
         code, sentence = describe(error)
         complain(f"emdiam: {sentence}")
         return code
-
-
-def _trace() -> None:
-    if os.environ.get("EMDIAM_DEBUG") == "1":
-        complain(traceback.format_exc().rstrip())

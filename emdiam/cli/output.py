@@ -17,16 +17,12 @@ _NAME = "emdiam: "
 _SENTENCE = "emdiam.sentence"
 
 
-def _point_to_devnull(stream: TextIO) -> None:
-    """Send what is still buffered nowhere, or the interpreter would complain again at exit."""
+def silence(stream: TextIO) -> None:
+    """Nobody reads the stream any more: send what is still buffered nowhere, or the interpreter would complain again
+    at exit."""
     devnull = os.open(os.devnull, os.O_WRONLY)
     os.dup2(devnull, stream.fileno())
     os.close(devnull)
-
-
-def silence_stdout() -> None:
-    """The reader of standard output has gone (`emdiam ... | head`): write nothing more to it."""
-    _point_to_devnull(sys.stdout)
 
 
 def check_stdout() -> None:
@@ -54,9 +50,9 @@ def emit(text: str) -> None:
         sys.stdout.write(text + "\n")
         sys.stdout.flush()
     except BrokenPipeError:
-        silence_stdout()
+        silence(sys.stdout)
     except OSError as error:
-        _point_to_devnull(sys.stdout)
+        silence(sys.stdout)
         raise InputError(f"the answer could not be written to standard output ({error.strerror})") from error
 
 
@@ -83,7 +79,7 @@ def complain(text: str) -> None:
         sys.stderr.write(text + "\n")
         sys.stderr.flush()
     except OSError:  # the reader, the terminal or the room on the disk has gone
-        _point_to_devnull(sys.stderr)
+        silence(sys.stderr)
 
 
 def last_sentence() -> str | None:

@@ -1,10 +1,9 @@
 """What the command sets in its own process: streams, malloc, warnings, and what signals do.
 
-The first SIGINT or SIGTERM (batch systems, `timeout`) raises KeyboardInterrupt in the main thread,
-which meets it at the next block or slice of a kernel: the interval so far is printed and scratch
-files are removed. A second one ends the process at once, whatever it is in the middle of, and leaves
-what a power cut would leave. A watching thread sees to that, since a handler in Python only runs
-between two kernels.
+The first SIGINT or SIGTERM (batch systems, `timeout`) raises KeyboardInterrupt in the main thread, which meets it at
+the next block or slice of a kernel: the interval so far is printed and scratch files are removed. A second one ends the
+process at once, whatever it is in the middle of, and leaves what a power cut would leave. A watching thread sees to
+that, since a handler in Python only runs between two kernels.
 
 There are places where Python prints an exception and goes on: functions that C calls back (llvmlite while
 it loads or compiles kernels), __del__, callbacks of weak references. A KeyboardInterrupt that is raised there
@@ -70,8 +69,7 @@ def hide_warnings_of_libraries() -> None:
 
 
 STOPPING = (signal.SIGINT, signal.SIGTERM)
-# Signals that come this soon after the first are the same one: `timeout` sends it to the process and
-# then to its group.
+# Signals that come this soon after the first are the same one: `timeout` sends it to the process and then to its group.
 SAME_SECONDS = 0.3
 AGAIN_SECONDS = 0.02
 # Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted.

@@ -24,9 +24,8 @@ _NOT_PROVED = 2
 def command(**given: Any) -> int:
     """Prove again what a certificate says of the graph in a store.
 
-    The store may hold the graph in another order, codec or chunk size than the one that the
-    certificate was made from. Distances are checked against the edges, so that neither the
-    certificate nor the traversals are trusted.
+    The store may hold the graph in another order, codec or chunk size than the one that the certificate was made from.
+    Distances are checked against the edges, so that neither the certificate nor the traversals are trusted.
 
     Exit code 0: everything is proved. Exit code 2: the certificate is damaged, is about another
     graph, or does not prove what it claims; one sentence says why.

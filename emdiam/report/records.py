@@ -115,8 +115,7 @@ class Run:
 
 @dataclass
 class Report:
-    """source : what was read, as given. runs : in the order of the source. notes : sentences on what was
-    left out."""
+    """source : what was read, as given. runs : in the order of the source. notes : sentences on what was left out."""
 
     source: str
     runs: list[Run] = field(default_factory=list)

@@ -1,9 +1,8 @@
 """From the cells of a trade-off to its rows and tables: figures, ratios, and which cells no other one beats.
 
-Tables are Markdown in the shape of the paper's, and CSV. Clusters have a column for every number of masters (Table
-3), and their time by stage below (Table 4); methods without masters have a row each (Tables 1 and 2).
-Source: Ajwani, Beckmann, Meyer, Veith, I/O-efficient approximation of graph diameters by parallel
-cluster growing (2012), section 4."""
+Tables are Markdown in the shape of the paper's, and CSV. Clusters have a column for every number of masters (Table 3),
+and their time by stage below (Table 4); methods without masters have a row each (Tables 1 and 2). Source: Ajwani,
+Beckmann, Meyer, Veith, I/O-efficient approximation of graph diameters by parallel cluster growing (2012), section 4."""
 
 from __future__ import annotations
 
@@ -43,12 +42,11 @@ COLUMNS = (
 class Tradeoff:
     """A grid of runs on one store.
 
-    store : its path. n_vertices, n_edges : undirected, simple. options : those that all cells share.
-    diameter : largest over all components, which ratios are of, or None; diameter_from : "given" or
-    "proved". lower, upper : the best that cells have proved, None before one has. rows : one a cell, in
-    the order of the grid, with the COLUMNS. left_out : sentences about cells that cannot be. messages :
-    further ones that a user should see. n_reused : cells that were there already. n_cells : of the grid,
-    those included that a stop has left. files : what was written, by kind.
+    store : its path. n_vertices, n_edges : undirected, simple. options : those that all cells share. diameter : largest
+    over all components, which ratios are of, or None; diameter_from : "given" or "proved". lower, upper : the best that
+    cells have proved, None before one has. rows : one a cell, in the order of the grid, with the COLUMNS. left_out :
+    sentences about cells that cannot be. messages : further ones that a user should see. n_reused : cells that were
+    there already. n_cells : of the grid, those included that a stop has left. files : what was written, by kind.
     """
 
     store: str
@@ -179,8 +177,7 @@ def loss(ratio: float) -> float:
 def front(points: Sequence[tuple[float, float]]) -> list[int]:
     """Positions of the points (cost, loss) on the front, cheapest first.
 
-    A point is on it if no other one is at most as large in both and smaller in one; of equal points
-    all are.
+    A point is on it if no other one is at most as large in both and smaller in one; of equal points all are.
     """
     best: tuple[float, float] | None = None
     chosen = []
