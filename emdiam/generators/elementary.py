@@ -8,10 +8,8 @@ from __future__ import annotations
 import math
 from functools import partial
 
-import numpy as np
-
 from ..jit import kernel
-from .source import EdgeSlots, Ids, Request, required_vertices
+from .source import EdgeSlots, Request, required_vertices
 
 
 def clique_pair(n: int, slot: int) -> tuple[int, int]:
@@ -31,9 +29,11 @@ def _clique_edges(n, row, column, src, dst):
             column = row + 1
 
 
-def _steps(n: int, first: int, src: Ids, dst: Ids) -> None:
-    src[:] = np.arange(first, first + len(src))
-    np.add(src, 1, out=dst)
+@kernel
+def _steps(n, stride, first, src, dst):
+    """Edges (stride i, i + 1 modulo n) from i = first on."""
+    for i in range(len(src)):
+        src[i], dst[i] = stride * (first + i), first + i + 1
     if first + len(src) == n:
         dst[-1] = 0
 
@@ -41,23 +41,19 @@ def _steps(n: int, first: int, src: Ids, dst: Ids) -> None:
 def path(request: Request) -> EdgeSlots:
     """The path on `vertices` >= 1 vertices: edges (i, i + 1)."""
     n = required_vertices(request)
-    return EdgeSlots(request, n, n - 1, partial(_steps, n), known_diameter=n - 1)
+    return EdgeSlots(request, n, n - 1, partial(_steps, n, 1), known_diameter=n - 1)
 
 
 def cycle(request: Request) -> EdgeSlots:
     """The cycle on `vertices` >= 3 vertices: edges (i, i + 1 modulo n)."""
     n = required_vertices(request, 3)
-    return EdgeSlots(request, n, n, partial(_steps, n), known_diameter=n // 2)
+    return EdgeSlots(request, n, n, partial(_steps, n, 1), known_diameter=n // 2)
 
 
 def star(request: Request) -> EdgeSlots:
     """The star on `vertices` >= 1 vertices: edges (0, i)."""
-
-    def fill(first: int, src: Ids, dst: Ids) -> None:
-        src[:], dst[:] = 0, np.arange(first + 1, first + 1 + len(src))
-
     n = required_vertices(request)
-    return EdgeSlots(request, n, n - 1, fill, known_diameter=min(2, n - 1))
+    return EdgeSlots(request, n, n - 1, partial(_steps, n, 0), known_diameter=min(2, n - 1))
 
 
 def clique(request: Request) -> EdgeSlots:
