@@ -21,7 +21,7 @@ from .conversion.convert import convert as convert_files
 from .conversion.report import ReorderReport
 from .errors import StoppedEarly
 from .generators.make import GenerateReport
-from .gpu.select import CPU
+from .gpu.setting import CPU
 from .methods.approx.result import Approximation
 from .methods.definition import PROBE_SECONDS
 from .methods.exact.result import Result

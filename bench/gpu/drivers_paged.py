@@ -68,7 +68,7 @@ def _opened(device: Any, engine: Any, ways: tuple[str, ...]) -> Any:
 def labels(subject: Subject, mapping: str) -> Iterator[bool]:
     """Labels around all sources: the smallest (distance, owner) of a BFS from each."""
     need_engine()
-    from emdiam.gpu.labels import LabelGrower
+    from emdiam.gpu.labels import grow_labels
 
     device, n = subject.setting.device, subject.graph.n_vertices
     seeds = np.unique(subject.sources)[::-1].astype(np.int64)
@@ -79,5 +79,5 @@ def labels(subject: Subject, mapping: str) -> Iterator[bool]:
         found = subject.expected[seed]
         near = found != np.iinfo(np.uint32).max
         want[near] = np.minimum(want[near], found[near].astype(np.uint64) << np.uint64(32) | np.uint64(owner))
-    whole, _ = LabelGrower(device, subject.graph)(grown, seeds)
+    whole, _ = grow_labels(device, subject.graph, grown, seeds)
     yield whole and np.array_equal(grown, want)

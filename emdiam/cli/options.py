@@ -13,7 +13,7 @@ from ..units import available_cores, parse_count, parse_duration, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
-    from ..gpu.select import Selection
+    from ..gpu.setting import Selection
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -162,7 +162,7 @@ progress = stacked(
 
 def chosen_device(text: str) -> Selection:
     """The device; where auto finds no GPU, a line on standard error says why. Raises InputError."""
-    from ..gpu.select import select_device
+    from ..gpu.setting import select_device
 
     selected = select_device(text)
     if selected.note:

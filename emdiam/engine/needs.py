@@ -60,9 +60,9 @@ def traversal_phases(store: Store, solve_bytes: int, *, keeps_distances: bool = 
     n, ids, column = store.n_vertices, store.id_dtype.itemsize, column_bytes(store.n_vertices)
     table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
     shared, distances = table + workspace_bytes(n, ids), n * (column + column // 2)
-    kept = distances if keeps_distances else 0
+    held = distances if keeps_distances else 0
     return phases_of(store, {
-        "open": table, "bfs": shared + kept, "components": shared + kept + n * 2 * ids,
+        "open": table, "bfs": shared + held, "components": shared + held + n * 2 * ids,
         "solve": shared + n * 2 * ids + solve_bytes, "verify": shared + distances})
 
 

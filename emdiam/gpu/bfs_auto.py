@@ -1,7 +1,7 @@
 """BFS that chooses its way level by level: persistent, top-down with a mapping, or bottom-up over bitmaps.
 
 Source: papers/004, sections 2.1 (direction optimization, after Beamer et al., SC 2012) and 5 (mappings); the
-choices are data, see direction_table.py. Distances are uint32[n] on the device, all bits set where unreached. Graphs
+rules are data, see direction_table.py. Distances are uint32[n] on the device, all bits set where unreached. Graphs
 are undirected.
 """
 

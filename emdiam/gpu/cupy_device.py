@@ -148,26 +148,21 @@ class CupyDevice:
         self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._kernels: dict[tuple[str, tuple[str, ...], str], CupyKernel] = {}
 
-    def _allocate(self, n: int, dtype: np.dtype[Any]) -> Any:
-        with self._guard:
-            try:
-                return self._cupy.empty(n, dtype)
-            except self._cupy.cuda.memory.OutOfMemoryError as error:
-                room = f"{n * dtype.itemsize} bytes, {self.memory().free} are free"
-                raise sentence(error, self.name, room) from error
-
     def empty(self, n: int, dtype: DTypeLike) -> DeviceArray:
         """See Device.empty."""
-        array: DeviceArray = self._allocate(n, np.dtype(dtype))
+        with self._guard:
+            try:
+                array: DeviceArray = self._cupy.empty(n, np.dtype(dtype))
+            except self._cupy.cuda.memory.OutOfMemoryError as error:
+                room = f"{n * np.dtype(dtype).itemsize} bytes, {self.memory().free} are free"
+                raise sentence(error, self.name, room) from error
         return array
 
     def array(self, host: np.ndarray) -> DeviceArray:
         """See Device.array."""
-        array = self._allocate(host.size, host.dtype)
-        with self._guard:
-            array.set(np.ascontiguousarray(host))
-        result: DeviceArray = array
-        return result
+        array = self.empty(host.size, host.dtype)
+        self.copy(host, array)
+        return array
 
     def to_host(self, array: DeviceArray) -> np.ndarray:
         """See Device.to_host."""
@@ -258,7 +253,9 @@ class CupyDevice:
             except runtime.CUDARuntimeError as error:
                 if "cudaErrorMemoryAllocation" not in str(error):
                     raise
-                raise _refused(host.nbytes, error) from error
+                raise DeviceRoomError(
+                    f"{host.nbytes} bytes of the host cannot be locked into memory ({first_line(error)})",
+                    remedy=f"give a smaller --memory, or {ON_CPU}") from error
             # Kernels may need another address than the host's (cudaDevAttrCanUseHostPointerForRegisteredMem), or have
             # none.
             pointer = runtime.pointerGetAttributes(host.ctypes.data).devicePointer
@@ -324,9 +321,3 @@ class CupyDevice:
         """See Device.peak_bytes. The pool gives nothing back by itself."""
         with self._guard:
             return int(self._cupy.get_default_memory_pool().total_bytes())
-
-
-def _refused(nbytes: int, error: Exception) -> DeviceRoomError:
-    """The system will not lock so much of the host's memory."""
-    return DeviceRoomError(f"{nbytes} bytes of the host cannot be locked into memory ({first_line(error)})",
-                           remedy=f"give a smaller --memory, or {ON_CPU}")

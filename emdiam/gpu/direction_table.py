@@ -154,21 +154,17 @@ def usual_table() -> DirectionTable:
     return read_table()
 
 
-def _fastest(seconds: Seconds, rows: int) -> list[tuple[int, str]]:
-    """(arcs a row, fastest way) for one number of rows, ascending."""
-    means = sorted({mean for _, some, mean in seconds if some == rows})
-    return [(mean, min((time, way) for (way, some, arcs), time in seconds.items() if (some, arcs) == (rows, mean))[1])
-            for mean in means]
-
-
 def _bounds(values: Sequence[int]) -> list[float | None]:
     """Upper bound of what each of some ascending values stands for: the geometric mean with the next."""
     return [sqrt(low * high) for low, high in zip(values, values[1:], strict=False)] + [None]
 
 
-def _steps(cells: Sequence[tuple[int, str]]) -> tuple[tuple[float | None, str], ...]:
-    """(upper bound of arcs a row, way), neighbours with one way made one."""
-    bounded = zip(_bounds([mean for mean, _ in cells]), [way for _, way in cells], strict=True)
+def _steps(seconds: Seconds, rows: int) -> tuple[tuple[float | None, str], ...]:
+    """(upper bound of arcs a row, fastest way) for one number of rows, ascending; neighbours with one way made one."""
+    means = sorted({mean for _, some, mean in seconds if some == rows})
+    ways = [min((time, way) for (way, some, arcs), time in seconds.items() if (some, arcs) == (rows, mean))[1]
+            for mean in means]
+    bounded = zip(_bounds(means), ways, strict=True)
     return tuple([list(group)[-1] for _, group in groupby(bounded, key=lambda step: step[1])])
 
 
@@ -183,7 +179,7 @@ def table_from_measurements(seconds: Seconds, measured: str, alpha: float = 14, 
     if not seconds or any(way not in WAYS for way, _, _ in seconds):
         raise InputError("a direction table needs measurements of known ways", remedy=f"measure {', '.join(WAYS)}")
     sizes = sorted({rows for _, rows, _ in seconds})
-    table = [(bound, _steps(_fastest(seconds, rows))) for rows, bound in zip(sizes, _bounds(sizes), strict=True)]
+    table = [(bound, _steps(seconds, rows)) for rows, bound in zip(sizes, _bounds(sizes), strict=True)]
     # Numbers of rows that lead to the same ways are one.
     merged = [list(group)[-1] for _, group in groupby(table, key=lambda row: row[1])]
     why = f"fastest of the measured ways: {measured}"

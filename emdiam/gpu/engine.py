@@ -29,12 +29,12 @@ from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
 from .graph import DeviceGraph, Search
 from .kernel_file import UNREACHED
-from .labels import LabelGrower, growth_bytes
+from .labels import grow_labels, growth_bytes
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
 from .setting import AUTO, OnDevice
 from .spread import Spreader
-from .upload import close_graph, open_graph, upload
+from .upload import open_graph, upload
 from .vector import DeviceVector, on_device
 from .vram import VramPlan
 
@@ -66,7 +66,7 @@ class GpuEngine(LocalEngine):
             self._replicas = Replicas([(device, self.graph), *(
                 (other, upload(other, self.core, self.reporter.heartbeat)) for other in setting.others)])
         except BaseException as error:
-            with at_the_end(partial(close_graph, self.graph)):
+            with at_the_end(self.graph.close):
                 raise error
         self._spreader: Spreader | None = None
         self._reached: DeviceArray | None = None  # bitmap of the last BFS
@@ -81,7 +81,7 @@ class GpuEngine(LocalEngine):
 
     def close(self) -> None:
         """Let go of what the device holds of the host's memory."""
-        close_graph(self.graph)
+        self.graph.close()
 
     # -- traversals -----------------------------------------------------------------------------
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
@@ -142,11 +142,10 @@ class GpuEngine(LocalEngine):
         """See Engine.grow_clusters. The CPU grows them where the device has no room beside the graph."""
         if growth_bytes(self.graph) > self.device.memory().free:
             return super().grow_clusters(masters, most_rounds)
-        grower = LabelGrower(self.device, self.graph)
 
         def grow(labels: np.ndarray, seeds: np.ndarray, tick: Tick | None, rounds: int | None) -> tuple[bool, int]:
             begin = time.perf_counter()
-            whole, levels = grower(labels, seeds, tick, rounds)
+            whole, levels = grow_labels(self.device, self.graph, labels, seeds, tick, rounds)
             self.core.counters.add(levels=levels, device_seconds=time.perf_counter() - begin)
             return whole, levels
 

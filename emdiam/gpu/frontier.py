@@ -92,7 +92,7 @@ class FrontierLauncher:
         self._of_frontier = KernelFile(device, "frontier.cu", graph.macros, block)
         self._starts = self._partition = self._deferred = device.empty(1, np.uint64)
         self._n_deferred = zeros(device, 1, np.uint64)
-        most_rows, n_arcs = graph.most_at_once
+        most_rows, n_arcs = graph.launch_limits
         if self.mapping.needs_sums:
             self._make_sums(most_rows)
         if self.mapping.n_phases == 2:
@@ -149,5 +149,5 @@ class FrontierLauncher:
         if self.mapping.grid == "resident":
             return self.device.resident_blocks(kernel, self.block)
         if self.mapping.grid == "units":
-            return blocks_for(self.graph.most_at_once[1], self.chunk_units, self.device)
+            return blocks_for(self.graph.launch_limits[1], self.chunk_units, self.device)
         return blocks_for(n_rows * self.mapping.lanes_of_row(self.tuning), self.block, self.device)

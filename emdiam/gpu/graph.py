@@ -66,9 +66,12 @@ class DeviceGraph:
         return {"VERTEX": KERNEL_TYPES[self.id_dtype.name]}
 
     @property
-    def most_at_once(self) -> tuple[int, int]:
+    def launch_limits(self) -> tuple[int, int]:
         """Most rows and arcs of one launch over a frontier."""
         return self.n_vertices, self.n_arcs
+
+    def close(self) -> None:
+        """Let go of what it holds of the host's memory."""
 
     def launcher(self, device: Device, mapping: str, block: int = 256,
                  tuning: Mapping[str, int] | None = None) -> FrontierLauncher:

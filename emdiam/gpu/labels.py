@@ -31,47 +31,38 @@ def growth_bytes(graph: DeviceGraph) -> int:
     return a_vertex * graph.n_vertices + graph.n_arcs // _ARCS_OF_A_BYTE + _MARGIN
 
 
-class LabelGrower:
-    """A LabelGrowth (traverse/clusters.py) on `graph`. block : threads of a block.
+def grow_labels(device: Device, graph: DeviceGraph, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None,
+                most_rounds: int | None = None, block: int = MOST_THREADS) -> tuple[bool, int]:
+    """Grow `labels` (uint64[n], in RAM, in place) around `seeds` (int64[k], different vertices, which have
+    the distance 0 already).
 
-    Raises InputError for a block that there cannot be.
+    Returns whether all has grown, and the levels. If a vertex at distance `most_rounds` or more would have to
+    be expanded, growth stops there, and the labels are only those so far. tick : called after each level. block :
+    threads of a block. A LabelGrowth (traverse/clusters.py), once it has device and graph.
+    Raises ValueError for labels or seeds that do not fit the graph, OverflowError for a distance that does not
+    fit a label, BudgetError if the device has no room, InputError for a block that there cannot be.
     """
-
-    def __init__(self, device: Device, graph: DeviceGraph, block: int = MOST_THREADS) -> None:
-        self._device, self._graph = device, graph
-        self._launcher = graph.launcher(device, LABEL_MAPPING, block)
-        self._kernels = self._launcher.kernels("labels.cu", "grow_labels")
-
-    def __call__(self, labels: np.ndarray, seeds: np.ndarray, tick: Tick | None = None,
-                 most_rounds: int | None = None) -> tuple[bool, int]:
-        """Grow `labels` (uint64[n], in RAM, in place) around `seeds` (int64[k], different vertices, which have
-        the distance 0 already).
-
-        Returns whether all has grown, and the levels. If a vertex at distance `most_rounds` or more would have to
-        be expanded, growth stops there, and the labels are only those so far. tick : called after each level.
-        Raises ValueError for labels or seeds that do not fit the graph, OverflowError for a distance that does not
-        fit a label, BudgetError if the device has no room.
-        """
-        device, n, ids = self._device, self._graph.n_vertices, self._graph.id_dtype
-        if labels.dtype != np.uint64 or len(labels) != n:
-            raise ValueError(f"labels of {n} vertices are uint64[{n}]")
-        if len(seeds) and not 0 <= int(seeds.min()) <= int(seeds.max()) < n:
-            raise ValueError(f"a seed is no vertex (0 to {n - 1})")
-        values, n_following = device.array(labels), device.empty(1, np.uint64)
-        queue, following = self._graph.queues(device)
-        size, level = len(seeds), 0
-        device.copy(seeds.astype(ids), queue[:size])
-        while size and (most_rounds is None or level < most_rounds):
-            if level >= LONGEST:
-                raise OverflowError(f"a distance of {level} does not fit a label")
-            device.fill(n_following, 0)
-            self._launcher.launch(self._kernels, queue[:size], (values, following, n_following))
-            size = int(device.to_host(n_following)[0])
-            queue, following = following, queue
-            level += 1
-            if tick is not None:
-                tick()
-        # In pieces: the host's memory is planned without a second vector.
-        for begin in range(0, n, _PIECE):
-            labels[begin : begin + _PIECE] = device.to_host(values[begin : min(begin + _PIECE, n)])
-        return size == 0, level
+    n, launcher = graph.n_vertices, graph.launcher(device, LABEL_MAPPING, block)
+    kernels = launcher.kernels("labels.cu", "grow_labels")
+    if labels.dtype != np.uint64 or len(labels) != n:
+        raise ValueError(f"labels of {n} vertices are uint64[{n}]")
+    if len(seeds) and not 0 <= int(seeds.min()) <= int(seeds.max()) < n:
+        raise ValueError(f"a seed is no vertex (0 to {n - 1})")
+    values, n_following = device.array(labels), device.empty(1, np.uint64)
+    queue, following = graph.queues(device)
+    size, level = len(seeds), 0
+    device.copy(seeds.astype(graph.id_dtype), queue[:size])
+    while size and (most_rounds is None or level < most_rounds):
+        if level >= LONGEST:
+            raise OverflowError(f"a distance of {level} does not fit a label")
+        device.fill(n_following, 0)
+        launcher.launch(kernels, queue[:size], (values, following, n_following))
+        size = int(device.to_host(n_following)[0])
+        queue, following = following, queue
+        level += 1
+        if tick is not None:
+            tick()
+    # In pieces: the host's memory is planned without a second vector.
+    for begin in range(0, n, _PIECE):
+        labels[begin : begin + _PIECE] = device.to_host(values[begin : min(begin + _PIECE, n)])
+    return size == 0, level

@@ -32,11 +32,6 @@ def words_for(k: int) -> int:
     return 1 << (max(1, -(-k // WORD_BITS)) - 1).bit_length()
 
 
-def batch_bytes(n_vertices: int, k: int) -> int:
-    """Bytes on the device of the words of a batch of k sources; queues, marks and sums come to it."""
-    return 3 * 8 * words_for(k) * n_vertices
-
-
 class MultiSource:
     """Batches of BFS on one graph, which must be undirected; buffers are kept between them.
 
@@ -52,7 +47,6 @@ class MultiSource:
         self.pushed = self.pulled = 0
         self.queues = graph.queues(device)
         self._marks, self._epoch = zeros(device, graph.n_vertices, np.uint32), 0
-        self._room: list[DeviceArray] = []
 
     def run(self, sources: np.ndarray, targets: np.ndarray | None = None, columns: Columns = None) -> np.ndarray:
         """Eccentricities of the sources in their components, int32[k].
@@ -75,14 +69,10 @@ class MultiSource:
     def planes(self, words: int) -> list[DeviceArray]:
         """Three vectors of zeros, uint64[n * words]: front, next, seen."""
         size = self.graph.n_vertices * words
-        if not self._room or self._room[0].size < size:
-            # The old ones go first, so that the device need not hold both.
-            self._room.clear()
-            self._room.extend(self.device.empty(size, np.uint64) for _ in range(3))
-        parts = [plane[:size] for plane in self._room]
-        for part in parts:
-            self.device.fill(part, 0)
-        return parts
+        planes = [self.graph.shared(self.device, f"plane-{i}", size, np.uint64) for i in range(3)]
+        for plane in planes:
+            self.device.fill(plane, 0)
+        return planes
 
     def fresh_marks(self) -> tuple[DeviceArray, np.uint32]:
         """uint32[n], and a value that no entry has."""

@@ -58,11 +58,11 @@ class PagingCounts(Tally):
 class PageCache:
     """The pages of the graph of `core` for a device. items : arcs of a page.
 
-    page_shift : log2 of blocks a page. n_kept : pages that device memory has room for beside the ring.
+    page_shift : log2 of blocks a page. n_resident : pages that device memory has room for beside the ring.
     Close it before the arena goes. Raises BudgetError if the device or the host has no room.
     """
 
-    def __init__(self, device: Device, core: Core, page_shift: int, n_kept: int) -> None:
+    def __init__(self, device: Device, core: Core, page_shift: int, n_resident: int) -> None:
         self.device, self._core, self.page_shift = device, core, page_shift
         arena, table = core.pager.arena, core.table
         self.n_arcs, self.block_shift = table.n_arcs, table.shift
@@ -70,12 +70,11 @@ class PageCache:
         self.n_blocks, self.n_pages = table.n_blocks, -(-table.n_blocks >> page_shift)
         self.counts = PagingCounts()
         self.in_order = core.pager.everything_resident and bool((arena.slot_of == np.arange(table.n_blocks)).all())
-        self.items, dtype = 1 << self.shift, arena.ids.dtype
-        items = self.items
+        items, dtype = 1 << self.shift, arena.ids.dtype
+        self.items = items
         self._ring = [device.empty(items, dtype) for _ in range(min(RING, max(1, self.n_pages)))]
         self._free: list[Any] = [None] * len(self._ring)
-        self._kept = device.empty(n_kept * items, dtype)
-        self._n_kept = n_kept
+        self._resident = device.empty(n_resident * items, dtype)
         self._slots: dict[int, int] = {}
         self._there = np.zeros(table.n_blocks, bool)
         self._copies = device.stream()
@@ -122,10 +121,10 @@ class PageCache:
         """A buffer with the arcs of `blocks` (int64[k], of this page, ascending), the page's first arc first; launches
         asked for from now on see them. `used` must be called after the launches."""
         slot = self._slots.get(page)
-        if slot is None and len(self._slots) < self._n_kept:
+        if slot is None and len(self._slots) < self._resident.size >> self.shift:
             slot = self._slots[page] = len(self._slots)
         if slot is not None:
-            wanted, buffer = self.missing(blocks), self._kept[slot << self.shift : (slot + 1) << self.shift]
+            wanted, buffer = self.missing(blocks), self._resident[slot << self.shift : (slot + 1) << self.shift]
             self._there[blocks] = True
         else:
             wanted, buffer = blocks, self._ring[self._turn]

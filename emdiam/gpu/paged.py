@@ -10,7 +10,7 @@ on the host a frontier, which reads one small array for it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -49,9 +49,13 @@ class PagedGraph(DeviceGraph):
         return self.pages.n_arcs
 
     @property
-    def most_at_once(self) -> tuple[int, int]:
+    def launch_limits(self) -> tuple[int, int]:
         """Most rows and arcs of one launch: those of a page."""
         return self.pages.items, self.pages.items
+
+    def close(self) -> None:
+        """Let go of the arena."""
+        self.pages.close()
 
     def launcher(self, device: Device, mapping: str, block: int = MOST_THREADS,
                  tuning: Mapping[str, int] | None = None) -> FrontierLauncher:
@@ -61,13 +65,15 @@ class PagedGraph(DeviceGraph):
 
 @dataclass(frozen=True)
 class _Group:
-    """Pages first..last, done in one launch. rows, arcs : of the frontier in them, at most and exactly."""
+    """Pages first..last, done in one launch. rows, arcs : of the frontier in them, at most and exactly. blocks : those
+    of the first page with an active arc, int64[k]."""
 
     way: str
     first: int
     last: int
     rows: int
     arcs: int
+    blocks: np.ndarray
 
 
 class PagedLauncher(FrontierLauncher):
@@ -81,7 +87,7 @@ class PagedLauncher(FrontierLauncher):
                  tuning: Mapping[str, int] | None = None) -> None:
         super().__init__(device, graph, mapping, block, tuning)
         if not self.mapping.needs_sums:
-            self._make_sums(graph.most_at_once[0])  # packed rows are found by sums, whatever the mapping
+            self._make_sums(graph.launch_limits[0])  # packed rows are found by sums, whatever the mapping
         self._paged, self._pages = graph, graph.pages
         asked = self._pages.n_blocks + 2 * self._pages.n_pages
         self._activity = graph.shared(device, "activity", asked, np.uint64)
@@ -103,7 +109,7 @@ class PagedLauncher(FrontierLauncher):
         arcs, rows, sectors = self._ask(words)
         for group in self._groups(arcs, rows, sectors):
             queue = self._rows_of(group, words)
-            self.launch_held(kernels, queue, self._bring(group, queue, arcs, sectors), arguments)
+            self.launch_held(kernels, queue, self._bring(group, queue, sectors), arguments)
             if group.way == COPY:
                 self._pages.used(group.first)
 
@@ -124,29 +130,18 @@ class PagedLauncher(FrontierLauncher):
         self._pages.counts.pages_skipped += len(rows) - len(active)
         groups = list[_Group]()
         for page in active.tolist():
-            last, of_page = groups[-1] if groups else None, self._arcs_of(page, arcs)
+            part = self._pages.blocks_of(page)
+            blocks = np.flatnonzero(arcs[part]) + part.start
+            last, of_page = groups[-1] if groups else None, int(arcs[part].sum())
             joins = last is not None and last.arcs + of_page <= self._pages.items
-            way = self._way(page, arcs, int(sectors[page]), last.way if last is not None and joins else COPY)
+            missing = self._pages.bytes_of(self._pages.missing(blocks))
+            need = PageNeed(missing, of_page * self._packed.itemsize, int(sectors[page]))
+            way = self._paged.model.cheapest(need, self._paged.ways, last.way if last is not None and joins else COPY)
             if last is None or last.way != way or way == COPY or not joins:
-                groups.append(_Group(way, page, page, int(rows[page]), of_page))
+                groups.append(_Group(way, page, page, int(rows[page]), of_page, blocks))
             else:
-                groups[-1] = _Group(way, last.first, page, last.rows + int(rows[page]), last.arcs + of_page)
+                groups[-1] = replace(last, last=page, rows=last.rows + int(rows[page]), arcs=last.arcs + of_page)
         return groups
-
-    def _arcs_of(self, page: int, arcs: np.ndarray) -> int:
-        return int(arcs[self._pages.blocks_of(page)].sum())
-
-    def _way(self, page: int, arcs: np.ndarray, sectors: int, before: str) -> str:
-        """How a page with active arcs comes. before : as for PagingModel.cheapest."""
-        missing = self._pages.bytes_of(self._pages.missing(self._active_blocks(page, arcs)))
-        need = PageNeed(missing, self._arcs_of(page, arcs) * self._packed.itemsize, sectors)
-        return self._paged.model.cheapest(need, self._paged.ways, before)
-
-    def _active_blocks(self, page: int, arcs: np.ndarray) -> np.ndarray:
-        """Blocks of a page with an active arc, int64[k]."""
-        part = self._pages.blocks_of(page)
-        blocks: np.ndarray = np.flatnonzero(arcs[part]) + part.start
-        return blocks
 
     def _rows_of(self, group: _Group, words: DeviceArray) -> DeviceArray:
         """The vertices of the frontier with an arc in the group, in any order."""
@@ -160,12 +155,12 @@ class PagedLauncher(FrontierLauncher):
         k = group.rows if group.first == group.last else int(self.device.to_host(self._tail)[0])
         return self._rows[:k]
 
-    def _bring(self, group: _Group, rows: DeviceArray, arcs: np.ndarray, sectors: np.ndarray) -> Held:
+    def _bring(self, group: _Group, rows: DeviceArray, sectors: np.ndarray) -> Held:
         """The arcs of a group, at hand for what is launched from now on."""
         pages, counts = self._pages, self._pages.counts
         begin, end = pages.range_of(group.first, group.last)
         if group.way == COPY:
-            return Held(pages.bring(group.first, self._active_blocks(group.first, arcs)), begin, end)
+            return Held(pages.bring(group.first, group.blocks), begin, end)
         if group.way == IN_PLACE:
             counts.pages_in_place += 1
             counts.bytes_in_place += int(sectors[group.first : group.last + 1].sum()) * SECTOR_BYTES

@@ -72,7 +72,7 @@ class Spreader:
             raise OverflowError(f"the limit {limit} does not fit the bound column (uint32)")
 
     def _end_level(self) -> tuple[int, int]:
-        """Make what was found the queue; how many vertices that is, and how many of them were lowered."""
+        """Make what was reached the queue; how many vertices that is, and how many of them were lowered."""
         self._queue, self._following = self._following, self._queue
         size, lowered = (int(count) for count in self.device.to_host(self._counts))
         return size, lowered
@@ -85,7 +85,7 @@ class Spreader:
             if not size:
                 value = next(iter(due))
             self.device.fill(self._counts, 0)
-            # Seeds go first: what has the bound already is not found again by the arcs.
+            # Seeds go first: what has the bound already is not reached again by arcs.
             seeds = due.pop(value, None)
             if seeds is not None:
                 self._seeds.launch("admit_seeds", len(seeds), self.device.array(seeds), len(seeds), bound,

@@ -57,7 +57,7 @@ def upload_offsets(device: Device, core: Core) -> DeviceArray:
 
 def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Callable[[], None]) -> DeviceGraph:
     """The graph of `core` on the first device of the setting. Raises BudgetError for lack of room, StoreError for a
-    damaged block. A PagedGraph must be closed (close_graph)."""
+    damaged block. Close it."""
     device = setting.device
     if plan.resident:
         graph = upload(device, core, tick)
@@ -76,9 +76,3 @@ def open_graph(core: Core, setting: OnDevice, plan: VramPlan, tick: Callable[[],
     except BaseException as error:
         with at_the_end(pages.close):
             raise error
-
-
-def close_graph(graph: DeviceGraph | None) -> None:
-    """Let go of the arena of a paged graph."""
-    if isinstance(graph, PagedGraph):
-        graph.pages.close()

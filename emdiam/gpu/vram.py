@@ -108,8 +108,8 @@ def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
             f"{format_size(limit)} of {device.name} is too small: the least is {format_size(least)} ="
             f" {format_size(offsets)} offsets + {format_size(state)} vertex state + {format_size(ring)} pages",
             remedy=f"give at least --vram {-(-least // 2**20)}MiB, or compute on the CPU with --device cpu")
-    kept = min(n_pages, left // 2 // page)
-    return VramPlan(limit, offsets, state, 0, ring, kept * page, left - kept * page, least, False, shift, kept)
+    stay = min(n_pages, left // 2 // page)
+    return VramPlan(limit, offsets, state, 0, ring, stay * page, left - stay * page, least, False, shift, stay)
 
 
 def page_shift(store: Store) -> int:

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.needs import Needs
 from ..errors import InputError
-from ..gpu.select import Selection, select_device
-from ..gpu.setting import AUTO, OnDevice
+from ..gpu.setting import AUTO, OnDevice, Selection, select_device
 from ..progress import Listener
 from ..store.store import Store
 from .registry import entry_of, method_options

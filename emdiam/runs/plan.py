@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError
-from ..gpu.select import DEVICE_FAULTS
+from ..gpu.setting import DEVICE_FAULTS
 from ..store.store import Store, open_store
 from .registry import METHODS, entry_of
 from .run import Run

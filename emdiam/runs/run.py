@@ -15,7 +15,7 @@ from ..checkpoint.options import CheckpointOptions
 from ..dask.setting import OnCluster
 from ..durable import check_file
 from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
-from ..gpu.select import CPU, DEVICE_FAULTS, Selection
+from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result
 from ..progress import Listener, TimeOver, until

@@ -44,9 +44,9 @@ class Twin:
         self.lower.tighten_lower(away, eccentricity, 0, self.n)
         self.upper.tighten_upper(away, eccentricity, 0, self.n)
         self.n_closed += int(np.count_nonzero(self.lower.raw() == self.upper.raw()))
-        self.most_lower = int(self.lower.raw().max())
-        self.most_upper = max(self.most_lower, self.upper.largest(0, self.n))
-        self.n_candidates = self.upper.close_known(self.lower, self.most_lower, self.most_upper, 0, self.n)
+        self.largest_lower = int(self.lower.raw().max())
+        self.largest_upper = max(self.largest_lower, self.upper.largest(0, self.n))
+        self.n_candidates = self.upper.close_known(self.lower, self.largest_lower, self.largest_upper, 0, self.n)
 
     def select(self, upper: bool) -> int | None:
         """The best open vertex, the smallest among equals."""
@@ -70,7 +70,7 @@ def compare(device: Device, graph: naive.Graph, sources: list[int], block: int, 
         assert np.array_equal(is_open, (twin.upper.raw() != twin.upper.unreached).astype(np.uint8))
         assert np.array_equal(device.to_host(bounds.lower), twin.lower.raw())
         assert np.array_equal(device.to_host(bounds.upper)[is_open == 1], twin.upper.raw()[is_open == 1])
-        assert (bounds.most_lower, bounds.most_upper) == (twin.most_lower, twin.most_upper)
+        assert (bounds.largest_lower, bounds.largest_upper) == (twin.largest_lower, twin.largest_upper)
         assert (bounds.n_candidates, bounds.n_closed) == (twin.n_candidates, twin.n_closed)
         for upper in (True, False):
             assert bounds.select(upper) == twin.select(upper)
@@ -107,11 +107,11 @@ def published(graph: naive.Graph, start: int, upper: bool) -> tuple[int, list[in
     """Algorithm 1 with the folds of the CPU."""
     twin, sources = Twin(graph, start), [start]
     twin.update(start)
-    while twin.most_lower != twin.most_upper and (source := twin.select(upper)) is not None:
+    while twin.largest_lower != twin.largest_upper and (source := twin.select(upper)) is not None:
         sources.append(source)
         twin.update(source)
         upper = not upper
-    return twin.most_lower, sources
+    return twin.largest_lower, sources
 
 
 def largest_distance(graph: naive.Graph, start: int) -> int:
@@ -153,7 +153,7 @@ def test_upper_bounds_that_do_not_fit(name: str) -> None:
     bounds.update(distances, eccentricity)
     assert device.to_host(bounds.upper).tolist() == [min(199 + v, 255) for v in range(n)]
     assert device.to_host(bounds.lower).tolist() == [max(v, 199 - v) for v in range(n)]
-    assert (bounds.most_lower, bounds.most_upper, bounds.n_closed, bounds.n_candidates) == (199, 255, 1, 199)
+    assert (bounds.largest_lower, bounds.largest_upper, bounds.n_closed, bounds.n_candidates) == (199, 255, 1, 199)
     found = diameter_by_bounds(device, on_device, 20, lambda *args: bfs_standard(*args, byte))
     assert found[0] == 199
 

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError, InputError
 from emdiam.gpu.paging_model import TYPICAL
-from emdiam.gpu.select import Selection, select_device
-from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.gpu.variants.registry import VARIANTS
 from emdiam.methods.exact.bounding import bounding
 from emdiam.methods.exact.certificate import claims_of, write_certificate

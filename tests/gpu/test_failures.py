@@ -15,8 +15,7 @@ from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputE
 from emdiam.gpu.cupy_device import CupyDevice, find_devices
 from emdiam.gpu.failures import Guard, at_the_end, is_cuda_error, sentence
 from emdiam.gpu.paging_model import TYPICAL
-from emdiam.gpu.select import Selection, select_device
-from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.runs.run import Run, execute, make_run
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 from tests.simt.devices import open_device

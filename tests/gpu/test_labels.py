@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import DTypeLike
 
 from emdiam.gpu.device import Device
-from emdiam.gpu.labels import LabelGrower, growth_bytes
+from emdiam.gpu.labels import grow_labels, growth_bytes
 from emdiam.gpu.paged import PagedGraph
 from emdiam.gpu.paging_model import COPY, GATHER, IN_PLACE, TYPICAL, WAYS
 from emdiam.gpu.setting import OnDevice
@@ -44,8 +45,8 @@ def seeded(n: int, seeds: list[int]) -> np.ndarray:
 def check_growth(device: Device, graph: naive.Graph, seeds: list[int], dtype: DTypeLike = np.uint32) -> None:
     labels = seeded(len(graph), seeds)
     ticks: list[int] = []
-    whole, levels = LabelGrower(device, device_graph(device, graph, dtype), block=64)(
-        labels, np.array(seeds, np.int64), lambda: ticks.append(1))
+    whole, levels = grow_labels(device, device_graph(device, graph, dtype), labels, np.array(seeds, np.int64),
+                                lambda: ticks.append(1), block=64)
     want = grow_twin(graph, seeds)
     assert labels.tolist() == packed(want)
     assert whole and levels == len(ticks) == 1 + max((distance for _, distance in want), default=-1)
@@ -74,7 +75,7 @@ def test_many_meet_at_one_vertex() -> None:
     for name in DEVICES[:4]:
         labels = seeded(len(graph), seeds)
         device = open_device(name)
-        LabelGrower(device, device_graph(device, graph))(labels, np.array(seeds))
+        grow_labels(device, device_graph(device, graph), labels, np.array(seeds))
         assert int(labels[0]) == 1 << 32
 
 
@@ -82,7 +83,7 @@ def test_many_meet_at_one_vertex() -> None:
 def test_growth_stops_after_so_many_rounds(most: int) -> None:
     device, graph = open_device("shim-0"), GRAPHS["cycle"]
     labels = seeded(len(graph), [7])
-    whole, levels = LabelGrower(device, device_graph(device, graph))(labels, np.array([7]), None, most)
+    whole, levels = grow_labels(device, device_graph(device, graph), labels, np.array([7]), None, most)
     far = len(graph) // 2
     # A vertex at distance `most` would still have to be expanded, even where nothing is behind it.
     assert (whole, levels) == ((True, far + 1) if most > far else (False, most))
@@ -92,7 +93,7 @@ def test_growth_stops_after_so_many_rounds(most: int) -> None:
 
 def test_what_does_not_fit_the_graph_is_refused() -> None:
     device = open_device("shim-0")
-    grow = LabelGrower(device, device_graph(device, GRAPHS["edge"]))
+    grow = partial(grow_labels, device, device_graph(device, GRAPHS["edge"]))
     for labels in (np.zeros(3, np.uint64), np.zeros(2, np.int64)):
         with pytest.raises(ValueError, match=r"labels of 2 vertices are uint64\[2\]"):
             grow(labels, np.array([0]))
@@ -139,7 +140,7 @@ def taken(device: Device, graph: naive.Graph) -> tuple[int, int]:
     """Bytes that a growth takes beside the graph, and those that it says it takes."""
     there = device_graph(device, graph)
     before = device.memory()
-    LabelGrower(device, there)(seeded(there.n_vertices, [0]), np.array([0]))
+    grow_labels(device, there, seeded(there.n_vertices, [0]), np.array([0]))
     return device.peak - (before.total - before.free), growth_bytes(there)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from emdiam.errors import InputError
 from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.mappings import MAPPINGS
-from emdiam.gpu.multi_source import UNREACHED, MultiSource, batch_bytes, words_for
+from emdiam.gpu.multi_source import UNREACHED, MultiSource, words_for
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
@@ -190,7 +190,6 @@ def test_the_most_sources() -> None:
     multi = MultiSource(device, device_graph(device, graph))
     check(multi, graph, [v % 20 for v in range(512)], {0})
     assert [words_for(k) for k in (1, 64, 65, 128, 129, 256, 257, 512)] == [1, 1, 2, 2, 4, 4, 8, 8]
-    assert batch_bytes(1000, 65) == 48_000
 
 
 def test_what_cannot_be_is_refused() -> None:

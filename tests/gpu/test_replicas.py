@@ -16,8 +16,7 @@ from emdiam.errors import DeviceError
 from emdiam.gpu.device import Device
 from emdiam.gpu.multi_source import MultiSource
 from emdiam.gpu.replicas import Replicas
-from emdiam.gpu.select import Selection, select_device
-from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.methods.exact.pivots import pivots
 from tests.engine.test_protocol import check_all
 from tests.gpu.test_engine import without_costs

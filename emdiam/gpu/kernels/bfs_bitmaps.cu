@@ -26,11 +26,7 @@ DEVICE bool leads_into(const u32* bitmap, const VERTEX* neighbours, u64 arc, u64
     for (u32 k = 0; k < BATCH; ++k) {
         if (arc + k * step >= end) continue;
         hit |= (__ldg(bitmap + w[k] / WARP) >> (w[k] % WARP) & 1u) != 0;
-#if COUNT_ARCS
-        ++*looked;
-#else
-        (void)looked;
-#endif
+        *looked += COUNT_ARCS;
     }
     return hit;
 }
@@ -85,9 +81,7 @@ ENTRY(256) bottom_up_words(const u64* offsets, const VERTEX* neighbours, u64 wor
     }
     block_add(vertices, scratch, counts);
     block_add(arcs, scratch, counts + 1);
-#if COUNT_ARCS
-    block_add(looked, scratch, counts + 2);
-#endif
+    if (COUNT_ARCS) block_add(looked, scratch, counts + 2);
 }
 
 // What a graph is searched with, made once. isolated: u32[words], the vertices without arcs and the bits behind

@@ -10,18 +10,16 @@
 // The visitors hold more than those that the mappings with windows of sums had in mind: 48 registers for 40.
 #define TOP_DOWN_RESIDENT (MAPPING_RESIDENT == 6 ? 5 : MAPPING_RESIDENT)
 
-// Sets the bit and the distance of a neighbour and puts it into the next queue, once, whoever comes first; sums the
-// arcs of what it has reached.
-struct ReachByBits {
-    const u64* offsets;
-    const VERTEX* neighbours;
-    u32* visited;
-    u32* distances;
-    u32 level;
-    VERTEX* next;
-    u64* counts;
-    u64 arcs;
-    __device__ void operator()(u64, u64 arc) {
+// The first parameters: see Frontier; the queue has the vertices at distance level - 1. visited: u32[(n + 31) / 32], a
+// bit for each vertex. distances: u32[n]. next: VERTEX[n]. counts: u64[3], zeros before, gets the number of reached
+// vertices and of their arcs.
+ENTRY(256, TOP_DOWN_RESIDENT) top_down_bits(FRONTIER_PARAMETERS, u32* visited, u32* distances, u32 level, VERTEX* next,
+                                            u64* counts) {
+    __shared__ u64 sums[33];
+    u64 arcs = 0;
+    // Sets the bit and the distance of a neighbour and puts it into the next queue, once, whoever comes first; sums the
+    // arcs of what it has reached.
+    auto visit = [=, &arcs](u64, u64 arc) {
         const VERTEX w = __ldg(neighbours + arc);
         u32* const word = visited + w / WARP;
         const u32 bit = 1u << (w % WARP);
@@ -29,40 +27,23 @@ struct ReachByBits {
         distances[w] = level;
         arcs += __ldg(offsets + w + 1) - __ldg(offsets + w);
         next[reserve_active(counts)] = w;
-    }
-};
-
-// The first parameters: see Frontier; the queue has the vertices at distance level - 1. visited: u32[(n + 31) / 32], a
-// bit for each vertex. distances: u32[n]. next: VERTEX[n]. counts: u64[3], zeros before, gets the number of reached
-// vertices and of their arcs.
-ENTRY(256, TOP_DOWN_RESIDENT) top_down_bits(FRONTIER_PARAMETERS, u32* visited, u32* distances, u32 level, VERTEX* next,
-                                            u64* counts) {
-    __shared__ u64 sums[33];
-    ReachByBits visitor = {offsets, neighbours, visited, distances, level, next, counts, 0};
-    VISIT_ARCS(visitor);
-    block_add(visitor.arcs, sums, counts + 1);
+    };
+    VISIT_ARCS(visit);
+    block_add(arcs, sums, counts + 1);
 }
-
-// Sets the distance of a neighbour and its bit in the next frontier, whoever comes first.
-struct ReachWord {
-    const VERTEX* neighbours;
-    u32* distances;
-    u32 level;
-    u32* next;
-    u64 reached;
-    __device__ void operator()(u64, u64 arc) {
-        const VERTEX w = __ldg(neighbours + arc);
-        if (!claim(distances, w, level)) return;
-        atomicOr(next + w / WARP, 1u << (w % WARP));
-        ++reached;
-    }
-};
 
 // The same from bitmap to bitmap. distances: u32[n] with all bits set where unreached, next: u32[(n + 31) / 32], 0
 // before the level, count: u64[1], raised by the number of vertices reached.
 ENTRY(256, TOP_DOWN_RESIDENT) reach_words(FRONTIER_PARAMETERS, u32* distances, u32 level, u32* next, u64* count) {
     __shared__ u64 sums[33];
-    ReachWord visitor = {neighbours, distances, level, next, 0};
-    VISIT_ARCS(visitor);
-    block_add(visitor.reached, sums, count);
+    u64 reached = 0;
+    // Sets the distance of a neighbour and its bit in the next frontier, whoever comes first.
+    auto visit = [=, &reached](u64, u64 arc) {
+        const VERTEX w = __ldg(neighbours + arc);
+        if (!claim(distances, w, level)) return;
+        atomicOr(next + w / WARP, 1u << (w % WARP));
+        ++reached;
+    };
+    VISIT_ARCS(visit);
+    block_add(reached, sums, count);
 }

@@ -8,29 +8,20 @@
 
 #define OWNER_BITS 32u
 
-// Offers the label of a row, one step farther, to a neighbour. Rows are at the distance of the level before, so
-// that no offer of this level lowers them: what is read of them does not change. Whoever brings a neighbour to
-// its distance queues it, and smaller owners may come to it after that.
-struct OfferLabel {
-    const VERTEX* queue;
-    const VERTEX* neighbours;
-    u64* labels;
-    VERTEX* following;
-    u64* n_following;
-    __device__ void operator()(u64 row, u64 arc) const {
+// The first parameters: see Frontier; the queue has the vertices of one distance, each once. neighbours: VERTEX[m].
+// labels: u64[n]. following: VERTEX[n], gets every vertex that comes to the next distance, once, in any order.
+// n_following: u64[1], from where it is on. The labels do not depend on the order of threads.
+ENTRY(256, MAPPING_RESIDENT) grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* n_following) {
+    // Offers the label of a row, one step farther, to a neighbour. Rows are at the distance of the level before, so
+    // that no offer of this level lowers them: what is read of them does not change. Whoever brings a neighbour to
+    // its distance queues it, and smaller owners may come to it after that.
+    const auto offer_label = [=](u64 row, u64 arc) {
         const VERTEX w = __ldg(neighbours + arc);
         const u64 offer = labels[queue[row]] + (1ull << OWNER_BITS);
         if (load_fresh(labels + w) <= offer) return;
         const u64 before = atomicMin(labels + w, offer);
         if (before >> OWNER_BITS <= offer >> OWNER_BITS) return;
         following[reserve_active(n_following)] = w;
-    }
-};
-
-// The first parameters: see Frontier; the queue has the vertices of one distance, each once. neighbours: VERTEX[m].
-// labels: u64[n]. following: VERTEX[n], gets every vertex that comes to the next distance, once, in any order.
-// n_following: u64[1], from where it is on. The labels do not depend on the order of threads.
-ENTRY(256, MAPPING_RESIDENT) grow_labels(FRONTIER_PARAMETERS, u64* labels, VERTEX* following, u64* n_following) {
-    const OfferLabel offer = {queue, neighbours, labels, following, n_following};
-    VISIT_ARCS(offer);
+    };
+    VISIT_ARCS(offer_label);
 }

@@ -10,6 +10,8 @@
 // MAPPING_DYNAMIC_WARPS leaves rows out: it puts them into `deferred`, for a second launch of the same entry with the
 // same arguments, built with MAPPING_DEFERRED_ROWS.
 //
+// A mapping has other macros too (tuning); their usual values stand in mappings.py.
+//
 // A unit is an arc of the frontier, numbered in the order of the queue: row r has the units starts[r] to
 // starts[r + 1] - 1.
 // Source: papers/004, section 5 (Busato and Bombieri), the numbers of its sections at each mapping.
@@ -125,9 +127,6 @@ template <typename Visit> DEVICE void for_each_arc(const Frontier& f, u64*, Visi
 
 // Virtual warps: VIRTUAL_WARP lanes (a power of two, 2 to 32) a row, with neighbouring lanes on neighbouring
 // arcs. Source: papers/004, 5.1.2 and Algorithm 8, after Hong et al.
-#ifndef VIRTUAL_WARP
-#define VIRTUAL_WARP 8
-#endif
 static_assert(VIRTUAL_WARP >= 2 && VIRTUAL_WARP <= 32 && (VIRTUAL_WARP & (VIRTUAL_WARP - 1)) == 0,
               "VIRTUAL_WARP is 2, 4, 8, 16 or 32");
 #define MAPPING_WORDS 1
@@ -146,12 +145,6 @@ template <typename Visit> DEVICE void for_each_arc(const Frontier& f, u64*, Visi
 //
 // The paper starts child kernels from the device for the big rows. Here they are written down, and the host
 // launches one more kernel after this one (MAPPING_DEFERRED_ROWS).
-#ifndef BIG_ROW
-#define BIG_ROW 4096
-#endif
-#ifndef LEAST_WARP
-#define LEAST_WARP 2
-#endif
 #define MAPPING_WORDS 1
 
 // The power of two nearest to threads / rows, from LEAST_WARP (K1 of the paper) to 32; up at the midpoint.
@@ -194,14 +187,8 @@ template <typename Visit> DEVICE void for_each_arc(const Frontier& f, u64*, Visi
 // the whole block, those of at least WARP_ROW by a warp, the rest through sums of their degrees in shared
 // memory. Source: papers/004, 5.2.2 and Algorithm 9, after Merrill, Garland and Grimshaw.
 //
-// The paper sets no thresholds; the defaults are the sizes of the teams, as in Merrill et al. The turn of a
+// The paper sets no thresholds; usual ones are the sizes of the teams, as in Merrill et al. The turn of a
 // row in the warp is found by a ballot, where the paper lets lanes write over each other in shared memory.
-#ifndef CTA_ROW
-#define CTA_ROW 256
-#endif
-#ifndef WARP_ROW
-#define WARP_ROW 32
-#endif
 
 // Words of shared memory: 3 of the winner, 33 of the sum, then sums and first arcs of the rows of the tile.
 #define SCAN_AT 3
@@ -318,9 +305,6 @@ template <typename Visit> DEVICE void for_each_arc(const Frontier& f, u64*, Visi
 // Block search: WINDOW_ROWS rows a block, their sums in shared memory; the units among them in equal runs, one
 // a thread and one binary search each. Source: papers/004, 5.3.3, after Davidson et al.
 
-#ifndef WINDOW_ROWS
-#define WINDOW_ROWS 1024
-#endif
 // Without it the compiler aims at 8 and spills.
 #define MAPPING_RESIDENT 6
 #define MAPPING_WORDS (WINDOW_ROWS + 1)
@@ -346,9 +330,6 @@ template <typename Visit> DEVICE void for_each_arc(const Frontier& f, u64* windo
 //
 // Rows without arcs can make a chunk have more rows than shared memory holds; then it is done in windows.
 
-#ifndef UNITS_PER_THREAD
-#define UNITS_PER_THREAD 8
-#endif
 #define WINDOW_ROWS (MOST_THREADS * UNITS_PER_THREAD)
 // Without it the compiler aims at 8 and spills.
 #define MAPPING_RESIDENT 6
@@ -378,12 +359,6 @@ template <typename Visit> DEVICE void for_each_arc(const Frontier& f, u64* windo
 // The units of search s are a slot of WARP * UNITS_PER_THREAD for each warp; a thread fills its part of it, and
 // the warp empties it alone, without a barrier of the block.
 
-#ifndef UNITS_PER_THREAD
-#define UNITS_PER_THREAD 4
-#endif
-#ifndef SEARCHES
-#define SEARCHES 2
-#endif
 #define WINDOW_ROWS (MOST_THREADS * UNITS_PER_THREAD * SEARCHES)
 #define EXCHANGE_UNITS (MOST_THREADS * UNITS_PER_THREAD)
 // The registers of the searches: 64 a thread, and 80 for wide ids.

@@ -9,18 +9,13 @@
 // Bits need more registers than distances: 64 a thread, or what the mapping needs.
 #define PUSH_RESIDENT (MAPPING_RESIDENT < 4 ? MAPPING_RESIDENT : 4)
 
-// Gives a neighbour the bits that it has not seen, and puts it into the next queue when it gets its first.
-struct PushBits {
-    const VERTEX* queue;
-    const VERTEX* neighbours;
-    const u64* front;
-    const u64* seen;
-    u64* next;
-    u32* marks;
-    u32 epoch;
-    VERTEX* following;
-    u64* n_following;
-    __device__ void operator()(u64 row, u64 arc) const {
+// The first parameters: see Frontier. neighbours: VERTEX[m]. front, seen, next: u64[n * WORDS], the bits that reached a
+// vertex in the last level, ever, and in this one; next is 0 at first. marks: u32[n], none of which is `epoch` at
+// first. following: VERTEX[n], gets every vertex that got a bit, once, in any order; n_following: u64[1], 0 at first.
+ENTRY(256, PUSH_RESIDENT) push_bits(FRONTIER_PARAMETERS, const u64* front, const u64* seen, u64* next, u32* marks,
+                                    u32 epoch, VERTEX* following, u64* n_following) {
+    // Gives a neighbour the bits that it has not seen, and puts it into the next queue when it gets its first.
+    const auto push = [=](u64 row, u64 arc) {
         const VERTEX w = __ldg(neighbours + arc);
         const u64 to = static_cast<u64>(w) * WORDS, from = static_cast<u64>(queue[row]) * WORDS;
         bool fresh = false;
@@ -35,14 +30,6 @@ struct PushBits {
         }
         if (!fresh || load_fresh(marks + w) == epoch || atomicExch(marks + w, epoch) == epoch) return;
         following[reserve_active(n_following)] = w;
-    }
-};
-
-// The first parameters: see Frontier. neighbours: VERTEX[m]. front, seen, next: u64[n * WORDS], the bits that reached a
-// vertex in the last level, ever, and in this one; next is 0 at first. marks: u32[n], none of which is `epoch` at
-// first. following: VERTEX[n], gets every vertex that got a bit, once, in any order; n_following: u64[1], 0 at first.
-ENTRY(256, PUSH_RESIDENT) push_bits(FRONTIER_PARAMETERS, const u64* front, const u64* seen, u64* next, u32* marks,
-                                    u32 epoch, VERTEX* following, u64* n_following) {
-    const PushBits push = {queue, neighbours, front, seen, next, marks, epoch, following, n_following};
+    };
     VISIT_ARCS(push);
 }

@@ -3,7 +3,7 @@
 // Arcs lie in blocks of 2^block_shift, blocks in pages of 2^page_shift; a row may span several. A frontier is a
 // bitmap here, words of 32 bits, so that vertices come in order: a warp has 32 neighbouring ones, whose arcs
 // mostly lie in one block.
-// Source: Subway, EMOGI and HyTGraph, as told of in docs/gpu.md. Work: O(n / 32 + rows and blocks that they touch).
+// Source: Subway, EMOGI and HyTGraph, see docs/gpu.md. Work: O(n / 32 + rows and blocks that they touch).
 #include "simt.cuh"
 
 // Bytes that the bus brings at once, when a kernel reads memory of the host.

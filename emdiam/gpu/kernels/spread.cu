@@ -8,24 +8,15 @@
 #define N_FOLLOWING 0
 #define LOWERED 1
 
-// Lowers a neighbour and puts it into the next queue, once: all threads of a level write one value.
-struct Lower {
-    const VERTEX* neighbours;
-    u32* bounds;
-    u32 value;
-    VERTEX* following;
-    u64* counts;
-    __device__ void operator()(u64, u64 arc) const {
-        const VERTEX w = __ldg(neighbours + arc);
-        if (load_fresh(bounds + w) <= value || atomicMin(bounds + w, value) <= value) return;
-        following[reserve_active(counts + N_FOLLOWING, counts + LOWERED)] = w;
-    }
-};
-
 // The first parameters: see Frontier; the bounds of the queue are value - 1. neighbours: VERTEX[m].
 // bounds: u32[n]. following: VERTEX[n], gets every vertex that is lowered to `value`, in any order. counts:
 // N_FOLLOWING, from where it is on, and LOWERED are raised by their number.
 ENTRY(256, MAPPING_RESIDENT) spread_level(FRONTIER_PARAMETERS, u32* bounds, u32 value, VERTEX* following, u64* counts) {
-    const Lower lower = {neighbours, bounds, value, following, counts};
+    // Lowers a neighbour and puts it into the next queue, once: all threads of a level write one value.
+    const auto lower = [=](u64, u64 arc) {
+        const VERTEX w = __ldg(neighbours + arc);
+        if (load_fresh(bounds + w) <= value || atomicMin(bounds + w, value) <= value) return;
+        following[reserve_active(counts + N_FOLLOWING, counts + LOWERED)] = w;
+    };
     VISIT_ARCS(lower);
 }

@@ -20,12 +20,6 @@ FILE = "variants/bfs_luo.cu"
 DEFAULT_MAPPING = "threads"
 
 
-def _limits(device: Device, kernels: KernelFile) -> tuple[int, int]:
-    """Largest frontiers for one block, and for blocks that are resident at once: a thread a vertex."""
-    block = kernels.block("luo_levels_grid")
-    return block, device.resident_blocks(kernels.kernel("luo_levels_grid"), block) * block
-
-
 class QueueSearch:
     """A search whose frontiers stand in two queues in turn, by the parity of their distance, and what a launch of many
     levels reads and writes. size, level : of the frontier, and its distance."""
@@ -64,9 +58,11 @@ def bfs_luo(device: Device, graph: DeviceGraph, source: int, block: int | None =
     """
     launcher = FrontierLauncher(device, graph, mapping, MOST_THREADS if block is None else block, tuning)
     kernels = KernelFile(device, FILE, launcher.defines, block)
-    in_block, in_grid = limits or _limits(device, kernels)
+    threads = kernels.block("luo_levels_grid")
+    in_block, in_grid = limits or (
+        threads, device.resident_blocks(kernels.kernel("luo_levels_grid"), threads) * threads)
     search, barrier = QueueSearch(device, graph, kernels, source), zeros(device, 1, np.uint32)
-    blocks = max(1, -(-in_grid // kernels.block("luo_levels_grid")))
+    blocks = max(1, -(-in_grid // threads))
     while search.size:
         if search.size > max(in_block, in_grid):
             here, there = search.turn()

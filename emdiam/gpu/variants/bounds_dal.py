@@ -28,7 +28,7 @@ class DeviceBounds:
     distances : from that source, dtype[n], all bits set where unreached: no candidates there. lower, upper :
     dtype[n]; an upper bound that has all bits set is none, or does not fit. candidates : uint8[n], 1 or 0.
     n_candidates, n_closed : how many there are, and how many were dropped because their bounds met.
-    most_lower, most_upper : largest bounds of the component.
+    largest_lower, largest_upper : largest bounds of the component.
     """
 
     def __init__(self, device: Device, distances: DeviceArray, block: int | None = None) -> None:
@@ -38,7 +38,7 @@ class DeviceBounds:
         self.lower, self.upper = device.empty(n, self.dtype), device.empty(n, self.dtype)
         self.candidates = device.empty(n, np.uint8)
         self.n_candidates = self.n_closed = 0
-        self.most_lower, self.most_upper = 0, int(np.iinfo(self.dtype).max)
+        self.largest_lower, self.largest_upper = 0, int(np.iinfo(self.dtype).max)
         self._launch("open_bounds", distances, n, self.lower, self.upper, self.candidates)
 
     def _launch(self, name: str, *args: Any) -> None:
@@ -56,7 +56,7 @@ class DeviceBounds:
         low, high = (int(value) for value in self.device.to_host(largest))
         left, closed = (int(value) for value in self.device.to_host(counts))
         # Upper bounds of dropped vertices are at most `low`.
-        self.most_lower, self.most_upper = low, max(low, high)
+        self.largest_lower, self.largest_upper = low, max(low, high)
         self.n_candidates, self.n_closed = left, self.n_closed + closed
 
     def select(self, upper: bool) -> int | None:
@@ -82,7 +82,7 @@ def diameter_by_bounds(device: Device, graph: DeviceGraph, start: int, bfs: Bfs 
     distances, eccentricity = bfs(device, graph, start)
     bounds, sources = DeviceBounds(device, distances), [start]
     bounds.update(distances, eccentricity)
-    while bounds.most_lower != bounds.most_upper:
+    while bounds.largest_lower != bounds.largest_upper:
         source = bounds.select(upper)
         if source is None:
             break
@@ -90,4 +90,4 @@ def diameter_by_bounds(device: Device, graph: DeviceGraph, start: int, bfs: Bfs 
         distances, eccentricity = bfs(device, graph, source)
         sources.append(source)
         bounds.update(distances, eccentricity)
-    return bounds.most_lower, sources
+    return bounds.largest_lower, sources

@@ -50,7 +50,7 @@ def padded_lists(device: Device, graph: DeviceGraph) -> AdjacencyLists:
     Raises BudgetError if the device has no room for both.
     """
     starts = np.zeros(graph.n_vertices + 1, np.uint64)
-    np.cumsum(_padded(_sizes(device, graph)), out=starts[1:])
+    np.cumsum(_padded_sizes(device, graph), out=starts[1:])
     return _copy(device, graph, device.array(starts), int(starts[-1]))
 
 
@@ -60,7 +60,7 @@ def list_matrix(device: Device, graph: DeviceGraph) -> AdjacencyLists:
     Raises BudgetError if the device has no room for it: for graphs with hubs that is soon.
     """
     n = graph.n_vertices
-    width = int(_padded(_sizes(device, graph)).max(initial=0))
+    width = int(_padded_sizes(device, graph).max(initial=0))
     # The rows' beginnings, needed while the matrix is made, and the sizes are 8 bytes a vertex each.
     needed, free = n * (width * graph.neighbours.dtype.itemsize + 16) + 8, device.memory().free
     if needed > free:
@@ -79,17 +79,10 @@ def with_addresses(device: Device, lists: AdjacencyLists) -> AdjacencyLists:
     return replace(lists, addresses=addresses)
 
 
-def _sizes(device: Device, graph: DeviceGraph) -> np.ndarray:
-    """Sizes of rows, uint64[n] on the host."""
+def _padded_sizes(device: Device, graph: DeviceGraph) -> np.ndarray:
+    """Sizes of rows rounded up to whole segments, uint64[n] on the host."""
     sizes: np.ndarray = np.diff(device.to_host(graph.offsets))
-    return sizes
-
-
-def _padded(sizes: np.ndarray) -> np.ndarray:
-    """Sizes rounded up to whole segments, uint64."""
-    segment = np.uint64(SEGMENT)
-    padded: np.ndarray = (sizes + (segment - np.uint64(1))) // segment * segment
-    return padded
+    return (sizes + np.uint64(SEGMENT - 1)) // np.uint64(SEGMENT) * np.uint64(SEGMENT)
 
 
 def _matrix_starts(n_vertices: int, width: int) -> np.ndarray:

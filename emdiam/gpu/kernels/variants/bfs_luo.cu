@@ -70,19 +70,6 @@ DEVICE void flush(const Tiers& tiers, VERTEX* reached, u64* tail) {
 
 // -- One level --
 
-struct Enqueue {
-    const VERTEX* neighbours;
-    Tiers tiers;
-    u32* distances;
-    u32 next;
-    VERTEX* reached;
-    u64* tail;
-    __device__ void operator()(u64, u64 arc) const {
-        const VERTEX w = __ldg(neighbours + arc);
-        if (claim(distances, w, next)) enqueue(tiers, w, reached, tail);
-    }
-};
-
 // The first parameters are those of Frontier. distances: u32[n] with all bits set where unreached, next: distance of
 // what is reached, reached: VERTEX[n], gets each reached vertex once, in any order, tail: u64[1], zero before, gets
 // their number. Any grid.
@@ -91,7 +78,10 @@ ENTRY(256, MAPPING_RESIDENT) luo_level(FRONTIER_PARAMETERS, u32* distances, u32 
     TIERS(tiers);
     empty_tiers(tiers);
     __syncthreads();
-    const Enqueue visit = {neighbours, tiers, distances, next, reached, tail};
+    const auto visit = [=](u64, u64 arc) {
+        const VERTEX w = __ldg(neighbours + arc);
+        if (claim(distances, w, next)) enqueue(tiers, w, reached, tail);
+    };
     VISIT_ARCS(visit);
     __syncthreads();
     flush(tiers, reached, tail);
@@ -108,24 +98,27 @@ DEVICE void luo_levels(const Tiers& tiers, const u64* offsets, const VERTEX* nei
     wait();
     while (size != 0 && size <= limit) {
         const VERTEX* const frontier = level % 2 ? odd : even;
-        const Enqueue visit = {neighbours, tiers, distances, static_cast<u32>(level + 1), level % 2 ? even : odd,
-                               tails + level % 3};
+        VERTEX* const reached = level % 2 ? even : odd;
+        u64* const tail = tails + level % 3;
         for (u64 first = static_cast<u64>(blockIdx.x) * blockDim.x; first < size; first += item_stride()) {
             empty_tiers(tiers);
             __syncthreads();
             if (first + threadIdx.x < size) {
                 const VERTEX v = load_fresh(frontier + first + threadIdx.x);
                 const u64 end = offsets[v + 1];
-                for (u64 arc = offsets[v]; arc < end; ++arc) visit(0, arc);
+                for (u64 arc = offsets[v]; arc < end; ++arc) {
+                    const VERTEX w = __ldg(neighbours + arc);
+                    if (claim(distances, w, static_cast<u32>(level + 1))) enqueue(tiers, w, reached, tail);
+                }
             }
             __syncthreads();
-            flush(tiers, visit.reached, visit.tail);
+            flush(tiers, reached, tail);
             __syncthreads();
         }
         // The place of the next level: it was last read two barriers ago.
         if (first_item() == 0) store_fresh(tails + (level + 1) % 3, u64(0));
         wait();
-        size = load_fresh(tails + level % 3);
+        size = load_fresh(tail);
         ++level;
     }
     if (first_item() == 0) {

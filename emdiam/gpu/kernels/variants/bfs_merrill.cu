@@ -145,13 +145,6 @@ template <typename Take> DEVICE void gather(const Gathering& space, u64 begin, u
 
 // -- Steps that begin with the heads of arcs --
 
-// Writes heads of arcs to the places that a prefix sum gave them.
-struct CopyHeads {
-    const VERTEX* neighbours;
-    VERTEX* heads;
-    __device__ void operator()(u64 arc, u64 rank) const { heads[rank] = __ldg(neighbours + arc); }
-};
-
 // Reserves room for the heads of all arcs of the block's vertices and writes them. base: u64[1], sums: u64[33],
 // shared. All threads of the block must call it; it ends with a barrier.
 DEVICE void expand_block(const Gathering& space, u64* base, u64* sums, const VERTEX* neighbours, u64 begin, u64 count,
@@ -160,7 +153,7 @@ DEVICE void expand_block(const Gathering& space, u64* base, u64* sums, const VER
     const u64 before = block_exclusive_sum(count, sums, &total);
     if (threadIdx.x == 0) *base = total != 0 ? atomicAdd(tail, total) : 0;
     __syncthreads();
-    CopyHeads copy = {neighbours, heads};
+    const auto copy = [=](u64 arc, u64 rank) { heads[rank] = __ldg(neighbours + arc); };
     gather(space, begin, count, *base + before, copy);
     __syncthreads();
 }
@@ -199,29 +192,15 @@ ENTRY(256) merrill_contract_expand(const u64* offsets, const VERTEX* neighbours,
 
 // -- Steps that begin with a frontier of vertices --
 
-// Lists the heads of the arcs. The places come from one counter, not from sums of degrees: not every mapping
-// has them, and the order of heads does not matter.
-struct ListHeads {
-    const VERTEX* neighbours;
-    VERTEX* heads;
-    u64* tail;
-    __device__ void operator()(u64, u64 arc) const {
-        const VERTEX head = __ldg(neighbours + arc);
-        heads[reserve_active(tail)] = head;
-    }
-};
-
-// Contracts the heads of the arcs as they come.
-struct ContractArcs {
-    const VERTEX* neighbours;
-    Contract contract;
-    __device__ void operator()(u64, u64 arc) const { contract(__ldg(neighbours + arc)); }
-};
-
 // The first parameters are those of Frontier. heads: VERTEX[m], gets the neighbours of the frontier, in any order,
 // tail: u64[1], zero before, gets their number. Any grid.
 ENTRY(256, MAPPING_RESIDENT) merrill_expand(FRONTIER_PARAMETERS, VERTEX* heads, u64* tail) {
-    const ListHeads list = {neighbours, heads, tail};
+    // Lists the heads of the arcs. The places come from one counter, not from sums of degrees: not every mapping
+    // has them, and the order of heads does not matter.
+    const auto list = [=](u64, u64 arc) {
+        const VERTEX head = __ldg(neighbours + arc);
+        heads[reserve_active(tail)] = head;
+    };
     VISIT_ARCS(list);
 }
 
@@ -230,6 +209,7 @@ ENTRY(256, MAPPING_RESIDENT) merrill_expand(FRONTIER_PARAMETERS, VERTEX* heads, 
 ENTRY(256, MAPPING_RESIDENT) merrill_expand_contract(FRONTIER_PARAMETERS, u32* distances, u8* visited, u32 distance,
                                                      VERTEX* reached, u64* tail) {
     SIEVE(sieve, visited);
-    const ContractArcs contract = {neighbours, {sieve, distances, distance, reached, tail}};
-    VISIT_ARCS(contract);
+    const Contract contract = {sieve, distances, distance, reached, tail};
+    const auto contract_head = [=](u64, u64 arc) { contract(__ldg(neighbours + arc)); };
+    VISIT_ARCS(contract_head);
 }
