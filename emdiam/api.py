@@ -18,7 +18,7 @@ from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import CheckpointOptions, chosen_checkpoint
 from .conversion.convert import ConvertOptions, ConvertReport, write_graph
 from .conversion.convert import convert as convert_files
-from .conversion.report import ReorderReport
+from .conversion.writing import ReorderReport
 from .errors import StoppedEarly
 from .generators.make import GenerateReport
 from .gpu.setting import CPU

@@ -213,11 +213,6 @@ class RowStream:
             self._next += width
 
 
-def id_bits(n_ids: int) -> int:
-    """Bits of the ids 0..n_ids-1, at least 1."""
-    return max(1, (n_ids - 1).bit_length())
-
-
 class ArcSorter:
     """Takes the edges among n_vertices vertices, and later writes their rows to a store.
 
@@ -228,7 +223,7 @@ class ArcSorter:
 
     def __init__(self, n_vertices: int, context: SortContext, resumed: State | None = None) -> None:
         self._context, self._n_vertices = context, n_vertices
-        self._bits = id_bits(n_vertices)
+        self._bits = max(1, (n_vertices - 1).bit_length())
         self._high_bits = max(0, 2 * self._bits + FLAG_BITS - context.plan.key_bits)
         if self._high_bits > min(_MOST_PARTITION_BITS, self._bits):
             raise InputError(

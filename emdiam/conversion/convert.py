@@ -33,8 +33,7 @@ from ..store.layout import StoreRecord
 from ..store.writer import check_target, writer_bytes
 from ..units import current_rss_bytes, format_size
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
-from .report import ConvertOptions, ConvertReport, Counts
-from .writing import StoreWriting, memory_to_plan, resumable, sort_context
+from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context
 
 __all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "write_graph"]
 

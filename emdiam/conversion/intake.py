@@ -72,24 +72,19 @@ class Intake(Protocol):
 
     def add(self, batch: EdgeBatch) -> None:
         """Take in a batch. Raises InputError for an id that cannot be."""
-        ...
 
     def finish(self) -> Numbering:
         """After the last batch: sort what is left and number the vertices."""
-        ...
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
         """Append the map of ids, if there is one, and all rows; returns the number of arcs, and of edges that
         came in both directions."""
-        ...
 
     def state(self) -> State:
         """All that was taken in and done, as a state."""
-        ...
 
     def abort(self) -> None:
         """Stop all threads."""
-        ...
 
 
 class HashCollisionError(Exception):

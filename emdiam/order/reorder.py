@@ -26,8 +26,7 @@ from crc32c import crc32c
 from ..checkpoint.records import State
 from ..conversion.arcs import ArcSorter
 from ..conversion.convert import check_outputs
-from ..conversion.report import ConvertOptions, ReorderReport
-from ..conversion.writing import StoreWriting, memory_to_plan, resumable, sort_context
+from ..conversion.writing import ConvertOptions, ReorderReport, StoreWriting, memory_to_plan, resumable, sort_context
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
 from ..progress import Meter

@@ -148,12 +148,14 @@ class LocalArray(ShardedArray):
         return self._index[shard]
 
     def _open(self, path: Path) -> None:
-        handle = _open_shard(path, self._direct)
-        if handle is None:
+        """Open a shard file, from now on without direct reads where its file system has none."""
+        try:
+            self._files.append(os.open(path, os.O_RDONLY | (os.O_DIRECT if self._direct else 0)))
+        except OSError as error:
+            if not self._direct or error.errno != errno.EINVAL:
+                raise file_fault("a shard file cannot be opened", error, path) from error
             self._direct = False
-            handle = _open_shard(path, False)
-        if handle is not None:
-            self._files.append(handle)
+            self._open(path)
 
     def _read(self, shard: int, offset: int, size: int) -> memoryview:
         """`size` bytes in a buffer of this thread, valid until its next call."""
@@ -193,16 +195,6 @@ class LocalArray(ShardedArray):
         for handle in self._files:
             os.close(handle)
         self._files = []
-
-
-def _open_shard(path: Path, direct: bool) -> int | None:
-    """A descriptor of the file; None if its file system has no direct reads."""
-    try:
-        return os.open(path, os.O_RDONLY | (os.O_DIRECT if direct else 0))
-    except OSError as error:
-        if direct and error.errno == errno.EINVAL:
-            return None
-        raise file_fault("a shard file cannot be opened", error, path) from error
 
 
 def pieces(

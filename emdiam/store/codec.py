@@ -21,12 +21,10 @@ from ..errors import InputError, StoreError
 CRC_BYTES = 4
 _BLOSC_LEVEL = 5
 _PCODEC_LEVEL = 8
+_BLOSC_HEADER = 16
 
 # Context mode: safe from several threads at once and without blosc's own pool.
 blosc.use_threads = False
-
-
-_BLOSC_HEADER = 16
 
 
 @contextmanager

@@ -85,7 +85,7 @@ def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
     texts = [str(name).encode() for name in ids]
     ends = np.cumsum([len(text) for text in texts], dtype=np.int64)
     out = np.empty(len(texts), np.uint64)
-    state = _fresh_state()
+    state = np.zeros(4, np.uint64)
     hash_text(np.frombuffer(bytearray(b"".join(texts)), np.uint8), 0, ends, out, state)
     return out
 
@@ -111,7 +111,7 @@ def vertex_hashes(store: Store) -> np.ndarray:
 
 def _hash_strings(store: Store, out: np.ndarray) -> None:
     """Offsets and bytes are read side by side; the hash of a string goes on over both kinds of cuts."""
-    texts, state = store.values("vertex_id_bytes"), _fresh_state()
+    texts, state = store.values("vertex_id_bytes"), np.zeros(4, np.uint64)
     text, base, begin = np.empty(0, np.uint8), 0, 0
     for piece in offset_pieces(store.array("vertex_id_offsets")):
         ends, part = piece[1:], out[begin : begin + len(piece) - 1]
@@ -122,11 +122,6 @@ def _hash_strings(store: Store, out: np.ndarray) -> None:
             if not len(text):
                 raise store.damaged(f"vertex_id_bytes end after {base} bytes")
         begin += len(ends)
-
-
-def _fresh_state() -> np.ndarray:
-    """[string at hand, its bytes so far, its hash so far, place in the bytes] of hash_text."""
-    return np.zeros(4, np.uint64)
 
 
 @njit(inline="always")
@@ -188,7 +183,8 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-unty
 def hash_text(text, base, ends, out, state):  # type: ignore[no-untyped-def]
     """Hash strings that end at ends[i] (absolute) as far as `text`, the bytes from `base` on, goes.
 
-    The state (uint64[4]) says where to go on; True when all strings of `ends` are done."""
+    The state (uint64[4]: string at hand, its bytes so far, its hash so far, place in the bytes) says where to go on;
+    True when all strings of `ends` are done."""
     i = np.int64(state[0])
     length = state[1]
     h = state[2]

@@ -58,7 +58,7 @@ def is_chunk_size(chunk_ids: int) -> bool:
     return LEAST_CHUNK_IDS <= chunk_ids <= MOST_CHUNK_IDS and chunk_ids & (chunk_ids - 1) == 0
 
 
-def check_chunk_size(chunk_ids: int) -> None:
+def check_chunk_ids(chunk_ids: int) -> None:
     """Raise InputError unless is_chunk_size."""
     if not is_chunk_size(chunk_ids):
         raise InputError(f"the chunk size must be a power of two from {LEAST_CHUNK_IDS} to {MOST_CHUNK_IDS}",
@@ -68,6 +68,12 @@ def check_chunk_size(chunk_ids: int) -> None:
 def sentinel(dtype: np.dtype[Any]) -> int:
     """The id that is no vertex: the largest value of the id dtype."""
     return int(np.iinfo(dtype).max)
+
+
+def fill_value(name: str, dtype: np.dtype[Any]) -> int:
+    """What pads the array `name`, and marks chunks that are missing: in arrays of vertices the sentinel."""
+    others = {"indptr": MISSING_OFFSET, "vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
+    return others.get(name, sentinel(dtype))
 
 
 # Fields that are None in stores of format 1, and in those made of them.

@@ -45,8 +45,6 @@ NO_CREDENTIALS = ("set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFI
 Wanted = tuple[int, int] | int | None
 # Of an answer that breaks off. Where there is an entity tag, obstore itself goes on with the rest, 5 times.
 _ATTEMPTS, _PAUSE_SECONDS = 3, 0.1
-
-
 _SERVER = "check the server and the network, and run it again"
 _COPY = "check the server's copy of the store"
 # By the type of an exception of obstore: what happened, and a remedy. {answer} : status and code of the answer, {tried}
@@ -88,10 +86,10 @@ class Version:
 
 
 class Objects(ABC):
-    """The objects below an address. place : the address as it may be shown."""
+    """The objects below an address. place : the address as it may be shown. store : the library's way to them."""
 
-    def __init__(self, place: str) -> None:
-        self.place = place
+    def __init__(self, place: str, store: Any) -> None:
+        self.place, self._store = place, store
 
     @abstractmethod
     def get(self, key: str, wanted: Wanted = None) -> tuple[memoryview, Version | None]:
@@ -105,10 +103,6 @@ class Objects(ABC):
 
 class ServedObjects(Objects):
     """Objects behind HTTP or S3. store : of obstore."""
-
-    def __init__(self, place: str, store: Any) -> None:
-        super().__init__(place)
-        self._store = store
 
     def get(self, key: str, wanted: Wanted = None) -> tuple[memoryview, Version | None]:
         """See Objects.get. What fails for a passing reason is tried again, a few times."""
@@ -153,10 +147,6 @@ def failure(error: Exception, place: str) -> StoreError:
 
 class FsspecObjects(Objects):
     """Objects at any other address that fsspec knows, through zarr's store. store : zarr.storage.FsspecStore."""
-
-    def __init__(self, place: str, store: Any) -> None:
-        super().__init__(place)
-        self._store = store
 
     def get(self, key: str, wanted: Wanted = None) -> tuple[memoryview, Version | None]:
         """See Objects.get; versions are not known."""

@@ -26,21 +26,9 @@ from ..durable import check_name, lock_folder, sync_path
 from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
 from .codec import ChunkCodec
-from .layout import (
-    CHUNK_IDS,
-    MISSING_OFFSET,
-    NATURAL,
-    PARTIAL_SUFFIX,
-    StoreRecord,
-    check_chunk_size,
-    id_dtype,
-    sentinel,
-    shard_chunks,
-)
+from .layout import CHUNK_IDS, NATURAL, PARTIAL_SUFFIX, StoreRecord, check_chunk_ids, fill_value, id_dtype, shard_chunks
 
 _DELETING = ".deleting"
-# What pads, and marks chunks that are missing, in arrays that do not hold vertices (there: the largest id).
-_FILLS = {"indptr": MISSING_OFFSET, "vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
 
 
 def check_target(target: Path, force: bool) -> None:
@@ -109,7 +97,7 @@ class StoreWriter:
         self, target: Path, *, n_vertices: int, force: bool = False, codec: str = "lz4", chunk_ids: int = CHUNK_IDS,
         threads: int = 2, resumed: State | None = None,
     ) -> None:
-        check_chunk_size(chunk_ids)
+        check_chunk_ids(chunk_ids)
         self.target, self.force = Path(target), force
         check_target(self.target, force)
         self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
@@ -179,7 +167,7 @@ class StoreWriter:
         if name not in self._arrays:
             self._arrays[name] = ArrayWriter(
                 self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=self._chunk_ids,
-                shard_chunks=shard_chunks(dtype, self._chunk_ids), fill_value=_FILLS.get(name, sentinel(dtype)),
+                shard_chunks=shard_chunks(dtype, self._chunk_ids), fill_value=fill_value(name, dtype),
                 pool=self._pool)
         return self._arrays[name]
 
@@ -296,25 +284,22 @@ class StoreWriter:
 
     def leave(self) -> None:
         """Stop and leave NAME.partial as it is, for a writer that goes on from a `state`."""
-        try:
-            self._stop()
-        finally:
-            self._let_go()
+        self._end(remove=False)
 
     def abort(self) -> None:
         """Stop and remove NAME.partial. Safe to call at any time before finish has returned."""
+        self._end(remove=True)
+
+    def _end(self, remove: bool) -> None:
+        """Drop what is pending, and join the threads."""
         try:
-            self._stop()
-            if self._claim is not None and self.partial.exists():
+            for array in self._arrays.values():
+                array.abort()
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            if remove and self._claim is not None and self.partial.exists():
                 shutil.rmtree(self.partial)
         finally:
             self._let_go()
-
-    def _stop(self) -> None:
-        """Drop what is pending, and join the threads."""
-        for array in self._arrays.values():
-            array.abort()
-        self._pool.shutdown(wait=True, cancel_futures=True)
 
 
 def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:

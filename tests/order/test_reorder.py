@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.conversion.convert import ConvertOptions, write_graph
-from emdiam.conversion.report import ReorderReport
+from emdiam.conversion.writing import ReorderReport
 from emdiam.errors import InputError, StoreError
 from emdiam.formats.source import SourceInfo
 from emdiam.order.bfs import by_bfs
