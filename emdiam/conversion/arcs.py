@@ -143,7 +143,7 @@ class RowStream:
     """Appends pieces to a StoreWriter: neighbours as they are, degrees for *every* vertex.
 
     Rows that a piece boundary cuts are put together, vertices without arcs get degree 0. A writer that
-    was resumed knows how far its rows had come (`part`, `low`), and every writer tells it with its state.
+    was resumed knows how far its rows had come (`part`, `low`), and every writer has it in its state.
     n_arcs, n_reverse : so far, as in ArcPiece. part : partitions of keys taken whole. low : where in the next
     one the keys not yet taken begin.
     """

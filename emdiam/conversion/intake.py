@@ -64,7 +64,7 @@ class Numbering:
 class Intake(Protocol):
     """`add` every batch, `finish`, `write`; or `abort` at any time.
 
-    `state` may be told between two calls and at the safe points inside them; an intake made with it as `resumed` goes
+    `state` may be read between two calls and at the safe points inside them; an intake made with it as `resumed` goes
     on from there, so that `add` continues, `finish` may be called again, and after it `write`.
     """
 

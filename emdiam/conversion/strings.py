@@ -183,7 +183,7 @@ def restored_blocks(state: State) -> list[list[tuple[int, int]]]:
 
 
 class StringSorter:
-    """Takes strings in any order; gives the distinct ones in byte order. resumed : what `state` told."""
+    """Takes strings in any order; gives the distinct ones in byte order. resumed : a `state`."""
 
     def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         plan = context.plan
@@ -358,14 +358,14 @@ class StringIntake(TableIntake):
 
 
 class StoredBatches:
-    """The batches of a source that cannot start over, kept in scratch as they pass."""
+    """The batches of a source that cannot start over, stored in scratch as they pass."""
 
     def __init__(self, context: SortContext) -> None:
         self._file = StringFile(context.scratch.file(), context.plan.string_block_bytes)
         self._blocks: list[tuple[list[tuple[int, int]], list[tuple[int, int]]]] = []
 
     def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
-        """The same batches, each kept before it is handed on."""
+        """The same batches, each stored before it is handed on."""
         for batch in batches:
             self._blocks.append((self._store(batch.src), self._store(batch.dst)))
             yield batch

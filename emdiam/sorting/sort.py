@@ -386,7 +386,7 @@ def range_keys(runs: RunSet, plan: SortPlan) -> int:
 def fewer_runs(runs: RunSet, context: SortContext, on_pass: Callable[[RunSet], None] | None = None) -> RunSet:
     """Merge groups of runs until one range of all that are left fits the plan.
 
-    on_pass : told of the runs after each pass over all keys. Returns `runs` itself, or a set that
+    on_pass : called with the runs after each pass over all keys. Returns `runs` itself, or a set that
     replaces it (the old files are gone).
     """
     plan = context.plan

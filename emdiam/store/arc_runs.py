@@ -88,7 +88,7 @@ class Pauses:
 def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None) -> None:
     """Call work(run, ids) for every run, on `threads` threads and in no certain order.
 
-    ids : id_dtype[arcs of the run], the neighbours, each a vertex. tick : told how many chunks
+    ids : id_dtype[arcs of the run], the neighbours, each a vertex. tick : called with how many chunks
     were handed out. The first error, of reading or of `work`, ends the scan. Raises StoreError.
     """
     pending: deque[Future[None]] = deque()

@@ -20,7 +20,6 @@ import os
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -66,7 +65,6 @@ _BY_TEXT = (
     ("TimedOut|timed out", "the server does not answer in time{tried}", _SERVER),
     ("error sending request", "the server cannot be reached{tried}", _SERVER),
 )
-_LONGEST = 200
 
 
 @dataclass(frozen=True)
@@ -136,7 +134,7 @@ def failure(error: Exception, place: str) -> StoreError:
     answer = ", ".join(match[1].strip() for match in codes if match)
     retries = re.search(r"after (\d+) retries", text)
     kind = "NotFoundError" if isinstance(error, FileNotFoundError) else type(error).__name__
-    first = redacted(text.partition("\n")[0])[:_LONGEST].replace("{", "{{").replace("}", "}}")
+    first = redacted(text.partition("\n")[0])[:200].replace("{", "{{").replace("}", "}}")
     what, remedy = _BY_TYPE.get(kind) or next(
         ((what, remedy) for pattern, what, remedy in _BY_TEXT if re.search(pattern, text, re.DOTALL)),
         (f"the request fails: {first}", _SERVER))
@@ -264,13 +262,10 @@ def _from_boto3() -> tuple[Any, Any]:
     return settings, Boto3CredentialProvider(session)
 
 
-_MAKERS: dict[str, Callable[[str], Any]] = {"http": http_store, "https": http_store, "s3": s3_store}
-
-
 def open_objects(url: str) -> Objects:
     """The objects below `url`. Nothing is read yet. Raises StoreError, InputError."""
     place = redacted(url).rstrip("/")
-    make = _MAKERS.get(url.partition("://")[0])
+    make = {"http": http_store, "https": http_store, "s3": s3_store}.get(url.partition("://")[0])
     try:
         if make is not None:
             return ServedObjects(place, make(url))
