@@ -22,19 +22,13 @@ __all__ = [
     "approximate", "convert", "diameter", "exact", "generate", "open", "plan", "reorder", "verify",
 ]
 
-_HOMES = {
-    **dict.fromkeys(
-        ("approximate", "convert", "diameter", "exact", "generate", "open", "plan", "reorder", "verify"), ".api"),
-    "BudgetError": ".errors", "DeviceError": ".errors", "EmdiamError": ".errors", "InputError": ".errors",
-    "StoppedEarly": ".errors", "StoreError": ".errors", "Event": ".progress",
-}
-
 
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: `import emdiam` and `emdiam --help` stay quick."""
-    if name not in _HOMES:
+    if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name], __name__), name)
+    home = ".progress" if name == "Event" else ".errors" if name.endswith(("Error", "Early")) else ".api"
+    return getattr(import_module(home, __name__), name)
 
 
 def __dir__() -> list[str]:

@@ -106,10 +106,10 @@ def peak_rss_bytes(process: int | None = None) -> int:
     """Peak resident set of a process so far, bytes; None: this one. VmHWM of Linux, which psutil has not, and which
     getrusage has mixed with that of the parent. Raises OSError, also for a process that has ended."""
     text = Path(f"/proc/{process or 'self'}/status").read_text()
-    found = re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE)
-    if found is None:
+    match = re.search(r"^VmHWM:\s*(\d+) kB", text, re.MULTILINE)
+    if match is None:
         raise ProcessLookupError("the process has ended")
-    return int(found[1]) << 10
+    return int(match[1]) << 10
 
 
 class MemoryFigures:

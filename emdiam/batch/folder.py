@@ -68,9 +68,9 @@ class State:
                               for name, (digest, attempts) in data["under_way"].items()}
             self.owned = set(map(str, data["owned"]))
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"this is not the state of a batch ({error})", path=self._path,
-                             remedy="choose another folder, or delete this file: jobs that were under way then begin"
-                                    " anew, and stores in their way are yours to delete") from None
+            raise InputError(f"this is not the state of a batch ({error})", path=self._path, remedy="choose another"
+                             " folder, or delete this file: jobs that were under way then begin anew, and stores in"
+                             " their way are yours to delete") from None
 
     def begin(self, name: str, digest: str, attempts: int, makes: tuple[str, ...]) -> None:
         """A job is about to start, and will make these paths."""

@@ -107,10 +107,10 @@ class _Reader:
         one = _JobTable(name, table, where, self.problems)
         for variable in sorted(missing):
             one.wrong(f"the variable {variable} is not set")
-        found = one.find_command(self.group)
-        if found is None:  # a job all the same, so that others that need it are not at fault too
+        command = one.find_command(self.group)
+        if command is None:  # a job all the same, so that others that need it are not at fault too
             return Job(name, str(table.get("command", "?")), (), line=where.of())
-        return one.job(*found, self.settings, self.used_defaults)
+        return one.job(*command, self.settings, self.used_defaults)
 
     def check_defaults(self, where: TableLines) -> None:
         """Defaults that no command has are mistyped."""
@@ -154,11 +154,11 @@ class _JobTable:
             said = "it has no command" if command is None else f"there is no command {command!r} for a job"
             self.wrong(f"{said}; choose from: {', '.join(commands.WORK)}", "command")
             return None
-        found = commands.find_command(group, str(command), kind if isinstance(kind, str) else None)
-        if found is None:
+        words_and_command = commands.find_command(group, str(command), kind if isinstance(kind, str) else None)
+        if words_and_command is None:
             said = "it has no class" if kind is None else f"there is no class {kind!r}"
             self.wrong(f"{said}; `emdiam {command} --help` lists them", "class")
-        return found
+        return words_and_command
 
     def job(self, words: list[str], command: click.Command, settings: Settings, used_defaults: set[str]) -> Job:
         """The job. words : that name the command. used_defaults : takes the defaults that the command has."""

@@ -10,7 +10,6 @@ import json
 import os
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -166,8 +165,9 @@ def _stamp(path: str) -> Any:
     return [status.st_size, status.st_mtime_ns]
 
 
-_CHILD = "import sys; from emdiam.batch.prepare import answer; answer(sys.argv[1], sys.argv[2])"
-
+# The process that answers: questions on its standard input, answers in the last line of its output.
+_CHILD = ("import json, sys; from emdiam.batch.prepare import Question, answer;"
+          "print(json.dumps([answer(Question(**one)) for one in json.load(sys.stdin)]))")
 
 # Options that the memory of a run depends on, and how their texts are read.
 _OF_PLANS: dict[str, Callable[[Any], Any]] = {
@@ -196,27 +196,20 @@ def ask(questions: Sequence[Question]) -> list[str | None]:
     """For each question a sentence that says why not, or None. Raises RuntimeError if the process fails."""
     if not questions:
         return []
-    with tempfile.TemporaryDirectory(prefix="emdiam-batch-") as folder:
-        files = [os.path.join(folder, name) for name in ("questions.json", "answers.json")]
-        Path(files[0]).write_text(json.dumps([asdict(question) for question in questions]), encoding="utf-8")
-        done = subprocess.run([sys.executable, "-c", _CHILD, *files], stdin=subprocess.DEVNULL, capture_output=True,
-                              text=True, env=library_environment())
-        if done.returncode != 0:
-            raise RuntimeError(f"the check of the budgets left with {done.returncode}: {done.stderr.strip()[-500:]}")
-        answers: list[str | None] = json.loads(Path(files[1]).read_text(encoding="utf-8"))
-        return answers
+    done = subprocess.run([sys.executable, "-c", _CHILD], capture_output=True, text=True, env=library_environment(),
+                          input=json.dumps([asdict(question) for question in questions]))
+    if done.returncode != 0:
+        raise RuntimeError(f"the check of the budgets left with {done.returncode}: {done.stderr.strip()[-500:]}")
+    return list(json.loads(done.stdout.splitlines()[-1]))
 
 
-def answer(questions_file: str, answers_file: str) -> None:
-    """Read questions from a JSON file and write the answers to another: the body of the process of `ask`."""
-    answers: list[str | None] = []
-    for question in json.loads(Path(questions_file).read_text(encoding="utf-8")):
-        try:
-            _try(Question(**question))
-            answers.append(None)
-        except (EmdiamError, OSError) as error:
-            answers.append(str(error))
-    Path(answers_file).write_text(json.dumps(answers), encoding="utf-8")
+def answer(question: Question) -> str | None:
+    """A sentence, if the store does not open or the memory cannot do for the method; else None."""
+    try:
+        _try(question)
+    except (EmdiamError, OSError) as error:
+        return str(error)
+    return None
 
 
 def _try(question: Question) -> None:

@@ -115,14 +115,11 @@ def _defaults(table: Any, wrong: Callable[..., None]) -> dict[str, Any]:
         place = f"defaults.{key}"
         if key not in _DEFAULTS:
             wrong(f"there is no default {key!r}; known are {', '.join(_DEFAULTS)}", place)
-        elif key == "options":
-            if isinstance(value, dict):
-                defaults[key] = value
-            else:
-                wrong("defaults.options is not a table", place)
+        elif key == "options" and not isinstance(value, dict):
+            wrong("defaults.options is not a table", place)
         else:
             try:
-                defaults[key] = parsed(key, value)
+                defaults[key] = value if key == "options" else parsed(key, value)
             except InputError as error:
                 wrong(f"{place}: {error}", place)
     return defaults

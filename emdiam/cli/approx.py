@@ -99,10 +99,14 @@ _FRINGES_SHOWN = 10
 
 def approximation_text(result: dict[str, Any]) -> str:
     """Lines for the result of an approximation, as `Approximation.to_dict()` gives it."""
-    return "\n".join([
-        *_bound_lines(result), *_cluster_lines(result), *_sweep_lines(result), *_witness_lines(result["witness"]),
-        traversals_line(result), *device_lines(result), seconds_line(result), *_stage_lines(result),
-        *memory_lines(result), *forecast_lines(result)])
+    witness, stages = result["witness"], result["details"].get("stage_seconds")
+    lines = [*_bound_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"])]
+    if witness is not None:
+        lines.append(f"lower bound: {witness['source']} and {witness['target']} are at least"
+                     f" {witness['length']:,} edges apart (checked)")
+    lines += [traversals_line(result), *device_lines(result), seconds_line(result)]
+    lines += [f"stages: {seconds_text(stages)}"] if stages else []
+    return "\n".join([*lines, *memory_lines(result), *forecast_lines(result)])
 
 
 def runs_text(results: list[dict[str, Any]]) -> str:
@@ -168,30 +172,17 @@ def _cluster_lines(result: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _sweep_lines(result: dict[str, Any]) -> list[str]:
-    details = result["details"]
-    if details.get("heights"):
-        heights = details["heights"]
+def _sweep_lines(details: dict[str, Any]) -> list[str]:
+    """Of sweep, spanning and fringe."""
+    heights, fringes = details.get("heights"), details.get("fringes")
+    if heights:
         end = ", which are distances" if details["converged"] else ""
         return [f"iterations: {details['iterations']:,}; height of the spanning tree: {heights[0]:,}, "
                 f"in the end {heights[-1]:,}{end}"]
     if "trees" not in details or "iterations" not in details:
         return []
     lines = [f"iterations: {details['iterations']:,}; diameters of BFS trees: {details['trees']:,}"]
-    fringes = details.get("fringes", [])
     if fringes:
         shown = ", ".join(f"{size:,} at distance {distance:,}" for distance, size in fringes[:_FRINGES_SHOWN])
         lines.append(f"fringes: {shown}" + (", ..." if len(fringes) > _FRINGES_SHOWN else ""))
     return lines
-
-
-def _witness_lines(witness: dict[str, Any] | None) -> list[str]:
-    if witness is None:
-        return []
-    return [f"lower bound: {witness['source']} and {witness['target']} are at least {witness['length']:,} edges apart"
-            " (checked)"]
-
-
-def _stage_lines(result: dict[str, Any]) -> list[str]:
-    stages = result["details"].get("stage_seconds")
-    return [f"stages: {seconds_text(stages)}"] if stages else []

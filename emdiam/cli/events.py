@@ -9,7 +9,6 @@ thinned to one a second, after a burst at the start that short runs keep whole.
 from __future__ import annotations
 
 import json
-import math
 import os
 import threading
 import time
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from .._version import __version__
-from ..addresses import redacted
+from ..addresses import plain
 from ..errors import InputError
 from ..progress import Allowance, Event
 from .output import complain
@@ -73,7 +72,7 @@ class EventLog:
             if not self._open:
                 return
             data = {"record": record, "run": self._run, "at": round(time.monotonic() - self._began, 6),
-                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **_plain(rest), **profile}
+                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **plain(rest), **profile}
             line = (b"\n" if self._torn else b"") + _JSON.encode(data).encode() + b"\n"
             self._torn = False
             try:
@@ -116,21 +115,3 @@ def store_digest(store: str) -> str | None:
         return str(data["attributes"]["emdiam"]["chunk_digest"])
     except (OSError, ValueError, KeyError, TypeError):
         return None
-
-
-def _plain(value: Any) -> Any:
-    """`value` as JSON has it: paths and other things as texts (addresses without their secrets), numbers
-    that are none as null."""
-    if isinstance(value, dict):
-        return {str(name): _plain(item) for name, item in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
-        return [_plain(item) for item in value]
-    if isinstance(value, str):
-        return redacted(value)
-    if value is None or isinstance(value, bool | int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if hasattr(value, "item"):  # a number of numpy
-        return _plain(value.item())
-    return redacted(str(value))

@@ -95,7 +95,7 @@ class Heartbeat:
             phase = self._book.take(event, now)
             if event.kind != "progress":
                 return
-            if phase.finished:
+            if phase.last.finished:
                 self._say_end(phase, now)
             elif new:
                 self._write(joined(f"{phase.name}: started", phase.amount()))
@@ -104,7 +104,7 @@ class Heartbeat:
         """Write where the running phase is, after the seconds since the start; nothing when none is running."""
         with self._lock:
             phase, now = self._book.latest, self._clock()
-            if phase is not None and not phase.finished:
+            if phase is not None and not phase.last.finished:
                 self._write(joined(f"{format_seconds(now - self._began)}: {phase.name}", phase.amount(),
                                    phase.pace(now), phase.pass_text(now), self._book.facts_text()))
 

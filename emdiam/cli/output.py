@@ -56,17 +56,10 @@ def emit(text: str) -> None:
         raise InputError(f"the answer could not be written to standard output ({error.strerror})") from error
 
 
-def emit_json(data: dict[str, Any]) -> None:
-    """Print one JSON object on one line. NaN and infinity are refused: JSON has none."""
-    emit(json.dumps(data, allow_nan=False))
-
-
 def answer(data: dict[str, Any], text: Callable[[dict[str, Any]], str], as_json: bool) -> None:
-    """Print the answer of a command: one JSON object, or what `text` makes of it for people."""
-    if as_json:
-        emit_json(data)
-    else:
-        emit(text(data))
+    """Print the answer of a command: one JSON object on one line (NaN and infinity are refused: JSON has none), or what
+    `text` makes of it for people."""
+    emit(json.dumps(data, allow_nan=False) if as_json else text(data))
 
 
 def complain(text: str) -> None:

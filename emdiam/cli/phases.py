@@ -64,11 +64,6 @@ class Phase:
         self._whole: Pace | None = None
         self._pass: Pace | None = None
 
-    @property
-    def finished(self) -> bool:
-        """Whether it has ended."""
-        return self.last.finished
-
     def take(self, event: Event, now: float) -> None:
         """Enter an event of this phase."""
         self.last = event
@@ -90,7 +85,7 @@ class Phase:
 
     def pass_text(self, now: float) -> str:
         """The place in the pass over the blocks: "pass 120 of 400 blocks, 3 to 5 s left"."""
-        if self._pass is None or self.finished or self.last.total:
+        if self._pass is None or self.last.finished or self.last.total:
             return ""
         return f"pass {self._pass.done:,} of {self._pass.total:,} blocks{self._pass.left_text(now)}"
 
@@ -112,7 +107,7 @@ class Phase:
         rate = self.rate(now)
         if rate is None or self._whole is None:
             return ""
-        return _count(round(rate), self.last.unit) + "/s" + ("" if self.finished else self._whole.left_text(now))
+        return _count(round(rate), self.last.unit) + "/s" + ("" if self.last.finished else self._whole.left_text(now))
 
 
 class PhaseBook:
@@ -130,7 +125,7 @@ class PhaseBook:
     def take(self, event: Event, now: float) -> Phase:
         """Enter `event`; returns its phase. One about a traversal only brings lasting facts."""
         phase = self.latest
-        if phase is None or ((phase.name != event.phase or phase.finished) and event.kind == "progress"):
+        if phase is None or ((phase.name != event.phase or phase.last.finished) and event.kind == "progress"):
             phase = self.latest = Phase(event.phase, now)
         if event.kind == "progress":
             phase.take(event, now)

@@ -102,7 +102,9 @@ def plan_text(plan: dict[str, Any]) -> str:
         *predicted,
         *_probe_lines(plan),
         table_text(("phase", "bytes a vertex", "vertex state"), [
-            [phase["name"], _per_vertex(phase), format_size(phase["bytes"])] for phase in plan["phases"]], left=(0,)),
+            # Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing.
+            [phase["name"], f"{per:.2f}" if (per := phase["bytes_per_vertex"]) < _LARGEST_PER_VERTEX else "-",
+             format_size(phase["bytes"])] for phase in plan["phases"]], left=(0,)),
     ])
 
 
@@ -152,12 +154,6 @@ def _bytes(forecast: dict[str, Any]) -> str:
     if predicted is None or least is None:
         return "not known"
     return format_size(predicted) if forecast["certain"] else f"{format_size(least)} to {format_size(predicted)}"
-
-
-def _per_vertex(phase: dict[str, Any]) -> str:
-    """Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing."""
-    per_vertex = phase["bytes_per_vertex"]
-    return f"{per_vertex:.2f}" if per_vertex < _LARGEST_PER_VERTEX else "-"
 
 
 def _edges(plan: dict[str, Any]) -> str:

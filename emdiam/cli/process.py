@@ -20,6 +20,7 @@ import signal
 import sys
 import threading
 import time
+import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -156,11 +157,8 @@ _now: list[_Stop | None] = [None]
 
 def _called_back(frame: FrameType | None) -> bool:
     """Whether one of the packages is at work in `frame` or in those that called it."""
-    while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in _CALLED_BACK:
-            return True
-        frame = frame.f_back
-    return False
+    return any(str(one.f_globals.get("__name__", "")).partition(".")[0] in _CALLED_BACK
+               for one, _ in traceback.walk_stack(frame))
 
 
 def _watch(reading: int, wanted: set[int], end: Callable[[int], None]) -> None:

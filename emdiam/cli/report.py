@@ -35,7 +35,7 @@ def command(**given: Any) -> int:
 
     Plots need matplotlib: pip install 'emdiam[plots]'.
     """
-    from ..durable import check_file, check_folder
+    from ..durable import check_file, check_folder, write_whole
     from ..report import draw_figures, make_report, read_report
 
     wanted = given["wanted"] or _SUFFIXES.get(given["out"].suffix if given["out"] else "", "html")
@@ -48,23 +48,17 @@ def command(**given: Any) -> int:
         files = [str(path) for path in draw_figures(report, out)]
     else:
         report, text = make_report(given["sources"], wanted)
-        files = [] if out is None else [_written(out, text)]
         if out is None and not given["as_json"]:
             emit(text.rstrip("\n"))
             return 0
+        try:
+            files = [] if out is None else [str(out)]
+            for file in files:
+                write_whole(file, text)
+        except OSError as error:
+            raise InputError(f"the report cannot be written ({error.strerror})", path=out) from None
     ends = {run.name: run.status for run in report.runs}
     answer({"files": files, "runs": ends, "notes": report.notes}, lambda _: (
         f"{len(ends):,} {'run' if len(ends) == 1 else 'runs'} reported: {', '.join(files) or 'no figures'}"),
         given["as_json"])
     return 0
-
-
-def _written(path: Path, text: str) -> str:
-    """Write the file, whole or not at all; its name. Raises InputError."""
-    from ..durable import write_whole
-
-    try:
-        write_whole(path, text)
-    except OSError as error:
-        raise InputError(f"the report cannot be written ({error.strerror})", path=path) from None
-    return str(path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +37,7 @@ _SETTINGS: Any = {
     "axes.axisbelow": True, "text.color": _INK, "axes.labelcolor": _INK, "axes.edgecolor": _INK, "xtick.color": _INK,
     "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "hatch.color": _INK,
 }
+_styled = matplotlib.rc_context(_SETTINGS)  # as a decorator: while a plot is drawn
 _WIDTH, _HEIGHT = 7.0, 2.9
 _BAR, _FRAME = 0.28, 0.75  # inches a bar, and inches of the rest
 _LONGEST_LABEL, _LIMIT_PHASES = 28, 12
@@ -55,15 +56,6 @@ def _new(height: float = _HEIGHT, panels: int = 1, width: float = _WIDTH, **opti
         one.patch.set_alpha(0)
         one.grid(color=_GRID)
     return figure, axes
-
-
-def _styled(draw: Callable[..., Any]) -> Callable[..., Any]:
-    """`draw`, with the settings of these plots around it."""
-    def styled(*arguments: Any) -> Any:
-        with matplotlib.rc_context(_SETTINGS):
-            return draw(*arguments)
-
-    return styled
 
 
 def _number(value: float, _: object = None) -> str:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
+from ..addresses import plain
 from ..errors import InputError
 from ..tables import table_text
 from .read import read_report
@@ -39,22 +38,13 @@ def make_report(sources: Sequence[str | Path], format: str) -> tuple[Report, str
 def report_text(report: Report, format: str) -> str:
     """The report as one text that ends with a line end; format as in make_report."""
     if format == "json":
-        return json.dumps(_finite(report.to_dict()), indent=1, allow_nan=False) + "\n"
+        return json.dumps(plain(report.to_dict()), indent=1, allow_nan=False) + "\n"
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     templates = Environment(loader=PackageLoader("emdiam.report"), autoescape=format == "html", trim_blocks=True,
                             undefined=StrictUndefined, keep_trailing_newline=True)
     templates.filters |= {"anchor": _anchor, "drawn": _drawn, "escaped": _escaped, "tabulated": _tabulated}
     return templates.get_template(f"report.{format}").render(page=document(report))
-
-
-def _finite(data: Any) -> Any:
-    """The same without NaN and infinity, which JSON has not but Python reads: None in their place."""
-    if isinstance(data, dict):
-        return {key: _finite(value) for key, value in data.items()}
-    if isinstance(data, list | tuple):
-        return [_finite(value) for value in data]
-    return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
 def _anchor(title: str) -> str:

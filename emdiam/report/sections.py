@@ -32,9 +32,10 @@ class Table:
     words: int = 1
 
 
-def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[Any], str]]) -> Table:
-    """A row for each item. columns : by its head, the text of its cell for an item."""
-    return Table(list(columns), [[text(item) for text in columns.values()] for item in items], words)
+def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[Any], str]],
+             first: str = "run") -> Table:
+    """A row for each item, its name in the column `first`. columns : by its head, the text of its cell for an item."""
+    return Table([first, *columns], [[item.name, *(text(item) for text in columns.values())] for item in items], words)
 
 
 def _figure(text: Callable[[float | None], str], name: str) -> Callable[[Run], str]:
@@ -141,8 +142,7 @@ def _asked(runs: Sequence[Run]) -> Section:
     if not runs:
         return Section("What was asked", ["No run is in the source yet."])
     return Section("What was asked", tables=[table_of(runs, 5, {
-        "run": lambda run: run.name, "command": lambda run: run.family or NONE,
-        "method": lambda run: run.method or NONE,
+        "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE,
         "graph": lambda run: run.graph or texts.shortened(run.value("store_digest") or NONE),
         "command line or limits": _asked_of})])
 
@@ -163,14 +163,14 @@ def _answers(runs: Sequence[Run]) -> Section:
     if not shown:
         return Section("Answers", ["No run has proved a bound on a diameter."])
     columns = {
-        "run": lambda run: run.name, "diameter": texts.diameter, "proved": texts.bounds,
-        "paper's estimate": _figure(texts.count, "estimate"), "witness": texts.witness,
-        "vertices": _figure(texts.count, "n_vertices"), "edges": _figure(texts.count, "n_edges")}
+        "diameter": texts.diameter, "proved": texts.bounds, "paper's estimate": _figure(texts.count, "estimate"),
+        "witness": texts.witness, "vertices": _figure(texts.count, "n_vertices"),
+        "edges": _figure(texts.count, "n_edges")}
     if all(run.number("estimate") is None for run in shown):
         del columns["paper's estimate"]
     return Section("Answers", [
         "A diameter is stated only where it is proved; else the interval is what is proved. The witness is a pair of"
-        " vertices at the distance that the lower bound states."], [table_of(shown, len(columns) - 2, columns)],
+        " vertices at the distance that the lower bound states."], [table_of(shown, len(columns) - 1, columns)],
         folded=[(f"A shortest path of {run.name}", line) for run in shown if (line := texts.path(run)) is not None])
 
 
@@ -180,7 +180,7 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
     if not missing and not notes:
         return None
     table = table_of(missing, 4, {
-        "run": lambda run: run.name, "how it ended": lambda run: _WORDS[run.status],
+        "how it ended": lambda run: _WORDS[run.status],
         "exit code": lambda run: NONE if run.exit_code is None else str(run.exit_code),
         "why": lambda run: run.sentence or NONE})
     return Section("What has no answer", [note[:1].upper() + note[1:] + "." for note in notes],
@@ -194,7 +194,7 @@ def _compared(runs: Sequence[Run]) -> Section:
                   "Wall seconds. Blue: answered; orange, hatched: stopped with an interval, or failed.",
                   "draw_times", bars)] if len(bars) > 1 else []
     return Section("All runs side by side", plots=plots, tables=[table_of(runs, 3, {
-        "run": lambda run: run.name, "how it ended": lambda run: _WORDS[run.status], "proved": texts.bounds,
+        "how it ended": lambda run: _WORDS[run.status], "proved": texts.bounds,
         "time": lambda run: texts.duration(run.wall), "traversals": lambda run: texts.count(run.traversals),
         "levels": _figure(texts.count, "levels"), "arcs scanned": _figure(texts.count, "edges_scanned"),
         "read": _figure(texts.size, "bytes_read"), "peak memory": lambda run: texts.size(run.peak)})])
@@ -277,7 +277,7 @@ def _memory(runs: Sequence[Run]) -> Section:
     return Section(title, [
         "The plan is a promise: no peak may exceed it. It reserves what the worst graph of this size needs; what a run"
         " does not use, it does not take from the system."], [table_of(shown, 1, {
-            "run": lambda run: run.name, "limit": _figure(texts.size, "memory_limit_bytes"),
+            "limit": _figure(texts.size, "memory_limit_bytes"),
             "planned": _figure(texts.size, "planned_rss_bytes"), "expected": _figure(texts.size, "expected_rss_bytes"),
             "measured peak": lambda run: texts.size(run.peak),
             "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak)})],
@@ -291,8 +291,7 @@ def _forecasts(runs: Sequence[Run]) -> Section | None:
     """Bytes that were expected against bytes read."""
     shown = [run for run in runs if None not in (run.number("planned_bytes_read"), run.number("bytes_read"))]
     return Section("Bytes: expected and read", tables=[table_of(shown, 1, {
-        "run": lambda run: run.name, "expected": _figure(texts.size, "planned_bytes_read"),
-        "read": _figure(texts.size, "bytes_read"),
+        "expected": _figure(texts.size, "planned_bytes_read"), "read": _figure(texts.size, "bytes_read"),
         "expected / read": lambda run: texts.ratio(run.number("planned_bytes_read"), run.number("bytes_read")),
     })]) if shown else None
 
@@ -338,8 +337,8 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
     return Section("Approximations: quality and price", [
         "Lower and upper are proved. The estimate is that of the paper's formula; it may lie on either side of D."],
         [table_of(shown, 2, {
-            "approximation": lambda point: point.name, "method": lambda point: point.method,
-            "lower": lambda point: texts.count(point.lower), "upper": lambda point: texts.count(point.upper),
+            "method": lambda point: point.method, "lower": lambda point: texts.count(point.lower),
+            "upper": lambda point: texts.count(point.upper),
             "paper's estimate": lambda point: texts.count(point.estimate),
             "estimate / D": lambda point: texts.ratio(point.quality),
-            "time": lambda point: texts.duration(point.seconds)})], plots)
+            "time": lambda point: texts.duration(point.seconds)}, "approximation")], plots)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ..units import format_seconds, format_size
@@ -11,19 +12,13 @@ NONE = "–"
 _LONGEST_ID, _LONGEST_PATH = 40, 12
 
 
-def count(value: float | None) -> str:
-    """A whole number with separators."""
-    return NONE if value is None else f"{value:,.0f}"
+def _or_dash(text: Callable[[float], str]) -> Callable[[float | None], str]:
+    return lambda value: NONE if value is None else text(value)
 
 
-def size(value: float | None) -> str:
-    """Bytes with a binary unit."""
-    return NONE if value is None else format_size(value)
-
-
-def duration(value: float | None) -> str:
-    """Seconds with three digits below a minute; minutes and hours from there on."""
-    return NONE if value is None else format_seconds(value, 3)
+# A whole number with separators; bytes with a binary unit; seconds with three digits below a minute.
+count, size = _or_dash(lambda value: f"{value:,.0f}"), _or_dash(format_size)
+duration = _or_dash(lambda value: format_seconds(value, 3))
 
 
 def ratio(value: float | None, divisor: float | None = 1) -> str:

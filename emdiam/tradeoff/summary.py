@@ -124,14 +124,12 @@ def _row(summary: Tradeoff, cell: Cell, record: CellRecord) -> dict[str, Any]:
 
 def _figures(cell: Cell, result: dict[str, Any]) -> dict[str, Any]:
     """What a result says of itself."""
-    always = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
-              "memory_limit_bytes")
-    sometimes = ("memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
+    same = ("lower", "upper", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes",
+            "memory_limit_bytes", "memory_limit_exceeded", "masters", "max_master_gap", "max_master_distance", "rounds")
     condensed, traversals = result.get("condensed") or {}, result["traversals"]
     exact = result["lower"] if result["exact"] else None
     return {
-        **{name: result[name] for name in always}, **{name: result.get(name) for name in sometimes},
-        **_seconds(cell, result),
+        **{name: result.get(name) for name in same}, **_seconds(cell, result),
         "estimate": exact if cell.method == EXACT else result["estimate"],
         **{f"condensed_{column}": condensed.get(name) for column, name in (
             ("vertices", "n_vertices"), ("edges", "n_edges"), ("in_memory", "in_memory"), ("levels", "levels"))},

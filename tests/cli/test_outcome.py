@@ -12,7 +12,7 @@ import click
 import pytest
 
 from emdiam.cli.outcome import EmdiamCommand, Interrupted, run
-from emdiam.cli.output import emit, emit_json
+from emdiam.cli.output import answer, emit
 from emdiam.errors import BudgetError, InputError, StoppedEarly, StoreError
 
 
@@ -80,10 +80,10 @@ def test_help_is_an_answer(capsys: pytest.CaptureFixture[str]):
 
 
 def test_json_is_one_line_and_strict(capsys: pytest.CaptureFixture[str]):
-    emit_json({"diameter": None, "path": [1, 2]})
+    answer({"diameter": None, "path": [1, 2]}, str, as_json=True)
     assert capsys.readouterr().out == '{"diameter": null, "path": [1, 2]}\n'
     with pytest.raises(ValueError):
-        emit_json({"seconds": float("nan")})
+        answer({"seconds": float("nan")}, str, as_json=True)
 
 
 def in_a_shell(command: str, script: str) -> subprocess.CompletedProcess[str]:
