@@ -41,8 +41,7 @@ def device_of(run: Run, selected: Selection) -> OnDevice | None:
     """How the engine is to use the device; None for the CPU."""
     if selected.device is None:
         return None
-    return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes,
-                    others=selected.others)
+    return OnDevice(selected.device, run.bfs or AUTO, run.mapping, vram_bytes=run.vram_bytes, others=selected.others)
 
 
 def needs_of(store: Store, run: Run) -> Needs:

@@ -1,8 +1,7 @@
 """Label columns in groups: proposed by the engine, checked, and used; what is left goes to the pairs.
 
-Columns whose labels only settle come first, those that prove pairs last. If the latter are one group
-its labels are kept and gathered at the unsettled vertices; else they are proposed and checked a
-second time, group by group.
+Columns whose labels only settle come first, those that prove pairs last. If the latter are one group its labels are
+kept and gathered at the unsettled vertices; else they are proposed and checked a second time, group by group.
 """
 
 from __future__ import annotations

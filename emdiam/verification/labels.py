@@ -1,10 +1,9 @@
 """Groups of label columns checked against the edges, up to 64 columns in one pass.
 
-A column belongs to a vertex p and gives every vertex v of the component C of p a label. If p alone
-has label 0, and every other vertex of C has a neighbour whose label is smaller by exactly 1, then
-there is a walk of label(v) edges from v to p: d(v, p) <= label(v) on C, and ecc(p) is at most
-the largest label. If also no two neighbours in C have labels that differ by more than 1 (the column
-is *level*), then label(v) <= d(v, p), and the labels are the distances.
+A column belongs to a vertex p and gives every vertex v of the component C of p a label. If p alone has label 0, and
+every other vertex of C has a neighbour whose label is smaller by exactly 1, then there is a walk of label(v) edges from
+v to p: d(v, p) <= label(v) on C, and ecc(p) is at most the largest label. If also no two neighbours in C have labels
+that differ by more than 1 (the column is *level*), then label(v) <= d(v, p), and the labels are the distances.
 
 Bytes a vertex: the labels, one item a column. Work: an arc is looked at for a column until the
 parent of its row is found, and always for a level one.
@@ -48,9 +47,8 @@ class LabelColumn:
 class LabelGroup:
     """Columns, sorted by component, and their labels.
 
-    labels : unsigned[n, g], the largest value of the dtype for none; filled by the caller.
-    member : component of every vertex. reach : int64[g], largest label on the component, once
-    checked.
+    labels : unsigned[n, g], the largest value of the dtype for none; filled by the caller. member : component of every
+    vertex. reach : int64[g], largest label on the component, once checked.
     """
 
     def __init__(self, columns: list[LabelColumn], labels: np.ndarray, member: np.ndarray) -> None:

@@ -6,9 +6,8 @@ with it. Three steps, of which each replaces a product by smaller ones; L is the
 
 1. S with itself. N are the rows of S with x_i <= L / 2, for one column i; any two of them have a sum
    of at most L. Left are N with the rest R, and R with itself.
-2. A with B. For one column i and one value t, A' are the rows of A with x_i <= t, B' those of B with
-   y_i <= L - t; a row of A' and one of B' have a sum of at most L. Left are the rest of A with all of
-   B, and A' with the rest of B.
+2. A with B. For one column i and one value t, A' are the rows of A with x_i <= t, B' those of B with y_i <= L - t; a
+   row of A' and one of B' have a sum of at most L. Left are the rest of A with all of B, and A' with the rest of B.
 3. Few pairs: each is looked at by itself.
 
 At any time each pair x != y of rows is certified or in a product that waits, so all are certified when
@@ -166,8 +165,7 @@ def choose_ball(points, limit, rows):  # type: ignore[no-untyped-def]
 
 @kernel
 def choose_cut(points, limit, first, second, values):  # type: ignore[no-untyped-def]
-    """The column and value that certify the most pairs of `first` with `second`; (-1, 0) if none
-    certifies one."""
+    """The column and value that certify the most pairs of `first` with `second`; (-1, 0) if none certifies one."""
     best = 0
     column = -1
     threshold = 0
@@ -200,8 +198,7 @@ def sort_values(points, i, rows, values):  # type: ignore[no-untyped-def]
 
 @kernel
 def part(points, order, begin, end, i, threshold):  # type: ignore[no-untyped-def]
-    """Put the rows of order[begin:end] with at most the threshold in column i first; returns where the
-    others begin."""
+    """Put the rows of order[begin:end] with at most the threshold in column i first; returns where the others begin."""
     for at in range(begin, end):
         row = order[at]
         if np.int64(points[row, i]) <= threshold:
@@ -213,8 +210,7 @@ def part(points, order, begin, end, i, threshold):  # type: ignore[no-untyped-de
 
 @kernel
 def compare(points, limit, order, a, a_end, b, b_end, state):  # type: ignore[no-untyped-def]
-    """Look at each pair of a product by itself; False, with its rows in `state`, if one is not
-    certified."""
+    """Look at each pair of a product by itself; False, with its rows in `state`, if one is not certified."""
     hint = 0
     for p in range(a, a_end):
         x = order[p]

@@ -1,8 +1,7 @@
 """The components of a certificate, found in a store: what is claimed of each, in vertices.
 
-One pass over the edges gives the digest of the graph and the components; all claims that can be
-refused without a traversal are refused here. Bytes a vertex: 8 for the hashes of mapped ids, and
-twice the id dtype.
+One pass over the edges gives the digest of the graph and the components; all claims that can be refused without a
+traversal are refused here. Bytes a vertex: 8 for the hashes of mapped ids, and twice the id dtype.
 """
 
 from __future__ import annotations
@@ -57,9 +56,7 @@ class Part:
                 for v in sorted(pivots | sources | ({end} if end is not None else set()))]
 
 
-def find_parts(
-    store: Store, certificate: Certificate, threads: int, meter: Meter
-) -> tuple[list[Part], np.ndarray]:
+def find_parts(store: Store, certificate: Certificate, threads: int, meter: Meter) -> tuple[list[Part], np.ndarray]:
     """The parts, and the number of every vertex's part (id_dtype[n], 0 in none).
 
     Raises Refused for another graph, ids that it has not, and claims about components and their
@@ -77,8 +74,7 @@ def find_parts(
     vertices = _vertices(store, certificate, digest.hashes)
     del digest
     members = labelling.members(np.array([vertices[part.vertex] for part in certificate.components], np.int64))
-    parts = [_part(number, part, vertices, members)
-             for number, part in enumerate(certificate.components, start=1)]
+    parts = [_part(number, part, vertices, members) for number, part in enumerate(certificate.components, start=1)]
     _check_claims(certificate, parts, members)
     return parts, members.of
 

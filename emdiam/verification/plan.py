@@ -1,10 +1,9 @@
 """How many label columns are checked at a time, and what memory the engine gets beside them.
 
-peak = program (measured before the first kernel is called) + engine state + buffers + arena +
-labels of a group + what proposing them takes. One column at least must fit. Columns are proposed by
-a BFS each (one column at a time) or, when there are more than a few and distances are below 255, by
-one multi-source BFS for the group (all of them at once, and its state). Where memory is short,
-edges that stay in the arena save more passes than columns that are checked together.
+peak = program (measured before the first kernel is called) + engine state + buffers + arena + labels of a group + what
+proposing them takes. One column at least must fit. Columns are proposed by a BFS each (one column at a time) or, when
+there are more than a few and distances are below 255, by one multi-source BFS for the group (all of them at once, and
+its state). Where memory is short, edges that stay in the arena save more passes than columns that are checked together.
 """
 
 from __future__ import annotations
@@ -33,8 +32,7 @@ _SHORT_PASSES, _LONG_PASSES = 8, 20
 
 @dataclass(frozen=True)
 class GroupPlan:
-    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the
-    engine."""
+    """columns : of a group, at most. batched : proposed by multi-source BFS. arena_bytes : for the engine."""
 
     columns: int
     batched: bool
@@ -121,8 +119,7 @@ def _least_arena(store: Store) -> int:
 
 
 def _least(store: Store, item_bytes: int, budget: Budget) -> int:
-    """A budget in which one column fits for certain: with whole buffers, and for the plan of the
-    engine."""
+    """A budget in which one column fits for certain: with whole buffers, and for the plan of the engine."""
     plan = plan_engine(store, traversal_needs(store), memory_bytes=_PLENTY, threads=budget.threads,
                        program=budget.program)
     own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)

@@ -16,12 +16,11 @@ class Refused(Exception):
 class VerifyReport(MemoryFigures):
     """The outcome.
 
-    verified : every claim was proved again. reason : why not, else None. lower, upper : claimed
-    interval of the largest distance, over all components; proved if verified. diameter : the
-    diameter, if it is verified, exact and the graph connected. traversals : sources whose
-    distances were proposed and checked. scans : passes over all edges made here, beside those
-    of the traversals. unsettled : vertices that had to be proved by pairs. pairs : products of
-    sets of them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
+    verified : every claim was proved again. reason : why not, else None. lower, upper : claimed interval of the largest
+    distance, over all components; proved if verified. diameter : the diameter, if it is verified, exact and the graph
+    connected. traversals : sources whose distances were proposed and checked. scans : passes over all edges made here,
+    beside those of the traversals. unsettled : vertices that had to be proved by pairs. pairs : products of sets of
+    them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
     """
 
     verified: bool

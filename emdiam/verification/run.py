@@ -1,8 +1,7 @@
 """One verification: the graph, the claims, the labels in groups, and the pairs that are left.
 
-Passes over the edges: one for digest and components, one a group of at most 64 label columns, beside
-the traversals that propose them. Bytes a vertex: see parts.py, plan.py; the pairs take what
-pairs.py says for each unsettled vertex.
+Passes over the edges: one for digest and components, one a group of at most 64 label columns, beside the traversals
+that propose them. Bytes a vertex: see parts.py, plan.py; the pairs take what pairs.py says for each unsettled vertex.
 """
 
 from __future__ import annotations
@@ -30,10 +29,9 @@ def verify(
 ) -> VerifyReport:
     """Prove again what the certificate (a path) claims of the store (opened, or a path).
 
-    memory_bytes : peak RSS of this process; default: what machine and cgroup leave. A certificate
-    that is intact and no proof gives a report with `verified` false and the reason. Raises
-    InputError for a file that is no intact certificate (StoreError, BudgetError), EmdiamError if a
-    traversal proposes what are no distances.
+    memory_bytes : peak RSS of this process; default: what machine and cgroup leave. A certificate that is intact and no
+    proof gives a report with `verified` false and the reason. Raises InputError for a file that is no intact
+    certificate (StoreError, BudgetError), EmdiamError if a traversal proposes what are no distances.
     """
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))

@@ -1,8 +1,7 @@
 """Connected components of a weighted graph: union-find over all arcs, one pass.
 
-Bytes a vertex: 4. Work: m steps of nearly constant length. The root of a set is its smallest
-vertex, so that labels do not depend on the order of arcs. Source: Tarjan and van Leeuwen (1984),
-path halving.
+Bytes a vertex: 4. Work: m steps of nearly constant length. The root of a set is its smallest vertex, so that labels do
+not depend on the order of arcs. Source: Tarjan and van Leeuwen (1984), path halving.
 """
 
 from __future__ import annotations
@@ -16,8 +15,7 @@ from .packed import WeightedArcs, each_block, head_of, tail_of
 
 
 def components(arcs: WeightedArcs, tick: Tick | None = None) -> np.ndarray:
-    """uint32[n_vertices]: the smallest vertex of each vertex's component. Raises OSError for a
-    damaged block."""
+    """uint32[n_vertices]: the smallest vertex of each vertex's component. Raises OSError for a damaged block."""
     parent = np.arange(arcs.n_vertices, dtype=np.uint32)
     for block in each_block(arcs):
         unite_ends(block, arcs.packing.id_bits, arcs.packing.weight_bits, parent)

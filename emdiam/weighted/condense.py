@@ -34,8 +34,7 @@ def condense(
     owner, distance : uint32[n_vertices], as of ShortestPaths.grow; every vertex must have an owner.
     collector : with the packing of condensed_packing; it is finished here, with `most_ram_bytes`.
 
-    Raises ValueError for a vertex without an owner, BudgetError where the disk is full, OSError for a
-    damaged block.
+    Raises ValueError for a vertex without an owner, BudgetError where the disk is full, OSError for a damaged block.
     """
     try:
         if len(owner) and int(owner.max()) == NO_OWNER:

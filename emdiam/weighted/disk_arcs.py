@@ -73,9 +73,7 @@ class DiskArcsWriter:
     file : an empty scratch file that nothing else writes to.
     """
 
-    def __init__(
-        self, file: ScratchFile, packing: Packing, block_arcs: int = BLOCK_ARCS, evict: bool = False
-    ) -> None:
+    def __init__(self, file: ScratchFile, packing: Packing, block_arcs: int = BLOCK_ARCS, evict: bool = False) -> None:
         self._file, self._packing, self._evict = file, packing, evict
         self._shift = packing.id_bits + packing.weight_bits
         self._block = np.empty(block_arcs, np.uint64)

@@ -1,13 +1,12 @@
 """Shortest paths with all arcs in RAM: Dial's buckets, with wide ones where weights are large.
 
-Waiting vertices lie in a circle of at most 4096 buckets, doubly linked lists in arrays, so that a
-vertex whose label falls moves at once. As long as the largest weight is below 4095 a bucket is one
-distance and every row is scanned once; beyond that a bucket is a few distances and a row may be
-scanned again while its bucket is open (Delta-stepping with Delta = largest weight / 4096). A word
-of bits over the buckets, and one over those words, find the next full one, however many are empty.
-Measured on 2^20 vertices with weights 1..60: 0.14 s on a mesh (10 million arcs), 0.45 s on a random
-graph (17 million); a heap with four children a node takes 0.6 and 1.1 s, and buckets that keep
-stale entries are no faster than these and need room for them.
+Waiting vertices lie in a circle of at most 4096 buckets, doubly linked lists in arrays, so that a vertex whose label
+falls moves at once. As long as the largest weight is below 4095 a bucket is one distance and every row is scanned once;
+beyond that a bucket is a few distances and a row may be scanned again while its bucket is open (Delta-stepping with
+Delta = largest weight / 4096). A word of bits over the buckets, and one over those words, find the next full one,
+however many are empty. Measured on 2^20 vertices with weights 1..60: 0.14 s on a mesh (10 million arcs), 0.45 s on a
+random graph (17 million); a heap with four children a node takes 0.6 and 1.1 s, and buckets that keep stale entries are
+no faster than these and need room for them.
 Work: m. Bytes a vertex: the label (4 or 8), 8 for the lists, 8 for the offsets.
 Source: Dial, Algorithm 360 (1969); Meyer and Sanders, Delta-stepping (2003).
 """

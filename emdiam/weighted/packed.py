@@ -63,8 +63,7 @@ class Packing:
     def pack(self, tails: np.ndarray, heads: np.ndarray, weights: np.ndarray) -> Keys:
         """Both directions of the edges, loops left out, in no particular order: uint64[<= 2 k].
 
-        tails, heads, weights : integers[k]. Raises ValueError for a vertex or a weight that the
-        packing does not hold.
+        tails, heads, weights : integers[k]. Raises ValueError for a vertex or a weight that the packing does not hold.
         """
         a, b, w = (np.ascontiguousarray(part, np.int64) for part in (tails, heads, weights))
         keys = np.empty(2 * len(a), np.uint64)
@@ -154,8 +153,7 @@ class RamArcs(WeightedArcs):
 
     @classmethod
     def from_edges(
-        cls, packing: Packing, tails: np.ndarray, heads: np.ndarray, weights: np.ndarray,
-        block_arcs: int = BLOCK_ARCS,
+        cls, packing: Packing, tails: np.ndarray, heads: np.ndarray, weights: np.ndarray, block_arcs: int = BLOCK_ARCS,
     ) -> RamArcs:
         """The graph of these edges (see Packing.pack), sorted in RAM: 16 bytes an arc meanwhile."""
         keys = packing.pack(tails, heads, weights)

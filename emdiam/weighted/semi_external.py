@@ -1,19 +1,17 @@
 """Shortest paths with the arcs on disk and the labels in RAM: blocks by the smallest label in them.
 
-A round picks the blocks where the smallest labels wait, reads as many as a sixteenth of the arena
-holds, in threads, and meanwhile relaxes all that waits in the blocks that are there, in sweeps in
-storage order with windows of labels (Delta-stepping), until nothing waits in them. Labels may be
-too large at first and are corrected (label-correcting); when nothing waits anywhere, every one is
-the length of a path and no arc shortens it, so it is the distance. The block in which nothing
-waited for the longest time makes room.
+A round picks the blocks where the smallest labels wait, reads as many as a sixteenth of the arena holds, in threads,
+and meanwhile relaxes all that waits in the blocks that are there, in sweeps in storage order with windows of labels
+(Delta-stepping), until nothing waits in them. Labels may be too large at first and are corrected (label-correcting);
+when nothing waits anywhere, every one is the length of a path and no arc shortens it, so it is the distance. The block
+in which nothing waited for the longest time makes room.
 
-Why not pass after pass in storage order: measured with 2^18 vertices, 2.6 to 3.1 million arcs in blocks
-of 4096, weights 1..60 and an arena of a quarter, passes over the waiting rows read 64 stores on a mesh
-numbered row by row and 8 on a random graph with the best of six windows; this reads 1.0 and 5.2, and
-relaxes 2.3 and 4.1 arcs for each that there is. It reads ahead of the windows without limit, which is
-right as long as blocks meet. Where they do not (a mesh numbered at random: 89 stores), far labels are
-relaxed in vain; so from the moment both arcs read and arcs relaxed exceed FRUGAL times those there are,
-only blocks with labels below one window are taken (5 arcs relaxed instead of 57).
+Why not pass after pass in storage order: measured with 2^18 vertices, 2.6 to 3.1 million arcs in blocks of 4096,
+weights 1..60 and an arena of a quarter, passes over the waiting rows read 64 stores on a mesh numbered row by row and 8
+on a random graph with the best of six windows; this reads 1.0 and 5.2, and relaxes 2.3 and 4.1 arcs for each that there
+is. It reads ahead of the windows without limit, which is right as long as blocks meet. Where they do not (a mesh
+numbered at random: 89 stores), far labels are relaxed in vain; so from the moment both arcs read and arcs relaxed
+exceed FRUGAL times those there are, only blocks with labels below one window are taken (5 arcs relaxed instead of 57).
 
 Bytes: labels 4 or 8 and two bits a vertex (waiting.py), the arena, 60 a block.
 Source: Ajwani, Beckmann, Meyer, Veith (2012), section 3 (SE SSSP); Meyer and Sanders (2003).
@@ -153,8 +151,7 @@ class SemiExternalPaths:
             self._delta = 2 * int(mean_weight(first, self._arcs.packing.weight_bits))
 
     def _relax(
-        self, resident: np.ndarray, shape: np.ndarray, places: Places, limits: np.ndarray,
-        state: np.ndarray,
+        self, resident: np.ndarray, shape: np.ndarray, places: Places, limits: np.ndarray, state: np.ndarray,
     ) -> None:
         """Relax what waits in the blocks that are here."""
         if not len(resident):

@@ -52,10 +52,9 @@ class ShortestPaths:
     def grow(self, masters: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Clusters around `masters` (integers[s]): (owner, distance), uint32[n_vertices] each.
 
-        owner[v] is the index in `masters` of the one nearest to v by weighted distance, ties to the
-        smallest index; both are 2^32 - 1 where no master reaches v. Bytes a vertex: 16 at the end.
-        Raises ValueError for a master that is no vertex, OverflowError for a distance of 2^32 - 1 or
-        more, OSError for a damaged block.
+        owner[v] is the index in `masters` of the one nearest to v by weighted distance, ties to the smallest index;
+        both are 2^32 - 1 where no master reaches v. Bytes a vertex: 16 at the end. Raises ValueError for a master that
+        is no vertex, OverflowError for a distance of 2^32 - 1 or more, OSError for a damaged block.
         """
         seeds = np.ascontiguousarray(masters, np.int64).ravel()
         labels = seed_labels(seeds, self._arcs.n_vertices, np.dtype(np.uint64), OWNER_BITS)
@@ -84,9 +83,7 @@ def distances(arcs: WeightedArcs, sources: np.ndarray, options: PathOptions | No
         return paths.distances(sources)
 
 
-def grow(
-    arcs: WeightedArcs, masters: np.ndarray, options: PathOptions | None = None
-) -> tuple[np.ndarray, np.ndarray]:
+def grow(arcs: WeightedArcs, masters: np.ndarray, options: PathOptions | None = None) -> tuple[np.ndarray, np.ndarray]:
     """One growth of clusters, see ShortestPaths.grow."""
     with ShortestPaths(arcs, options) as paths:
         return paths.grow(masters)

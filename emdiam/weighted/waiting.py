@@ -1,11 +1,10 @@
 """Which vertices wait to have their arcs relaxed, block by block, in two bits a vertex.
 
-A vertex waits while its label is smaller than when its row was last relaxed: a bit of `active`.
-`keys` has the smallest waiting label of 64 vertices, `groups` that of 4096, so that the smallest
-one in a block is found in a few steps. A row that spans blocks is relaxed in pieces, in any order:
-the bit stands for the piece in the block where the row begins; for each block that a row continues
-into, `relaxed` has the label that was used there last, and the piece waits while the vertex has a
-smaller one. So a lowered label needs no list of blocks.
+A vertex waits while its label is smaller than when its row was last relaxed: a bit of `active`. `keys` has the smallest
+waiting label of 64 vertices, `groups` that of 4096, so that the smallest one in a block is found in a few steps. A row
+that spans blocks is relaxed in pieces, in any order: the bit stands for the piece in the block where the row begins;
+for each block that a row continues into, `relaxed` has the label that was used there last, and the piece waits while
+the vertex has a smaller one. So a lowered label needs no list of blocks.
 Bytes: 1/8 + 1/8 + 1/512 a vertex, 24 a block.
 """
 
@@ -190,8 +189,7 @@ def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups,
         label = np.uint64(labels[heads[block]])
         if label < relaxed[block] and label < window:
             relaxed[block] = label
-            position = scan_row(arcs, position, heads[block], label, shape, labels, active, keys, groups, limits,
-                                state)
+            position = scan_row(arcs, position, heads[block], label, shape, labels, active, keys, groups, limits, state)
     begin = covers[block]
     end = covers[block + 1]
     if begin == end:

@@ -14,10 +14,9 @@ from .condensed import CondensedGraph, Room
 class Sweeps:
     """A double sweep of shortest paths in every component of the condensed graph at once.
 
-    far : int64[n_parts], the cluster at the end of the first sweep. reach : int64[K], distances from
-    the `far` of the own component. spans : int64[n_parts], the largest of them. gaps : int64[n_parts], the
-    largest weight of an edge, widest : int64[n_parts], the largest radius. upper : int64[n_parts], proved
-    upper bound on the component's diameter.
+    far : int64[n_parts], the cluster at the end of the first sweep. reach : int64[K], distances from the `far` of the
+    own component. spans : int64[n_parts], the largest of them. gaps : int64[n_parts], the largest weight of an edge,
+    widest : int64[n_parts], the largest radius. upper : int64[n_parts], proved upper bound on the component's diameter.
     """
 
     far: np.ndarray
@@ -41,8 +40,7 @@ def double_sweep(graph: CondensedGraph, room: Room) -> Sweeps:
     upper = np.minimum(two_largest(first + graph.radii, parts, n_parts),
                        two_largest(reach + graph.radii, parts, n_parts))
     widest = widest_radii(graph)
-    return Sweeps(far, reach, spans, largest_weights(graph.arcs, parts, n_parts), widest,
-                  np.maximum(upper, 2 * widest))
+    return Sweeps(far, reach, spans, largest_weights(graph.arcs, parts, n_parts), widest, np.maximum(upper, 2 * widest))
 
 
 def swept(graph: CondensedGraph, room: Room) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -1,13 +1,12 @@
 """Real distances from what clusters know: the eccentricity of one master in every component.
 
-The master is the one at the far end of the double sweep. Where the graph is in RAM each is a BFS, in
-the components that can still hold the longest distance. Where it is streamed, or these are many, all components at once
-by a restart of the labels, whose upper bounds are d'(s, C) + distance to the master of C. That ends
-after a few scans where the bounds are off here and there; where they are off by more and more (long
-thin graphs), it is stopped after MOST_SCANS, and all arcs are sorted by those bounds, nearly the
-levels of the BFS: in that order a BFS meets each block about once (the use that Mehlhorn and Meyer
-make of clusters in their external BFS, 2002). All ways give the same numbers, so that the result
-does not depend on the memory budget.
+The master is the one at the far end of the double sweep. Where the graph is in RAM each is a BFS, in the components
+that can still hold the longest distance. Where it is streamed, or these are many, all components at once by a restart
+of the labels, whose upper bounds are d'(s, C) + distance to the master of C. That ends after a few scans where the
+bounds are off here and there; where they are off by more and more (long thin graphs), it is stopped after MOST_SCANS,
+and all arcs are sorted by those bounds, nearly the levels of the BFS: in that order a BFS meets each block about once
+(the use that Mehlhorn and Meyer make of clusters in their external BFS, 2002). All ways give the same numbers, so that
+the result does not depend on the memory budget.
 """
 
 from __future__ import annotations
@@ -47,9 +46,7 @@ MOST_SCANS = 8
 MOST_BFS = 64
 
 
-def lower_bounds(
-    engine: Engine, labels: Labels, graph: CondensedGraph, sweeps: Sweeps, own: int, room: Room
-) -> Lower:
+def lower_bounds(engine: Engine, labels: Labels, graph: CondensedGraph, sweeps: Sweeps, own: int, room: Room) -> Lower:
     """The largest eccentricity of the far masters. The labels are used up."""
     sources = labels.masters[graph.top_masters()[sweeps.far]]
     if engine.facts.in_ram:

@@ -1,11 +1,9 @@
 """Which vertices are masters: so many at random, every k-th of an Euler tour too, or as many as pay.
 
-`auto` starts with the square root of the memory in entries, so that the condensed graph fits however
-dense it is, takes GROWTH times as many while clusters need more rounds than MOST_ROUNDS, and then
-half as many while the condensed graph does not fit. It depends on the budget, and so does the result;
-the number that was chosen is told and can be given.
-Source: Ajwani, Beckmann, Meyer, Veith (2012), section 4, "Selecting the correct number of master
-vertices".
+`auto` starts with the square root of the memory in entries, so that the condensed graph fits however dense it is, takes
+GROWTH times as many while clusters need more rounds than MOST_ROUNDS, and then half as many while the condensed graph
+does not fit. It depends on the budget, and so does the result; the number that was chosen is told and can be given.
+Source: Ajwani, Beckmann, Meyer, Veith (2012), section 4, "Selecting the correct number of master vertices".
 """
 
 from __future__ import annotations

@@ -25,9 +25,7 @@ TOP = 64
 LOCAL_ARCS = 1 << 24
 
 
-def local_positions(
-    graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray, seed: int, room: Room
-) -> np.ndarray:
+def local_positions(graph: CondensedGraph, ranks: np.ndarray, sizes: np.ndarray, seed: int, room: Room) -> np.ndarray:
     """Where each cluster of a condensed graph of one level comes among all, int64[K].
 
     ranks : int64[K], natural rank of the masters. sizes : int64[K], vertices of each cluster. seed : of

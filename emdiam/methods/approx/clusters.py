@@ -1,11 +1,10 @@
 """clusters: Meyer's parametrized approximation by parallel cluster growing (PAR_APPROX).
 
-Definition: masters are drawn at random, every vertex joins the cluster of its nearest master, and
-the clusters become the vertices of a condensed graph, whose edge between two clusters weighs d(u) +
-1 + d(w), the lightest over the edges {u, w} between them. A double sweep of shortest paths on it
-gives S; the estimate is S + 2 d, with d the largest distance between two masters whose clusters
-touch (the reading of d that the paper's table of the sqrt(n)-level graph bears out: its S is then
-the same for all numbers of masters). In a component of one cluster of radius r it is 2 r.
+Definition: masters are drawn at random, every vertex joins the cluster of its nearest master, and the clusters become
+the vertices of a condensed graph, whose edge between two clusters weighs d(u) + 1 + d(w), the lightest over the edges
+{u, w} between them. A double sweep of shortest paths on it gives S; the estimate is S + 2 d, with d the largest
+distance between two masters whose clusters touch (the reading of d that the paper's table of the sqrt(n)-level graph
+bears out: its S is then the same for all numbers of masters). In a component of one cluster of radius r it is 2 r.
 
 Proved beside it. r_C is the radius of cluster C, d' the distance in the condensed graph, which is
 the length of a walk between masters in the graph.
@@ -17,12 +16,10 @@ the length of a walk between masters in the graph.
   bounds to start a label growth from (Labels.restart), which ends with exact distances after few
   passes: it mends what the clusters got wrong, instead of walking through all levels.
 
-Passes: as many as growing needs (rounds, or fewer where streamed), one to condense, a few for the
-lower bound, one to check it. Bytes a vertex: 8, beside the shared 3; 8 an arc of the condensed graph
-where that is in RAM.
-Sources: Meyer, On trade-offs in external-memory diameter-approximation, SWAT 2008; Ajwani,
-Beckmann, Meyer, Veith, I/O-efficient approximation of graph diameters by parallel cluster growing,
-2012, sections 2 and 3 and Tables 3 and 4.
+Passes: as many as growing needs (rounds, or fewer where streamed), one to condense, a few for the lower bound, one to
+check it. Bytes a vertex: 8, beside the shared 3; 8 an arc of the condensed graph where that is in RAM.
+Sources: Meyer, On trade-offs in external-memory diameter-approximation, SWAT 2008; Ajwani, Beckmann, Meyer, Veith,
+I/O-efficient approximation of graph diameters by parallel cluster growing, 2012, sections 2 and 3 and Tables 3 and 4.
 """
 
 from __future__ import annotations

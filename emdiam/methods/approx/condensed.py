@@ -32,10 +32,9 @@ LEAST_SORT_BYTES, LEAST_ARC_BYTES = 40 << 20, 16 << 20
 
 @dataclass
 class Room:
-    """memory_bytes : for sorting arcs. arcs_bytes : for the arcs of a condensed graph in RAM, and for
-    the cache of their blocks where they are on disk. scratch : where what does not fit goes. threads
-    : that sort and read ahead. tick : called while shortest paths are searched. spent : what the
-    searches did."""
+    """memory_bytes : for sorting arcs. arcs_bytes : for the arcs of a condensed graph in RAM, and for the cache of
+    their blocks where they are on disk. scratch : where what does not fit goes. threads : that sort and read ahead.
+    tick : called while shortest paths are searched. spent : what the searches did."""
 
     memory_bytes: int
     arcs_bytes: int

@@ -1,13 +1,12 @@
 """fringe: the upper bound of Crescenzi et al. from the fringe of a vertex halfway on a long path.
 
-Definition: r, v' and v'' come from a double sweep (sweep.py); u lies floor(d / 2) steps from v'' on
-the path of length d = d(v', v'') in the canonical BFS tree of v'. e = ecc(u); the fringe F(u) holds
-the vertices at distance e from u; B is the largest eccentricity in it. With at least two vertices
-in F(u), B = 2e - 1 gives D <= 2e - 1 and a smaller B gives D <= 2e - 2; otherwise D is at most the
-diameter of u's BFS tree. Why: vertices x, y are at most d(x, u) + d(u, y) apart. For 2e both must
-lie in F(u), for 2e - 1 at least one, and each of them is at most B from any vertex. So D = 2e makes
-B = 2e, and D = 2e - 1 makes B at least 2e - 1; turned round, B = 2e - 1 leaves D <= 2e - 1 and
-B < 2e - 1 leaves D <= 2e - 2. (B = 2e is a distance that equals the bound: D = 2e.)
+Definition: r, v' and v'' come from a double sweep (sweep.py); u lies floor(d / 2) steps from v'' on the path of length
+d = d(v', v'') in the canonical BFS tree of v'. e = ecc(u); the fringe F(u) holds the vertices at distance e from u; B
+is the largest eccentricity in it. With at least two vertices in F(u), B = 2e - 1 gives D <= 2e - 1 and a smaller B
+gives D <= 2e - 2; otherwise D is at most the diameter of u's BFS tree. Why: vertices x, y are at most d(x, u) + d(u, y)
+apart. For 2e both must lie in F(u), for 2e - 1 at least one, and each of them is at most B from any vertex. So D = 2e
+makes B = 2e, and D = 2e - 1 makes B at least 2e - 1; turned round, B = 2e - 1 leaves D <= 2e - 1 and B < 2e - 1 leaves
+D <= 2e - 2. (B = 2e is a distance that equals the bound: D = 2e.)
 
 Unlike the paper, the tree's diameter comes first, since a scan costs less than |F(u)| traversals,
 and they are left out where the tree says 2e - 2 or less already, or where the bounds have met; so

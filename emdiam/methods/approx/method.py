@@ -41,9 +41,7 @@ class ApproxOptions(MethodOptions):
     known_diameter: int | None = None
 
 
-def phases_with(
-    state: Callable[[Store, Any, int], dict[str, int]]
-) -> Callable[[Store, Any], tuple[Phase, ...]]:
+def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[[Store, Any], tuple[Phase, ...]]:
     """The phases of a method: open, with offsets; then its own, each with offsets and the state of traversals, and
     the ranks of a reordered store in all of them. state : (store, options, bytes of a column entry) -> bytes of vertex
     state by phase, at worst."""

@@ -28,8 +28,7 @@ def members(column: Column, value: int) -> Iterator[np.ndarray]:
 
 
 def first_by_rank(engine: Engine, pieces: Iterable[np.ndarray], most: int = 1, after: int = -1) -> np.ndarray:
-    """Of the vertices in `pieces` (int64 each) the `most` of the smallest rank above `after`, by rank,
-    int64[k]."""
+    """Of the vertices in `pieces` (int64 each) the `most` of the smallest rank above `after`, by rank, int64[k]."""
     best, ranks = np.empty(0, np.int64), np.empty(0, np.int64)
     for ids in pieces:
         keys = engine.ranks(ids)

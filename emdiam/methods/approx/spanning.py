@@ -1,11 +1,10 @@
 """spanning: a random spanning tree that becomes a BFS tree, a scan an iteration (SPAN).
 
-Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), hung from the
-vertex s of the highest degree, ties to the smallest rank; in every component. In T_{i+1} every vertex
-hangs from the neighbour of the smallest height in T_i, and whole subtrees rise with it
-(traverse/tree_refinement.py): heights never rise, and end as those of a BFS tree. It ends after `iterations`,
-or when all heights are distances. The estimate is twice the height of the tree, the largest over all
-components, as in the paper's Table 1.
+Definition: T_0 is the minimum spanning tree under random weights (traverse/spanning.py), hung from the vertex s of the
+highest degree, ties to the smallest rank; in every component. In T_{i+1} every vertex hangs from the neighbour of the
+smallest height in T_i, and whole subtrees rise with it (traverse/tree_refinement.py): heights never rise, and end as
+those of a BFS tree. It ends after `iterations`, or when all heights are distances. The estimate is twice the height of
+the tree, the largest over all components, as in the paper's Table 1.
 
 Proved beside it, of every component, i iterations done, h the heights, d distances:
 - Upper: d(x, y) <= d(s, x) + d(s, y) <= h(x) + h(y), so D is at most the sum of the two largest

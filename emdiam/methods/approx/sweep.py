@@ -1,11 +1,10 @@
 """sweep: the double sweep lower bound by BFS, iterated, and the tree upper bound.
 
-Definition: from a start r to a farthest vertex v', from there to a farthest vertex v'': ecc(v') =
-d(v', v'') is a lower bound on the diameter, exact in a tree. Each of the two traversals has a BFS
-tree, whose diameter is an upper bound; so is twice an eccentricity. The first r is the vertex of
-the largest degree, further ones are drawn at random from the component. No vertex is v' twice: then
-the next farthest vertex from r is taken, and without another one the next start. Ties go to the
-smallest natural rank. It ends after `iterations`, or as soon as the bounds meet.
+Definition: from a start r to a farthest vertex v', from there to a farthest vertex v'': ecc(v') = d(v', v'') is a lower
+bound on the diameter, exact in a tree. Each of the two traversals has a BFS tree, whose diameter is an upper bound; so
+is twice an eccentricity. The first r is the vertex of the largest degree, further ones are drawn at random from the
+component. No vertex is v' twice: then the next farthest vertex from r is taken, and without another one the next start.
+Ties go to the smallest natural rank. It ends after `iterations`, or as soon as the bounds meet.
 
 Passes: two BFS, and a scan for each tree, an iteration; one scan to check the lower bound. Bytes a
 vertex: shared state 3; two columns of distances of 1 to 4; for a tree two ids and a height besides.

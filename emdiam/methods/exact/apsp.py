@@ -1,8 +1,7 @@
 """APSP: exact diameter by a BFS from every vertex of every component that matters.
 
-The definition of the diameter, and the oracle for the other methods. Passes: one BFS a vertex; with
-a batch, one multi-source BFS for several vertices. Bytes a vertex: shared state 3, one column to
-know the component by 1 to 4.
+The definition of the diameter, and the oracle for the other methods. Passes: one BFS a vertex; with a batch, one
+multi-source BFS for several vertices. Bytes a vertex: shared state 3, one column to know the component by 1 to 4.
 """
 
 from __future__ import annotations

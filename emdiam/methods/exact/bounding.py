@@ -1,11 +1,10 @@
 """Bounding: exact diameter by lower and upper bounds on every vertex's eccentricity.
 
-Definition: after a BFS from v, every vertex w has max(d(v, w), ecc(v) - d(v, w)) <= ecc(w) <=
-ecc(v) + d(v, w). A *candidate* is a vertex that may still be a source. It is dropped when its
-bounds meet, or when its upper bound is at most the largest lower bound L and twice its lower bound
-at least the largest upper bound U. Sources are taken by turns from the candidates with the largest
-upper and with the smallest lower bound (ties: highest degree, then smallest vertex). The run ends
-when L = U, or without candidates: a dropped vertex has an eccentricity of at most L.
+Definition: after a BFS from v, every vertex w has max(d(v, w), ecc(v) - d(v, w)) <= ecc(w) <= ecc(v) + d(v, w). A
+*candidate* is a vertex that may still be a source. It is dropped when its bounds meet, or when its upper bound is at
+most the largest lower bound L and twice its lower bound at least the largest upper bound U. Sources are taken by turns
+from the candidates with the largest upper and with the smallest lower bound (ties: highest degree, then smallest
+vertex). The run ends when L = U, or without candidates: a dropped vertex has an eccentricity of at most L.
 Source: Dal, Kosters, Takes, Fast Diameter Computation of Large Sparse Graphs using GPUs, PDP 2014,
 Algorithms 1 and 2 (the candidate test printed there lacks parentheses); Takes, Kosters, CIKM 2011.
 

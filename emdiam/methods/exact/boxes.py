@@ -1,10 +1,9 @@
 """Boxes over pivot distances: proving pairs of vertices near, or finding the worst pair.
 
-A vertex is a point of k pivot distances; every pair has d(x, y) <= U(x, y) = min_i d_i(x) + d_i(y).
-A tree of boxes, each with its maximum in every dimension, certifies all pairs of two boxes at
-once when min_i (max_a,i + max_b,i) <= L; otherwise the larger box is opened. The search goes to
-the pair of boxes with the larger bound first, and prunes with the worst pair so far: it ends with
-the pair of largest U, or with the proof that no pair exceeds L.
+A vertex is a point of k pivot distances; every pair has d(x, y) <= U(x, y) = min_i d_i(x) + d_i(y). A tree of boxes,
+each with its maximum in every dimension, certifies all pairs of two boxes at once when min_i (max_a,i + max_b,i) <= L;
+otherwise the larger box is opened. The search goes to the pair of boxes with the larger bound first, and prunes with
+the worst pair so far: it ends with the pair of largest U, or with the proof that no pair exceeds L.
 Kernels that may run for minutes return after _SLICE looks and go on where they stopped, so that
 progress and Ctrl-C are never far (`tick` is called in between); what they find does not depend on it.
 Passes: none. Bytes a point: 1.5 k x itemsize (sorted copy, maxima of at most half as many boxes), 8 for the
@@ -115,9 +114,7 @@ def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarra
     return found
 
 
-def disjoint_pairs(
-    boxes: Boxes, threshold: int, order: np.ndarray, most: int, tick: Tick = _silent
-) -> np.ndarray:
+def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, most: int, tick: Tick = _silent) -> np.ndarray:
     """At most `most` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
     numbering. order : int64[m], in which rows look for a partner."""
     pairs = np.empty((most, 2), np.int64)
@@ -152,10 +149,9 @@ def match_open(points, begin, end, child, most, threshold, order, pairs, used, a
 
 @kernel
 def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # type: ignore[no-untyped-def]
-    """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest
-    dimension, which never leaves a side empty, as long as there is room for two more. state : int64[2],
-    boxes that are done with and boxes that there are; box 0 has all points. True if it stopped after
-    `most_points` points."""
+    """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest dimension, which
+    never leaves a side empty, as long as there is room for two more. state : int64[2], boxes that are done with and
+    boxes that there are; box 0 has all points. True if it stopped after `most_points` points."""
     k = points.shape[1]
     node = state[0]
     n_nodes = state[1]
@@ -237,10 +233,9 @@ def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
 
 @kernel
 def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ignore[no-untyped-def]
-    """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks
-    before it pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not
-    begun), dimension to look at first. Returns LIMITED, FINISHED (to the end, or to what is enough) or
-    PAUSED."""
+    """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks before it
+    pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not begun), dimension to look
+    at first. Returns LIMITED, FINISHED (to the end, or to what is enough) or PAUSED."""
     hint = np.zeros(1, np.int64)
     hint[0] = out[5]
     work = out[3]

@@ -1,10 +1,9 @@
 """Candidates when there are too many to hold: boxes of vertices first, vertices of open boxes then.
 
-The distance columns of the pivots lie on disk or in RAM; one pass over them puts every unsettled vertex
-into the box of its distances divided by 2^q, and only the maxima and the count of each box are
-kept. Boxes whose pairs are all certified (a box with itself too, if it holds two vertices) hold no
-end of a longer pair. A second pass lists the vertices of the others. On graphs of low diameter
-most vertices share few vectors, and q = 0 is exact.
+The distance columns of the pivots lie on disk or in RAM; one pass over them puts every unsettled vertex into the box of
+its distances divided by 2^q, and only the maxima and the count of each box are kept. Boxes whose pairs are all
+certified (a box with itself too, if it holds two vertices) hold no end of a longer pair. A second pass lists the
+vertices of the others. On graphs of low diameter most vertices share few vectors, and q = 0 is exact.
 Passes: none over edges; two over the columns for each q tried. Bytes: what is given, at most.
 """
 
@@ -93,9 +92,7 @@ class _Table:
         own = 2 * points.min(axis=1).astype(np.int64) > limit
         self._open[slots] = flags | (own & (self._counts[slots] > 1))
 
-    def members(
-        self, parts: Iterator[tuple[int, np.ndarray, np.ndarray]], limit: int, most: int
-    ) -> np.ndarray | None:
+    def members(self, parts: Iterator[tuple[int, np.ndarray, np.ndarray]], limit: int, most: int) -> np.ndarray | None:
         """Vertices in open boxes, ascending; None if there are more than `most`."""
         if int(self._counts[self._open == 1].sum()) > most:
             return None

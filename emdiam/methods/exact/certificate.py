@@ -1,11 +1,10 @@
 """Certificates: the proof of a diameter as a file, for one graph, whoever stores it and how.
 
-A certificate is one line of JSON (ASCII, no spaces) that ends with a line feed: the digest of the
-graph, the claims, for every solved component its pivots, sources and witness in the user's ids,
-and last a digest over all that comes before. The bytes are canonical: a file that differs from
-what its own content would be written as is refused, so that every edited byte is noticed. The
-digest guards against accidents, not against a forger, who can compute it too: what a certificate
-says is only believed once it was proved again (emdiam.verification).
+A certificate is one line of JSON (ASCII, no spaces) that ends with a line feed: the digest of the graph, the claims,
+for every solved component its pivots, sources and witness in the user's ids, and last a digest over all that comes
+before. The bytes are canonical: a file that differs from what its own content would be written as is refused, so that
+every edited byte is noticed. The digest guards against accidents, not against a forger, who can compute it too: what a
+certificate says is only believed once it was proved again (emdiam.verification).
 """
 
 from __future__ import annotations
@@ -103,8 +102,7 @@ def write_certificate(
     the edges, for the digest. Raises InputError if it cannot be written, StoreError, and
     ValueError for a proof that no certificate can hold (a lower bound without a witness, say).
     """
-    facts = GraphFacts(edge_digest(store, threads=threads, progress=progress), store.n_vertices,
-                       store.n_arcs // 2)
+    facts = GraphFacts(edge_digest(store, threads=threads, progress=progress), store.n_vertices, store.n_arcs // 2)
     certificate = Certificate(facts, claims, _in_user_ids(proof, store))
     data = certificate.to_bytes()
     try:
@@ -162,8 +160,7 @@ def read_certificate(path: str | Path) -> Certificate:
                              byte=_first_difference(data, sealed), remedy=_REMEDY)
         return _content(document)
     except (KeyError, TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the certificate does not say what one says ({error})", path=path,
-                         remedy=_REMEDY) from None
+        raise InputError(f"the certificate does not say what one says ({error})", path=path, remedy=_REMEDY) from None
 
 
 def _sealed(body: dict[str, Any]) -> bytes:

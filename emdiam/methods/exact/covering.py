@@ -1,11 +1,10 @@
 """Settling by covering: central sources whose balls hold the vertices that are still unsettled.
 
-A far vertex as source settles hardly more than itself, because its eccentricity is close to L. A
-central vertex p near it settles the whole ball of radius L - ecc(p). So each vertex of the cover
-(candidates outside the best Winnow ball) climbs a few hops to neighbours of higher degree, and the
-tops are the sources of one multi-source BFS; then their balls are spread. The number of hops follows
-the share of proposals whose vertex got settled: 0 hops is F-Diam's own choice and always succeeds.
-One vertex of every batch is visited itself, so that every batch makes progress.
+A far vertex as source settles hardly more than itself, because its eccentricity is close to L. A central vertex p near
+it settles the whole ball of radius L - ecc(p). So each vertex of the cover (candidates outside the best Winnow ball)
+climbs a few hops to neighbours of higher degree, and the tops are the sources of one multi-source BFS; then their balls
+are spread. The number of hops follows the share of proposals whose vertex got settled: 0 hops is F-Diam's own choice
+and always succeeds. One vertex of every batch is visited itself, so that every batch makes progress.
 """
 
 from __future__ import annotations

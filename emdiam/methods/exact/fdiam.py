@@ -7,9 +7,8 @@ eccentricity may have to be computed. `bound` is the largest eccentricity seen.
   vertices are at most `bound` apart, so a longer pair has an end outside. Again when it grows.
 - Chain Processing: from an active degree-1 vertex x along degree-2 vertices to w at distance s, everything
   within s of w is dropped: no eccentricity there exceeds ecc(x); x stays active (a *tip*).
-- Eliminate: after BFS(v), ecc(y) <= ecc(v) + d(v, y): all y with that <= bound are dropped and
-  keep it as recorded bound; when bound grows, vertices recorded at the old bound seed one
-  multi-source partial BFS over the new levels.
+- Eliminate: after BFS(v), ecc(y) <= ecc(v) + d(v, y): all y with that <= bound are dropped and keep it as recorded
+  bound; when bound grows, vertices recorded at the old bound seed one multi-source partial BFS over the new levels.
 Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5. Differences:
 - Algorithm 3 loops to `bound`, Algorithm 5 tests ecc: the text's floor(bound/2) and a visit
   counter are what is right. A tip is never winnowed later, since other vertices lean on it; a
@@ -20,9 +19,8 @@ Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5
 - Every component has its own centre, and its own bound if its diameter is reported; otherwise the
   bound over all components prunes.
 
-Passes: one BFS per evaluated vertex, one partial BFS per Winnow. Bytes a vertex: shared state 3,
-recorded bound 1 to 4, chain bounds 1 to 4 (freed), labels and sizes 8 when there are several
-components with an edge.
+Passes: one BFS per evaluated vertex, one partial BFS per Winnow. Bytes a vertex: shared state 3, recorded bound 1 to 4,
+chain bounds 1 to 4 (freed), labels and sizes 8 when there are several components with an edge.
 """
 
 from __future__ import annotations
@@ -159,6 +157,5 @@ def fdiam(engine: Engine, options: FdiamOptions | None = None) -> Result:
 
 
 METHOD = Method(
-    FdiamOptions, fdiam,
-    lambda store, options: traversal_phases(store, solve_bytes(store), keeps_distances=False),
+    FdiamOptions, fdiam, lambda store, options: traversal_phases(store, solve_bytes(store), keeps_distances=False),
     lambda store, options: FDIAM, DeviceState(2, spreads=True))

@@ -80,10 +80,9 @@ class State:
 
         Only tips that are still active count: a dropped tip need not come back to drop others.
 
-        Seeds are chain ends w with value S - s (S: the longest chain here, the longest chain of
-        each end only), so that the spread gives S - s + d(w, v) <= S exactly on the union of the
-        balls. A tip whose end another chain reaches with more left than its own length is
-        dominated by that chain's tip; the other tips stay active.
+        Seeds are chain ends w with value S - s (S: the longest chain here, the longest chain of each end only), so that
+        the spread gives S - s + d(w, v) <= S exactly on the union of the balls. A tip whose end another chain reaches
+        with more left than its own length is dominated by that chain's tip; the other tips stay active.
         """
         tips = tips[self._bounds.gather(tips) < 0]
         if len(tips) == 0:

@@ -1,18 +1,16 @@
 """graph-diameter: exact diameter by double sweeps and a BFS from every vertex that a bound lets through.
 
-Definition: L is the largest eccentricity seen. Ten double sweeps (a BFS from a random vertex, one from
-a vertex farthest from it) make L large. Then all vertices are looked at in order of decreasing degree
-(ties: smallest vertex): one with B(v) <= L is skipped, any other is the source of a BFS. B(v) = min
-of ecc(r) + d(r, v) over these sources r is an upper bound on ecc(v). At the end every vertex was a
-source or has ecc(v) <= B(v) <= L.
+Definition: L is the largest eccentricity seen. Ten double sweeps (a BFS from a random vertex, one from a vertex
+farthest from it) make L large. Then all vertices are looked at in order of decreasing degree (ties: smallest vertex):
+one with B(v) <= L is skipped, any other is the source of a BFS. B(v) = min of ecc(r) + d(r, v) over these sources r is
+an upper bound on ecc(v). At the end every vertex was a source or has ecc(v) <= B(v) <= L.
 Source: Akiba, Iwata, Kawata, An Exact Algorithm for Diameters of Large Real Directed Graphs, SEA
-2015. An undirected component is strongly connected, so what the paper does for directed graphs
-falls away: strong components in reverse topological order are one, the product of degrees is the
-degree squared, and the bound by way of the neighbours says nothing new, since B differs by at most
-1 across an edge. The first of these BFS, from the vertex of the highest degree, comes before the sweeps
-here, and they begin at vertices with B > L; none takes a BFS that an earlier one took.
-Published counts of BFS (Bradley, Mongandampulath Akathoott, Burtscher, Fast Exact Diameter Computation
-of Sparse Graphs, ICPP 2025, Table 3) leave out those of the sweeps; details.published_count does too.
+2015. An undirected component is strongly connected, so what the paper does for directed graphs falls away: strong
+components in reverse topological order are one, the product of degrees is the degree squared, and the bound by way of
+the neighbours says nothing new, since B differs by at most 1 across an edge. The first of these BFS, from the vertex of
+the highest degree, comes before the sweeps here, and they begin at vertices with B > L; none takes a BFS that an
+earlier one took. Published counts of BFS (Bradley, Mongandampulath Akathoott, Burtscher, Fast Exact Diameter
+Computation of Sparse Graphs, ICPP 2025, Table 3) leave out those of the sweeps; details.published_count does too.
 
 Passes: one BFS a source. Bytes a vertex: shared state 3, B and a distance 1 to 4 each.
 """

@@ -4,10 +4,9 @@ Definition: S is the set of vertices of the component that were not the source o
 from v stops as soon as all of S has been reached; then v leaves S. L is the largest distance to a
 vertex of S that such a BFS has found. Of two vertices the one that is a source first has the other
 in S, so L is at least their distance: when S is empty, L is the diameter.
-Sources are taken by decreasing distance from the first one (ties: highest degree, then smallest
-vertex), so that S becomes a ball around it, and the BFS ever shorter. With r the largest distance
-from the first source to a vertex of S, two vertices of S are at most 2r apart: the run ends when
-2r <= L.
+Sources are taken by decreasing distance from the first one (ties: highest degree, then smallest vertex), so that S
+becomes a ball around it, and the BFS ever shorter. With r the largest distance from the first source to a vertex of S,
+two vertices of S are at most 2r apart: the run ends when 2r <= L.
 Source: Korf, Finding the Exact Diameter of a Graph with Partial Breadth-First Searches, SoCS 2021.
 The order and the end at 2r are ours.
 

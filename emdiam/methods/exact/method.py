@@ -1,13 +1,11 @@
 """What all exact methods share: components one after another, bounds, limits, and the result.
 
-A method is a subclass of ExactMethod that solves one connected component. This class goes through
-the components: the one with the most vertices first, with a bound of its own, because its diameter
-is reported; any other only while it can hold a longer distance than the longest so far. An
-unexplored component of s vertices has a diameter of at most s - 1; one with a vertex of
-eccentricity e has at most 2e.
+A method is a subclass of ExactMethod that solves one connected component. This class goes through the components: the
+one with the most vertices first, with a bound of its own, because its diameter is reported; any other only while it can
+hold a longer distance than the longest so far. An unexplored component of s vertices has a diameter of at most s - 1;
+one with a vertex of eccentricity e has at most 2e.
 
-Bytes a vertex: labels and sizes 8 while there are several components with an edge, beside what the
-method keeps.
+Bytes a vertex: labels and sizes 8 while there are several components with an edge, beside what the method keeps.
 """
 
 from __future__ import annotations
@@ -28,15 +26,7 @@ from ...stream.counters import Counters
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import Limits, MethodOptions
-from .limits import (
-    UNKNOWN,
-    Best,
-    Eccentricity,
-    Enough,
-    Stages,
-    check_batch,
-    path_middle,
-)
+from .limits import UNKNOWN, Best, Eccentricity, Enough, Stages, check_batch, path_middle
 from .result import Result
 from .witness import check_witness
 
@@ -49,14 +39,12 @@ __all__ = [
 class ExactMethod:
     """One run of an exact method on an engine; run_method gives the Result.
 
-    A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `_release`,
-    `_details`, `_facts`, a larger Stages, and `keeps_distances` when the first BFS of a component
-    shall come with its distances. One that does not look at component labels sets `needs_labels`
-    to False, and they are freed where that can be.
+    A subclass has `name`, and `_solve_component`; it may have `_start`, `_prepare`, `_release`, `_details`, `_facts`, a
+    larger Stages, and `keeps_distances` when the first BFS of a component shall come with its distances. One that does
+    not look at component labels sets `needs_labels` to False, and they are freed where that can be.
 
-    component : the one at hand; own : it is the largest, whose diameter is reported. lower_here,
-    upper_here : proved interval of its diameter; eccentricity() keeps them, and a method may lower
-    upper_here further.
+    component : the one at hand; own : it is the largest, whose diameter is reported. lower_here, upper_here : proved
+    interval of its diameter; eccentricity() keeps them, and a method may lower upper_here further.
     """
 
     name: ClassVar[str] = ""
@@ -113,9 +101,7 @@ class ExactMethod:
         return Stages()
 
     # -- what a method uses ---------------------------------------------------------------------
-    def eccentricity(
-        self, vertex: int, distances: bool = False, into: Column | None = None
-    ) -> Eccentricity:
+    def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
         """A counted BFS from `vertex`, which updates the longest pair and the bounds here.
 
         distances, into : as in Engine.bfs. Raises what checkpoint() raises, before the BFS.
@@ -371,8 +357,7 @@ def interim_result(method: ExactMethod, before: Counters, begin: float) -> Resul
         diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
         lower=method.best.length, upper=method.upper(), exact=False, witness=None,
         traversals=stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
-        bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0},
-        version=__version__,
+        bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0}, version=__version__,
         details={
             **method._details(), "stage_seconds": dict(stages.seconds),
             "interval_largest_component": [lower, upper], "counters": used.to_dict(),

@@ -32,8 +32,7 @@ POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
 def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
     """What of the pool is left beside columns wider than planned and component labels.
 
-    Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not
-    fit.
+    Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not fit.
     """
     wider = COLUMNS * engine.facts.n_vertices * (smallest_dtype(largest).itemsize - 1)
     if labels > max(0, engine.facts.pool_bytes - wider):

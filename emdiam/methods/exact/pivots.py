@@ -55,9 +55,8 @@ PROVED = Verdict(0, 0, 0, (-1, -1))
 
 @dataclass(frozen=True)
 class PivotOptions(MethodOptions):
-    """seed : of random choices: the start among vertices of the highest degree (0: the smallest of
-    them), the order of covering. batches : use multi-source batches. scratch : folder for pivot
-    columns that memory has no room for."""
+    """seed : of random choices: the start among vertices of the highest degree (0: the smallest of them), the order of
+    covering. batches : use multi-source batches. scratch : folder for pivot columns that memory has no room for."""
 
     seed: int = 0
     batches: bool = True

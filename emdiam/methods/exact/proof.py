@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 class ComponentProof:
     """The proof for one component, in internal vertex numbers.
 
-    vertex : any vertex of it. size : its number of vertices. lower, upper : the interval of its
-    diameter that is proved. witness : a pair at distance exactly `lower`; None if lower is 0.
-    pivots : vertices whose distances prove pairs, and settle. sources : vertices whose distances
-    only settle. The order of pivots and sources means nothing.
+    vertex : any vertex of it. size : its number of vertices. lower, upper : the interval of its diameter that is
+    proved. witness : a pair at distance exactly `lower`; None if lower is 0. pivots : vertices whose distances prove
+    pairs, and settle. sources : vertices whose distances only settle. The order of pivots and sources means nothing.
     """
 
     vertex: int

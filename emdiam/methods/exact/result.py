@@ -26,9 +26,8 @@ class Witness:
 
 @dataclass
 class Traversals:
-    """bfs : traversals as the F-Diam paper counts them (eccentricity BFS and Winnow). multi_source
-    : batches; multi_source_sources : their sources. partial : Eliminate, extension and chain
-    spreads, not counted by the paper."""
+    """bfs : traversals as the F-Diam paper counts them (eccentricity BFS and Winnow). multi_source : batches;
+    multi_source_sources : their sources. partial : Eliminate, extension and chain spreads, not counted by the paper."""
 
     bfs: int = 0
     multi_source: int = 0
@@ -40,14 +39,13 @@ class Traversals:
 class Result(MemoryFigures):
     """What an exact method found.
 
-    n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved.
-    diameter_largest_component : of the component with the most vertices (ties: the one with the
-    smallest vertex); diameter_max_component : largest over all components; None while not proved.
-    lower, upper : proved interval of the largest finite distance, over all components. exact :
-    lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
+    n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved. diameter_largest_component
+    : of the component with the most vertices (ties: the one with the smallest vertex); diameter_max_component : largest
+    over all components; None while not proved. lower, upper : proved interval of the largest finite distance, over all
+    components. exact : lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
     : of the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
-    (methods/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every
-    file that was asked for and could not be written.
+    (methods/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every file
+    that was asked for and could not be written.
     """
 
     method: str

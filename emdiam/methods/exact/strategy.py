@@ -1,12 +1,11 @@
 """What is cheaper next, a round of certificates or a batch that covers: measured, not assumed.
 
-Certificates: what is open (vertices in open pairs, and their cover) shrinks by a factor a round,
-which the last rounds tell; so ln(left) / ln(factor) rounds are to come. Covering: as many sources
-as the cover needs at the gain of the last batch, each as long as there; before there was one, a
-batch of k sources is taken to cost k^0.65 traversals (measured: 7 to 18 for 64 and 25 to 80 for 512
-sources on graphs of low diameter). The first batch also waits until the rounds have cost a share
-of what covering would, because progress often begins late; that bounds the regret. It waits
-MOST_WAITING rounds at most.
+Certificates: what is open (vertices in open pairs, and their cover) shrinks by a factor a round, which the last rounds
+tell; so ln(left) / ln(factor) rounds are to come. Covering: as many sources as the cover needs at the gain of the last
+batch, each as long as there; before there was one, a batch of k sources is taken to cost k^0.65 traversals (measured: 7
+to 18 for 64 and 25 to 80 for 512 sources on graphs of low diameter). The first batch also waits until the rounds have
+cost a share of what covering would, because progress often begins late; that bounds the regret. It waits MOST_WAITING
+rounds at most.
 """
 
 from __future__ import annotations
@@ -82,8 +81,7 @@ class Costs:
         return max(1, min(LARGEST_BATCH, most, math.ceil(cover / gain)))
 
     def pairs_at_once(self, n_open: int, room: int) -> int:
-        """Worst pairs whose traversals go into one batch, at most `room`; 1: one traversal after
-        another.
+        """Worst pairs whose traversals go into one batch, at most `room`; 1: one traversal after another.
 
         In memory a batch shares too little. Out of core, one whose levels read every block anyway
         reads hardly more for many sources, and thin ones share a store in each window.

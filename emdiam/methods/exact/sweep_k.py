@@ -3,14 +3,12 @@
 Definition: the first source has the highest degree; every further one is a vertex farthest from all
 sources before it (ties: smallest vertex). With sources p_1 to p_k:
     L = max ecc(p_i) <= D <= U = max over vertices v of min over i of ecc(p_i) + d(p_i, v).
-U <= L + r, where r, the covering radius, is the largest distance from a vertex to its nearest
-source, and r <= 2 s / (k + 1) in a component of s vertices: an additive error of O(s / k). For k = 1
-the interval is [ecc, 2 ecc].
+U <= L + r, where r, the covering radius, is the largest distance from a vertex to its nearest source, and r <= 2 s / (k
++ 1) in a component of s vertices: an additive error of O(s / k). For k = 1 the interval is [ecc, 2 ecc].
 Source: the order is that of Gonzalez, Clustering to minimize the maximum intercluster distance,
 1985; the bounds are the triangle inequality (docs/algorithms/sweep-k.md has the proofs).
 
-Passes: k BFS. Bytes a vertex: shared state 3, distance to the nearest source, upper bound and a
-distance 1 to 4 each.
+Passes: k BFS. Bytes a vertex: shared state 3, distance to the nearest source, upper bound and a distance 1 to 4 each.
 """
 
 from __future__ import annotations

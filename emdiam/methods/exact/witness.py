@@ -1,9 +1,8 @@
 """Re-checking a diameter's witness before it is told, without trusting the traversals that found it.
 
-One BFS from the target gives labels; then two things are checked that do not depend on how the
-labels came about: across no arc of the graph do labels differ by more than one (a scan over all
-edges), so that d(source, target) >= label(source); and a path of exactly that many edges exists,
-each edge looked up in the store.
+One BFS from the target gives labels; then two things are checked that do not depend on how the labels came about:
+across no arc of the graph do labels differ by more than one (a scan over all edges), so that d(source, target) >=
+label(source); and a path of exactly that many edges exists, each edge looked up in the store.
 """
 
 from __future__ import annotations
