@@ -26,10 +26,9 @@ from .methods.approx.result import Approximation
 from .methods.definition import PROBE_SECONDS
 from .methods.exact.result import Result
 from .progress import Listener
-from .runs.options import run_with
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, option_names
-from .runs.run import Run, execute
+from .runs.run import Run, execute, run_with
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder

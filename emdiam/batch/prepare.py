@@ -215,9 +215,9 @@ def answer(question: Question) -> str | None:
 def _try(question: Question) -> None:
     """Open the store, and plan the run if it is one that can be planned. Raises InputError, OSError."""
     from ..methods.approx.masters import parse_masters
-    from ..runs.options import run_with
     from ..runs.plan import plan_one
     from ..runs.registry import APPROXIMATIONS, EXACT
+    from ..runs.run import run_with
     from ..store.store import open_store
 
     if question.command not in ("exact", "approx") or question.options is None:

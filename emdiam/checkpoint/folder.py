@@ -215,7 +215,6 @@ class Folder:
             yield record
 
     def drop(self, numbers: list[int]) -> None:
-        """Remove states."""
         for number in numbers:
             (self.path / f"state-{number}").unlink(missing_ok=True)
 

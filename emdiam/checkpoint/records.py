@@ -88,7 +88,6 @@ class FrameFile:
 
     @property
     def size(self) -> int:
-        """Bytes of the file."""
         return os.fstat(self._handle).st_size
 
     def frames(self) -> Iterator[Frame]:
@@ -132,11 +131,9 @@ class FrameFile:
         self.end = mark
 
     def sync(self) -> None:
-        """Wait until what was written is on disk."""
         os.fsync(self._handle)
 
     def close(self) -> None:
-        """Let go of the file."""
         os.close(self._handle)
 
     def __enter__(self) -> FrameFile:
@@ -221,7 +218,6 @@ class RecordWriter:
 
     @property
     def nbytes(self) -> int:
-        """Bytes written so far."""
         return self._file.end.offset - self._begin.offset
 
     def add(self, name: str, values: np.ndarray) -> None:

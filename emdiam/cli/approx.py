@@ -57,8 +57,7 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume.
     """
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
-    from ..runs.options import run_with
-    from ..runs.run import execute
+    from ..runs.run import execute, run_with
     from ..store.store import open_store
 
     if given["as_json"] and given["as_csv"]:

@@ -66,8 +66,7 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and
     --resume; at most the traversal that was under way is repeated.
     """
-    from ..runs.options import run_with
-    from ..runs.run import execute
+    from ..runs.run import execute, run_with
 
     runs = Runs(given)
     run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})

@@ -140,7 +140,7 @@ def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
 
 
 def of_run(given: dict[str, Any]) -> dict[str, Any]:
-    """What a command was given for its run, as runs/options.py takes it; the device is looked for now. Raises
+    """What a command was given for its run, as runs/run.py takes it; the device is looked for now. Raises
     InputError."""
     return {**passed(given, "store", "method", "masters"), "device": chosen_device(given["device"])}
 

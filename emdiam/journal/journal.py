@@ -68,7 +68,6 @@ class Journal:
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the journal."""
         return self._file.end.offset
 
     def clock(self) -> float:
@@ -121,7 +120,6 @@ class Journal:
         self.n_records += 1
 
     def sync(self) -> None:
-        """Wait until all records last."""
         self._file.sync()
 
     def close(self) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from ..errors import MoreMemoryError
 from ..methods.approx.cluster_order import local_positions
 from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
-from ..methods.approx.hashing import stream_key
+from ..methods.approx.rank_order import stream_key
 from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..units import format_size, scratch_folder

@@ -31,7 +31,6 @@ class Planned:
     probe: Probe | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dict for JSON."""
         exact = METHODS[self.method].family == "exact"
         return {
             "method": self.method, "kind": "exact" if exact else "approximation",
@@ -82,14 +81,14 @@ def plan_all(store: str | Path, runs: Sequence[Run], probe_seconds: float | None
     """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
     plan of the run that needs the least. Raises InputError (StoreError)."""
     with open_store(store) as opened:
-        found = [_plan_or_refusal(opened, run) for run in runs]
-        plans = [(plan, run) for plan, run in zip(found, runs, strict=True) if not isinstance(plan, str)]
+        planned = [_plan_or_refusal(opened, run) for run in runs]
+        plans = [(plan, run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
         # After the plans, since what it leaves in memory is no base of theirs.
         smallest = min(plans, key=lambda pair: pair[0].minimum_bytes, default=None)
         probe = None if smallest is None else _probe(opened, smallest[1], probe_seconds)
         return [Planned(run.method, None, None, plan) if isinstance(plan, str)
                 else Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
-                for plan, run in zip(found, runs, strict=True)]
+                for plan, run in zip(planned, runs, strict=True)]
 
 
 def _plan_or_refusal(store: Store, run: Run) -> MemoryPlan | str:

@@ -62,20 +62,20 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
     for _ in range(2):
         runs.append(engine.bfs(runs[-1].farthest))
     used, n_counted = engine.reporter.stats() - before, 3 if connected else 2
-    found = _tally(runs)
-    unsettled = _unsettled([*runs, engine.bfs(found.centre)], found.bound)
-    levels = _levels_met(_column(runs[1]), found, engine.facts.n_blocks)
+    tally = _tally(runs)
+    unsettled = _unsettled([*runs, engine.bfs(tally.centre)], tally.bound)
+    levels = _levels_met(_column(runs[1]), tally, engine.facts.n_blocks)
     # Where the blocks of a level fit in the arena, the next level finds them there.
     stay = int(levels.sum()) <= arena_blocks * (_eccentricity(runs[1]) + 1)
     reads = levels.cumsum() / engine.facts.n_blocks
     if stay:
         reads = np.minimum(1.0, reads)
-    left = max(1, int(found.slacks.sum()))
+    left = max(1, int(tally.slacks.sum()))
     return Probe(
-        lower_bound=found.bound, longest=max(outside, min(2 * _eccentricity(first), engine.facts.n_vertices - 1)),
+        lower_bound=tally.bound, longest=max(outside, min(2 * _eccentricity(first), engine.facts.n_vertices - 1)),
         n_reached=first.n_reached, connected=connected, reads=used.blocks_read / (n_counted * engine.facts.n_blocks),
-        unsettled=unsettled, evaluations=float((found.slacks / np.maximum(1, found.balls)).sum()),
-        spread_reads=float((found.slacks * reads).sum() / left), balls=found.near, seconds=time.perf_counter() - begin)
+        unsettled=unsettled, evaluations=float((tally.slacks / np.maximum(1, tally.balls)).sum()),
+        spread_reads=float((tally.slacks * reads).sum() / left), balls=tally.near, seconds=time.perf_counter() - begin)
 
 
 def _first(engine: Engine) -> tuple[Traversal, int, bool]:

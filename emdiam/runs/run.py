@@ -1,5 +1,6 @@
 """One run of a method on a store, step by step: `make_run`, then `execute`, which opens the store and the checkpoint,
 opens the engine and plans its memory (opening.py), solves, and finishes: figures, certificate, end of the checkpoint.
+`run_with` makes a run of options by the names of the command line, which the Python interface shares.
 """
 
 from __future__ import annotations
@@ -25,6 +26,42 @@ from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
     from ..journal.run import Checkpoint
+from ..checkpoint.options import OPTIONS as CHECKPOINT
+from ..checkpoint.options import chosen_checkpoint
+from ..dask.setting import chosen_cluster
+from ..units import available_cores, parse_duration, parse_size
+
+# Option -> argument of make_run, and what reads it.
+_FIELDS = {
+    "memory": ("memory_bytes", parse_size), "arena": ("arena_bytes", parse_size), "threads": ("threads", None),
+    "device": ("device", None), "bfs": ("bfs", None), "mapping": ("mapping", None), "vram": ("vram_bytes", parse_size),
+    "evict_page_cache": ("evict_page_cache", None), "certificate": ("certificate", Path),
+    "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
+}
+_CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
+SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
+
+
+def run_with(method: str, options: Mapping[str, Any], family: str | None = None) -> Run:
+    """The run of a method with the options, by the names of the command line; None counts as not given. Those that are
+    not of every run are the method's own. family : "exact" or "approx", if it must be one of them.
+
+    checkpoint : a folder, or CheckpointOptions. Sizes and times are numbers or texts. Raises InputError for a text
+    that is no size, an unknown method, and an option that it has not."""
+    entry_of(method, family)
+    given = {name: value for name, value in options.items() if value is not None}
+    fields: dict[str, Any] = {"threads": available_cores()}
+    for name, (field, read) in _FIELDS.items():
+        if name in given:
+            fields[field] = given[name] if read is None else read(given[name])
+    memory = given.get("worker_memory")
+    fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
+                                       None if memory is None else parse_size(memory), given.get("worker_threads"))
+    fields["checkpoint"] = chosen_checkpoint(given)
+    switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
+    if "path_file" in switches:
+        switches["path_file"] = Path(switches["path_file"])
+    return make_run(method, switches, family=family, **fields)
 
 
 @dataclass(frozen=True)
@@ -89,19 +126,19 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     with ExitStack() as stack:
         opened = stack.enter_context(store_of(store, run))
         selected = selection(run)
-        kept = stack.enter_context(_checkpoint(opened, run, selected))
+        checkpoint = stack.enter_context(_checkpoint(opened, run, selected))
         try:
             try:
-                result = _solve(opened, run, selected, kept, progress, deadline)
+                result = _solve(opened, run, selected, checkpoint, progress, deadline)
             except DEVICE_FAULTS as error:
                 if not selected.or_cpu:
                     raise
-                result = _solve(opened, run, selected.without_gpu(error), kept, progress, deadline)
+                result = _solve(opened, run, selected.without_gpu(error), checkpoint, progress, deadline)
             _finish(result, run, opened, progress)
         except StoppedEarly as stop:
-            raise stop if kept is None else kept.stopped(stop) from None
-        if kept is not None:
-            kept.finish()
+            raise stop if checkpoint is None else checkpoint.stopped(stop) from None
+        if checkpoint is not None:
+            checkpoint.finish()
     return result
 
 
@@ -141,12 +178,12 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
     limits = run.options.limits
     asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
     identity = run_identity(store, run.method, run.options, asked)
-    with checkpointed(store, identity, run.checkpoint, getattr(run.options, "scratch", None)) as kept:
-        yield kept
+    with checkpointed(store, identity, run.checkpoint, getattr(run.options, "scratch", None)) as checkpoint:
+        yield checkpoint
 
 
 def _solve(
-    store: Store, run: Run, selected: Selection, kept: Checkpoint | None, progress: Listener | None,
+    store: Store, run: Run, selected: Selection, checkpoint: Checkpoint | None, progress: Listener | None,
     deadline: float | None,
 ) -> Result:
     """The result on the selected device, and on no other; the engine is open no longer than that."""
@@ -162,7 +199,7 @@ def _solve(
 
             def attach() -> Any:
                 nonlocal engine
-                engine = opened if kept is None else kept.attach(opened, listener)
+                engine = opened if checkpoint is None else checkpoint.attach(opened, listener)
                 return engine
 
             try:
@@ -177,8 +214,8 @@ def _solve(
                 here = selected.device is None and run.cluster is None
                 raise (with_budget(error, engine.plan, run.threads) if here else error) from None
             _complete(result, run, engine, compile_seconds() - compiled, selected)
-            if kept is not None:
-                result.details["checkpoint"] = kept.details()
+            if checkpoint is not None:
+                result.details["checkpoint"] = checkpoint.details()
             return result
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None

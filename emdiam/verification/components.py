@@ -81,17 +81,17 @@ def _root(parent, v):  # type: ignore[no-untyped-def]
 def unite(rows, starts, ids, parent):  # type: ignore[no-untyped-def]
     """Unite row rows[i] with ids[starts[i]:starts[i+1]], the smaller root on top."""
     for i in range(len(rows)):
-        mine = _root(parent, np.int64(rows[i]))
+        root = _root(parent, np.int64(rows[i]))
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])
-            if np.int64(parent[w]) == mine:
+            if np.int64(parent[w]) == root:
                 continue
             other = _root(parent, w)
-            if mine < other:
-                parent[other] = mine
-            elif other < mine:
-                parent[mine] = other
-                mine = other
+            if root < other:
+                parent[other] = root
+            elif other < root:
+                parent[root] = other
+                root = other
 
 
 @kernel

@@ -169,7 +169,7 @@ class LabelStage:
         wanted = [part for part in self._parts if part.needs_pairs]
         self._check_room(sizes, wanted)
         none = np.iinfo(self._dtype).max  # what is not filled in proves nothing
-        found = {part.number: Gathered(part, np.empty(sizes[part.number], np.int64),
+        gathered = {part.number: Gathered(part, np.empty(sizes[part.number], np.int64),
                                        np.full((sizes[part.number], len(part.pivots)), none, self._dtype))
                  for part in wanted}
         place = np.zeros(len(sizes), np.int64)
@@ -177,9 +177,9 @@ class LabelStage:
             for number in np.unique(numbers[numbers > 0]).tolist():
                 here = np.flatnonzero(numbers == number)
                 at = place[number]
-                found[number].vertices[at : at + len(here)] = here + begin
+                gathered[number].vertices[at : at + len(here)] = here + begin
                 place[number] += len(here)
-        return list(found.values())
+        return list(gathered.values())
 
     def _open_numbers(self) -> Iterator[tuple[int, np.ndarray]]:
         """(first vertex, numbers): the part of each unsettled vertex that needs pairs, else 0, in pieces."""

@@ -2,11 +2,12 @@
 
 One pass over the edges gives the digest of the graph and the components; all claims that can be refused without a
 traversal are refused here. Bytes a vertex: 8 for the hashes of mapped ids, and twice the id dtype.
+User's ids become vertices by one pass over the hashes of all ids, which the digest needs anyway, and a look at the ids.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,12 +15,42 @@ import numpy as np
 from ..methods.exact.certificate import Certificate, CertifiedComponent
 from ..progress import Meter
 from ..store.arc_runs import ArcRun, scan_arcs
-from ..store.edge_digest import EdgeDigest
+from ..store.edge_digest import EdgeDigest, hash_ids
 from ..store.store import Store
 from .components import Labelling, Membership
 from .labels import LabelColumn
-from .lookup import Id, find_vertices
 from .report import Refused
+
+_PIECE = 1 << 18
+
+Id = int | str
+
+
+def find_vertices(store: Store, names: Sequence[Id], hashes: np.ndarray) -> np.ndarray:
+    """The vertices with these ids, int64[k]; -1 where there is none.
+
+    names : all integers or all strings. hashes : edge_digest.vertex_hashes(store).
+    """
+    if store.is_natural and store.record.id_kind not in ("int", "string"):
+        return np.array([_numbered(store, name) for name in names], np.int64)
+    if names and isinstance(names[0], str) != (store.record.id_kind == "string"):
+        return np.full(len(names), -1, np.int64)
+    distinct = list(dict.fromkeys(names))
+    wanted = np.unique(hash_ids(distinct))  # type: ignore[arg-type]
+    candidates: list[np.ndarray] = []
+    for begin in range(0, len(hashes) if len(wanted) else 0, _PIECE):
+        piece = hashes[begin : begin + _PIECE]
+        at = np.minimum(np.searchsorted(wanted, piece), len(wanted) - 1)
+        candidates.append(np.flatnonzero(wanted[at] == piece) + begin)
+    vertices = np.concatenate(candidates) if candidates else np.empty(0, np.int64)
+    # A hash may stand for several strings: the ids themselves decide.
+    vertex_of: dict[Id, int] = dict(zip(store.user_ids(vertices), vertices.tolist(), strict=True))
+    return np.array([vertex_of.get(name, -1) for name in names], np.int64)
+
+
+def _numbered(store: Store, name: Id) -> int:
+    vertex = name - store.record.first_id if isinstance(name, int) else -1
+    return vertex if 0 <= vertex < store.n_vertices else -1
 
 
 @dataclass(frozen=True)
@@ -103,11 +134,11 @@ def _names(part: CertifiedComponent) -> Iterator[Id]:
 def _vertices(store: Store, certificate: Certificate, hashes: np.ndarray) -> dict[Id, int]:
     """The vertex of every id of the certificate."""
     names = list(dict.fromkeys(name for part in certificate.components for name in _names(part)))
-    found = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
-    missing = next((name for name, vertex in found.items() if vertex < 0), None)
+    vertices = dict(zip(names, find_vertices(store, names, hashes).tolist(), strict=True))
+    missing = next((name for name, vertex in vertices.items() if vertex < 0), None)
     if missing is not None:
         raise Refused(f"the graph has no vertex {missing}")
-    return found
+    return vertices
 
 
 def _part(number: int, part: CertifiedComponent, vertices: dict[Id, int], members: Membership) -> Part:

@@ -1,4 +1,4 @@
-"""Connected components of a weighted graph: union-find over all arcs, one pass.
+"""Connected components of a weighted graph: union-find over all arcs, one pass. And the largest weight in each.
 
 Bytes a vertex: 4. Work: m steps of nearly constant length. The root of a set is its smallest vertex, so that labels do
 not depend on the order of arcs. Source: Tarjan and van Leeuwen (1984), path halving.
@@ -11,7 +11,25 @@ from numba import njit
 
 from ..jit import kernel
 from .labels import Tick
-from .packed import WeightedArcs, each_block, head_of, tail_of
+from .packed import WeightedArcs, each_block, head_of, tail_of, weight_of
+
+
+def largest_weights(arcs: WeightedArcs, parts: np.ndarray, n_parts: int) -> np.ndarray:
+    """int64[n_parts], 0 where a component has no arc. parts : int64[n_vertices], component of each.
+
+    Raises OSError for a damaged block."""
+    largest = np.zeros(n_parts, np.int64)
+    for block in each_block(arcs):
+        raise_largest(block, arcs.packing.id_bits, arcs.packing.weight_bits, parts, largest)
+    return largest
+
+
+@kernel
+def raise_largest(block, id_bits, weight_bits, parts, largest):  # type: ignore[no-untyped-def]
+    """largest[part] = max(largest[part], weight) over the arcs of `block`."""
+    for arc in block:
+        part = parts[tail_of(arc, id_bits, weight_bits)]
+        largest[part] = max(largest[part], weight_of(arc, weight_bits))
 
 
 def components(arcs: WeightedArcs, tick: Tick | None = None) -> np.ndarray:

@@ -21,22 +21,187 @@ A search has one source in each component that is still open, so that small ones
 sweeps, a central vertex, then rounds: both ends of the worst pair of each open component, and the
 middle of a shortest path between them. Source: the pivot method of methods/exact/pivots.py, with weights.
 Searches: 3 to some tens. Bytes a vertex: 52, and 12 a pivot and candidate, within `most_bytes`.
+
+A candidate, a vertex that may still be an end of the longest pair, is a point of coordinates c_i;
+methods/exact/boxes.py finds the worst pair. Bytes: 12 + room x itemsize a candidate, three times that while boxes are
+built. Distances are unsigned, `none` where no source reaches; bounds int64.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..errors import BudgetError
+from ..jit import kernel
+from ..methods.exact.boxes import build_boxes, open_points, worst_pair
 from ..units import format_size
 from .components import components
-from .height_bounds import NEVER, count_open, farthest_of, fold_column, halfway, most_central
-from .height_candidates import BOX_COPIES, HeightCandidates
 from .labels import PathOptions, Tick, unreached
 from .packed import WeightedArcs
 from .sssp import ShortestPaths
+
+BOX_COPIES = 3
+_WORK = 1 << 27
+_NARROW, _WIDE = np.dtype(np.uint32), np.dtype(np.uint64)
+# A coordinate of a pivot that does not reach: two of them still fit int64.
+_FAR = {_NARROW: (1 << 32) - 1, _WIDE: 1 << 61}
+
+
+@dataclass(frozen=True)
+class OpenPair:
+    """component : with open pairs. bound : no pair in it exceeds this. ends : the pair to look at."""
+
+    component: int
+    bound: int
+    ends: tuple[int, int]
+
+
+class HeightCandidates:
+    """vertices : int64[m], by component, then ascending. component : int32[n_vertices], of every vertex.
+    heights : uint32[n_vertices]. most_bytes : of the points, with the copies that boxes take."""
+
+    def __init__(self, vertices: np.ndarray, component: np.ndarray, heights: np.ndarray, most_bytes: int) -> None:
+        self.vertices = vertices[np.argsort(component[vertices], kind="stable")]
+        self._component, self._heights, self._most_bytes = component, heights, most_bytes
+        self._points = np.empty((len(vertices), 0), _NARROW)
+
+    def add(self, dist: np.ndarray) -> bool:
+        """One more pivot, `dist` (unsigned[n_vertices]) its distances; False if there is no room."""
+        values = dist[self.vertices]
+        reached = values != np.iinfo(dist.dtype).max
+        sums = values.astype(np.int64) + self._heights[self.vertices]
+        wide = self._points.dtype == _WIDE or int(sums[reached].max(initial=0)) >= _FAR[_NARROW]
+        dtype = _WIDE if wide else _NARROW
+        m, k = self._points.shape
+        if m and BOX_COPIES * m * (k + 1) * dtype.itemsize > self._most_bytes:
+            return False
+        points = np.empty((m, k + 1), dtype)
+        points[:, :k] = self._points
+        if wide and self._points.dtype == _NARROW:
+            points[:, :k][self._points == _FAR[_NARROW]] = _FAR[_WIDE]
+        points[:, k] = np.where(reached, sums, _FAR[dtype])
+        self._points = points
+        return True
+
+    def certify(self, upper: np.ndarray, limit: int, tick: Tick = lambda: None) -> list[OpenPair]:
+        """Drop what is settled (`upper`, int64[n_vertices], <= limit) or in no open pair; what is open. tick :
+        called several times a second."""
+        self._keep(upper[self.vertices] > limit)
+        keep = np.zeros(len(self.vertices), bool)
+        pairs = []
+        for component, begin, end in self._parts():
+            if end - begin < 2:
+                continue
+            vertices = self.vertices[begin:end]
+            boxes = build_boxes(np.ascontiguousarray(self._points[begin:end]), tick)
+            worst = worst_pair(boxes, limit, _WORK, tick=tick)
+            if worst.finished and worst.first < 0:
+                continue
+            # A vertex is in no pair above its own bound, so no pair exceeds the second largest of them.
+            order = np.argsort(-upper[vertices], kind="stable")[:2]
+            bound, pair = int(upper[vertices[order[1]]]), vertices[order]
+            if worst.finished:
+                bound = min(bound, worst.bound)
+            if worst.first >= 0:
+                pair = vertices[[worst.first, worst.second]]
+            pairs.append(OpenPair(component, bound, (int(pair[0]), int(pair[1]))))
+            keep[begin:end] = open_points(boxes, limit, tick) if worst.finished else True
+        self._keep(keep)
+        return pairs
+
+    def _parts(self) -> Iterator[tuple[int, int, int]]:
+        """(component, begin, end) of its candidates, component by component."""
+        components = self._component[self.vertices]
+        borders = [*np.flatnonzero(np.diff(components, prepend=-1)).tolist(), len(components)]
+        for begin, end in pairwise(borders):
+            yield int(components[begin]), begin, end
+
+    def _keep(self, mask: np.ndarray) -> None:
+        if not mask.all():
+            self.vertices, self._points = self.vertices[mask], self._points[mask]
+
+
+NEVER = np.int64(1) << 62
+
+
+@kernel
+def farthest_of(dist, none, heights, component, sources, reach, far, value):  # type: ignore[no-untyped-def]
+    """For each component c with a source: reach[c] = max of d + h over its vertices, value[c] the same
+    without the source itself, and far[c] the smallest vertex that has it (-1 if there is no other)."""
+    for c in range(len(sources)):
+        reach[c] = -1
+        value[c] = -1
+        far[c] = -1
+    for v in range(len(dist)):
+        if dist[v] != none:
+            c = component[v]
+            here = np.int64(dist[v]) + np.int64(heights[v])
+            reach[c] = max(reach[c], here)
+            if v != sources[c] and here > value[c]:
+                value[c] = here
+                far[c] = v
+
+
+@kernel
+def fold_column(dist, none, heights, component, sources, reach, upper, lower):  # type: ignore[no-untyped-def]
+    """Lower upper[v] to h(v) + d(v) + reach, 0 for a source (its farthest vertex is known); raise
+    lower[v], at least the largest d + h from v, to the two differences, NEVER for a source."""
+    for v in range(len(dist)):
+        if dist[v] != none:
+            c = component[v]
+            d = np.int64(dist[v])
+            upper[v] = min(upper[v], np.int64(heights[v]) + d + reach[c])
+            lower[v] = max(lower[v], max(d + np.int64(heights[sources[c]]), reach[c] - d))
+            if v == sources[c]:
+                upper[v] = 0
+                lower[v] = NEVER
+
+
+@kernel
+def count_open(upper, limit, component, n_open):  # type: ignore[no-untyped-def]
+    """n_open[c] = vertices of component c with upper > limit."""
+    n_open[:] = 0
+    for v in range(len(upper)):
+        if upper[v] > limit:
+            n_open[component[v]] += 1
+
+
+@kernel
+def most_central(lower, component, centre):  # type: ignore[no-untyped-def]
+    """centre[c] = smallest vertex of component c with the smallest `lower` below NEVER, or -1."""
+    centre[:] = -1
+    for v in range(len(lower)):
+        c = component[v]
+        if lower[v] < NEVER and (centre[c] < 0 or lower[v] < lower[centre[c]]):
+            centre[c] = v
+
+
+@kernel
+def halfway(one, other, none, heights, component, ends, lower, middle):  # type: ignore[no-untyped-def]
+    """middle[c] = vertex, no source yet, on a shortest path between ends[c, 0] and ends[c, 1] that has
+    both ends, heights included, as equally far as can be; ties by `lower`, then smallest; or -1.
+
+    one, other : distances from the first and from the second ends. ends : int64[n_components, 2].
+    """
+    middle[:] = -1
+    best = np.full(len(middle), NEVER)
+    for v in range(len(one)):
+        c = component[v]
+        first = ends[c, 0]
+        if one[v] == none or other[v] == none or lower[v] == NEVER:
+            continue
+        if np.int64(one[v]) + np.int64(other[v]) != np.int64(other[first]):
+            continue
+        gap = (np.int64(one[v]) + np.int64(heights[first])) - (np.int64(other[v]) + np.int64(heights[ends[c, 1]]))
+        gap = abs(gap)
+        if gap < best[c] or (gap == best[c] and lower[v] < lower[middle[c]]):
+            best[c] = gap
+            middle[c] = v
+
 
 STATE_BYTES = 52
 _SWEEPS = 3
@@ -110,14 +275,14 @@ class _Search:
     def run(self) -> HeightDiameter:
         """Sweep, then certify and refine until nothing is open or the limit is reached."""
         candidates = self._sweep()
-        found = candidates.certify(self._upper, self._best, self._tick) if candidates else []
-        while candidates and found and self._left():
+        pairs = candidates.certify(self._upper, self._best, self._tick) if candidates else []
+        while candidates and pairs and self._left():
             ends = np.full((len(self._roots), 2), -1, np.int64)
-            for pair in found:
+            for pair in pairs:
                 ends[pair.component] = pair.ends
             self._refine(candidates, ends)
-            found = candidates.certify(self._upper, self._best, self._tick)
-        upper = max([self._best, *(pair.bound for pair in found)])
+            pairs = candidates.certify(self._upper, self._best, self._tick)
+        upper = max([self._best, *(pair.bound for pair in pairs)])
         return HeightDiameter(self._best, upper, self._traversals, self._ends)
 
     def _sweep(self) -> HeightCandidates | None:

@@ -52,12 +52,10 @@ class Packing:
 
     @property
     def id_bits(self) -> int:
-        """Bits of a vertex."""
         return max(1, (self.n_vertices - 1).bit_length())
 
     @property
     def weight_bits(self) -> int:
-        """Bits of a weight."""
         return max(1, self.largest_weight.bit_length())
 
     def pack(self, tails: np.ndarray, heads: np.ndarray, weights: np.ndarray) -> Keys:
@@ -101,21 +99,17 @@ class WeightedArcs(ABC):
 
     @property
     def n_vertices(self) -> int:
-        """Number of vertices."""
         return self.packing.n_vertices
 
     @property
     def n_blocks(self) -> int:
-        """Number of blocks."""
         return -(-self.n_arcs // self.block_arcs)
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all arcs."""
         return 8 * self.n_arcs
 
     def arcs_in(self, block: int) -> int:
-        """Arcs of one block."""
         return min(self.block_arcs, self.n_arcs - block * self.block_arcs)
 
     @abstractmethod

@@ -77,15 +77,15 @@ class SemiExternalPaths:
         shape = np.append(rows.shape, owner_bits)
         before = self.counters.copy()
         state = np.array([0, 0, 0, _SLICE_ARCS], np.int64)
-        found = np.empty(self._arcs.n_blocks, np.uint64)
+        lowest_of = np.empty(self._arcs.n_blocks, np.uint64)
         try:
             while True:
-                waiting_labels(*places, found)
-                lowest = int(found.min())
+                waiting_labels(*places, lowest_of)
+                lowest = int(lowest_of.min())
                 if lowest == _NOTHING:
                     break
                 window = self._window(lowest, owner_bits, int(state[0]), before)
-                resident = self._next_blocks(found, window)
+                resident = self._next_blocks(lowest_of, window)
                 least = min(_NOTHING >> 16, self._delta << owner_bits)
                 limits = np.array([window, least, farthest_label(labels.dtype, owner_bits), 0,
                                    max(least, self._width)], np.uint64)
@@ -109,15 +109,15 @@ class SemiExternalPaths:
             return _NOTHING
         return min(_NOTHING, lowest + (self._delta << owner_bits))
 
-    def _next_blocks(self, found: np.ndarray, window: int) -> np.ndarray:
+    def _next_blocks(self, lowest_of: np.ndarray, window: int) -> np.ndarray:
         """Begin to read the blocks with the smallest waiting labels, below `window`, that are not here;
-        returns those that are and stay. found : uint64[n_blocks], as of waiting_labels."""
+        returns those that are and stay. lowest_of : uint64[n_blocks], as of waiting_labels."""
         self.counters.rounds += 1
-        due = found < np.uint64(window)
+        due = lowest_of < np.uint64(window)
         here = self._slots >= 0
         self._used[due & here] = self.counters.rounds
         missing = np.flatnonzero(due & ~here)
-        order = np.argsort(found[missing], kind="stable")[: self._batch]
+        order = np.argsort(lowest_of[missing], kind="stable")[: self._batch]
         self._make_room(len(order))
         resident = np.flatnonzero(self._slots >= 0)
         for block in np.sort(missing[order]).tolist():

@@ -133,10 +133,10 @@ def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):  # 
 
 
 @kernel
-def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, found):  # type: ignore[no-untyped-def]
-    """found[i] = smallest label that waits in block i (uint64[n_blocks])."""
-    for block in range(len(found)):
-        found[block] = waiting_in(block, covers, heads, labels, active, keys, groups, relaxed)
+def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, lowest_of):  # type: ignore[no-untyped-def]
+    """lowest_of[i] = smallest label that waits in block i (uint64[n_blocks])."""
+    for block in range(len(lowest_of)):
+        lowest_of[block] = waiting_in(block, covers, heads, labels, active, keys, groups, relaxed)
 
 
 @kernel

@@ -70,7 +70,7 @@ FAULTS = (
     Fault("Winnow drops a ball that is one too wide", "emdiam/methods/exact/fdiam.py",
           "self.radius = self.bound // 2\n", "self.radius = self.bound // 2 + 1\n",
           ("tests/methods/exact/test_fdiam.py",)),
-    Fault("Chain Processing drops the tips it has to keep", "emdiam/methods/exact/fdiam_state.py",
+    Fault("Chain Processing drops the tips it has to keep", "emdiam/methods/exact/fdiam.py",
           "        self._bounds.put(survivors, self.tip)\n", "", ("tests/methods/exact/test_fdiam.py",)),
     Fault("iFUB ends a level too early", "emdiam/methods/exact/ifub.py",
           "2 * self.fringe)", "2 * self.fringe - 2)", ("tests/methods/exact/test_classics.py",)),

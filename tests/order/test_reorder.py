@@ -26,7 +26,7 @@ from emdiam.store.check import check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes
 from emdiam.store.info import store_info
 from emdiam.store.store import open_store
-from emdiam.verification.lookup import find_vertices
+from emdiam.verification.parts import find_vertices
 from emdiam.verification.run import verify
 from tests.helpers import naive
 from tests.helpers.convert_twin import TINY, ListSource, rows_of

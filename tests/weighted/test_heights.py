@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 
 from emdiam.errors import BudgetError
 from emdiam.sorting.scratch import Scratch
-from emdiam.weighted import height_candidates
+from emdiam.weighted import heights as height_candidates
 from emdiam.weighted.components import components
-from emdiam.weighted.height_candidates import HeightCandidates
-from emdiam.weighted.heights import HeightDiameter, HeightLimits, height_diameter, least_bytes
+from emdiam.weighted.heights import HeightCandidates, HeightDiameter, HeightLimits, height_diameter, least_bytes
 from emdiam.weighted.labels import PathOptions
 from tests.helpers import weighted_naive as naive
 

@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from emdiam.weighted.largest import largest_weights
+from emdiam.weighted.components import largest_weights
+from emdiam.weighted.condense import renumber
 from emdiam.weighted.packed import Packing, RamArcs
-from emdiam.weighted.renumber import renumber
 
 
 @settings(deadline=None)

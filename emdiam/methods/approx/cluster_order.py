@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...weighted.condense import condense
+from ...weighted.condense import condense, renumber
 from ...weighted.packed import Packing, RamArcs, WeightedArcs
-from ...weighted.renumber import renumber
 from .cluster_bounds import swept
 from .condensed import CondensedGraph, Room, collecting, condense_again
-from .hashing import stream_key
+from .rank_order import stream_key
 
 # Clusters that need not be clustered any more.
 TOP = 64

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..._version import __version__
 from ...engine.interface import Engine, Labels
-from ...errors import InputError, MoreMemoryError
+from ...errors import MoreMemoryError
 from ...sorting.scratch import Scratch
+from ...stream.counters import Counters
 from ...units import format_size, scratch_folder
 from ...weighted.heights import HeightLimits, height_diameter, least_bytes
-from ..exact.limits import Stages
-from ..exact.method import stopping
+from ..exact.method import Best, ExactMethod
 from ..exact.result import Witness
 from . import cluster_order as local
-from .cluster_bounds import Sweeps, double_sweep
-from .cluster_lower import lower_bounds
-from .cluster_masters import MasterChoice
+from .cluster_bounds import Lower, Sweeps, double_sweep, lower_bounds
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, CondensedGraph, Room, condense_again, condensed_graph
-from .hashing import stream_key
-from .result import Approximation, Condensed
+from .masters import GROWTH, MOST_ROUNDS, most_by_itself, resolve_masters
+from .rank_order import stream_key
+from .result import Approximation, Condensed, extended
 
 if TYPE_CHECKING:
     from .clusters import ClusterOptions
 
 
-@dataclass
-class Found:
-    """What is known so far. lower, upper : proved, over all components. largest : interval of the
-    component with the most vertices."""
-
-    lower: int
-    upper: int
-    largest: tuple[int, int]
-    estimate: int | None = None
-    witness: Witness | None = None
-    n_components: int | None = None
-
-
+SHRINKAGE = 2
+_ENTRY_BYTES = 8
 # Columns of pivots beside the least; fixed, so that the bound does not depend on the budget.
 PIVOT_BYTES = 16 << 20
 
@@ -60,15 +47,75 @@ def room_in(engine: Engine, scratch: Scratch, taken: int = 0) -> Room:
                 lambda: engine.reporter.tick("shortest paths"))
 
 
-class ClusterRun:
-    """One run; see clusters.py."""
+class MasterChoice:
+    """How many masters, and the clusters around them. expected : on average, as it stands."""
+
+    def __init__(self, run: ClusterRun) -> None:
+        self._run, self._auto = run, run.options.masters == "auto"
+        if not self._auto:
+            self.expected = resolve_masters(run.options.masters, run.engine.facts.n_vertices)
+            return
+        most = most_by_itself(run.engine.facts.n_vertices - run.engine.facts.n_isolated)
+        self.expected = self._least = max(1, min(most, math.isqrt(run.room.arcs_bytes // _ENTRY_BYTES)))
+        self._most, self._shrunk = most, False
+        self._steps = [f"{self.expected:,} masters: the square root of the room for arcs, so that they fit"]
+        run.details["auto"] = self._steps
+
+    def grow(self) -> Labels:
+        """The clusters; with "auto", around more masters while there are too many rounds."""
+        while True:
+            grows = self._auto and not self._shrunk and self.expected < self._most
+            labels = _grow(self._run, self.expected, MOST_ROUNDS if grows else None)
+            if labels is not None:
+                return labels
+            self.expected = min(self._most, GROWTH * self.expected)
+            self._steps.append(f"{self.expected:,} masters: {MOST_ROUNDS} rounds did not reach all vertices")
+
+    def fewer(self, n_arcs: int) -> bool:
+        """The condensed graph, of so many arcs, did not fit: whether to try with fewer masters."""
+        if not self._auto or self.expected <= self._least:
+            return False
+        self.expected, self._shrunk = max(self._least, self.expected // SHRINKAGE), True
+        self._steps.append(f"{self.expected:,} masters: {n_arcs:,} arcs did not fit in memory")
+        return True
+
+
+def _grow(run: ClusterRun, expected: int, most_rounds: int | None) -> Labels | None:
+    engine, options = run.engine, run.options
+    with run.stages.timed("masters"):
+        engine.reporter.tick("masters")
+        masters = engine.sample_vertices(stream_key(options.seed, "masters"), expected)
+        if options.euler:
+            masters = _with_tour(run, masters, max(1, -(-engine.facts.n_vertices // expected)))
+    with run.stages.timed("grow"):
+        engine.reporter.tick("grow clusters", masters=len(masters))
+        return engine.grow_clusters(masters, most_rounds)
+
+
+def _with_tour(run: ClusterRun, masters: np.ndarray, k: int) -> np.ndarray:
+    """The masters and every k-th vertex of an Euler tour of a random spanning tree."""
+    engine = run.engine
+    tour = engine.spanning_forest(stream_key(run.options.seed, "spanning tree")).euler_masters(k)
+    both = np.union1d(masters, tour)
+    return both[np.argsort(engine.ranks(both), kind="stable")]
+
+
+class ClusterRun(ExactMethod):
+    """One run; see clusters.py. It solves all components at once, so it has bounds of its own.
+
+    lower : the longest real distance. largest : interval of the diameter of the component with the most vertices.
+    """
+
+    name = "clusters"
+    options: ClusterOptions
 
     def __init__(self, engine: Engine, options: ClusterOptions) -> None:
-        if engine.facts.n_vertices == 0:
-            raise InputError("the graph has no vertices, so its diameter is undefined")
-        self.engine, self.options, self.stages = engine, options, Stages()
-        most = engine.facts.n_vertices - 1 if engine.facts.n_arcs else 0
-        self.found = Found(0, most, (0, most))
+        super().__init__(engine, options)
+        self.upper_bound = max(0, engine.facts.n_vertices - 1) if engine.facts.n_arcs else 0
+        self.largest = 0, self.upper_bound
+        self.lower: Lower | None = None
+        self.n_parts = 0
+        self.estimated: int | None = None
         self.labels: Labels | None = None
         self.graph: CondensedGraph | None = None
         self.facts: dict[str, Any] = {}
@@ -76,21 +123,24 @@ class ClusterRun:
         self.scratch = Scratch(Path(scratch_folder(options.scratch)), Path())
         self.room = room_in(engine, self.scratch)
         self._scratch_counted = 0
-        self._begin, self._before = time.perf_counter(), engine.reporter.stats()
 
-    def run(self) -> Approximation:
-        """The approximation. Raises StoppedEarly on Ctrl-C and at the end of the time."""
+    def solve(self) -> None:
+        """Grow, condense and prove; fills the bounds and the estimate."""
         try:
-            with stopping(self.result):
-                if self.engine.facts.n_arcs:
-                    self._solve()
-                else:
-                    self.found = Found(0, 0, (0, 0), 0, None, self.engine.facts.n_vertices)
-        finally:
-            if self.graph is not None:
-                self.graph.arcs.close()
-            self.scratch.close()
-        return self.result()
+            if self.engine.facts.n_arcs:
+                self._solve()
+            else:
+                self.components_known, self.estimated = True, 0
+        except BaseException:
+            self.release()
+            raise
+
+    def release(self) -> None:
+        """Close what lies on disk; the answer stays."""
+        self._count_scratch()
+        if self.graph is not None:
+            self.graph.arcs.close()
+        self.scratch.close()
 
     def _solve(self) -> None:
         choice = MasterChoice(self)
@@ -105,14 +155,14 @@ class ClusterRun:
         self.facts.update(masters=len(radii), rounds=int(radii.max()))
         owner_parts = graph.parts[graph.owners()]
         part_sizes = np.bincount(owner_parts, weights=sizes, minlength=graph.n_parts).astype(np.int64)
-        self.found.n_components = self.engine.facts.n_isolated + graph.n_parts
+        self.components_known, self.n_parts = True, graph.n_parts
         with self.stages.timed("shortest paths"):
             self.engine.reporter.tick("shortest paths")
             sweeps = double_sweep(graph, self.room)
-        own = self._largest_part(part_sizes, owner_parts)
-        self._estimate(graph, sweeps, own)
-        self._prove_upper(graph, sweeps, own)
-        self._prove_lower(graph, sweeps, own)
+        largest = self._largest_part(part_sizes, owner_parts)
+        self._estimate(graph, sweeps, largest)
+        self._prove_upper(graph, sweeps, largest)
+        self._prove_lower(graph, sweeps, largest)
 
     def _leave_room(self, n_clusters: int) -> None:
         """Take from the room what more clusters take than were planned for. Raises MoreMemoryError."""
@@ -158,41 +208,54 @@ class ClusterRun:
             most = most[[int(first[most].argmin())]]
         return int(most[0])
 
-    def _estimate(self, graph: CondensedGraph, sweeps: Sweeps, own: int) -> None:
+    def _estimate(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
         estimates = sweeps.estimates()
         self.facts.update(max_master_distance=int(graph.radii.max()), max_master_gap=int(sweeps.gaps.max()))
-        self.details["estimate_largest_component"] = int(estimates[own])
+        self.details["estimate_largest_component"] = int(estimates[largest])
         self.details["span"] = int(sweeps.spans.max())
-        self.found.estimate = int(estimates.max())
+        self.estimated = int(estimates.max())
 
-    def _prove_upper(self, graph: CondensedGraph, sweeps: Sweeps, own: int) -> None:
+    def _prove_upper(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
         """Radii alone first, then weighted pivots."""
-        found = self.found
-        found.upper = min(found.upper, int(sweeps.upper.max()))
-        found.largest = (0, min(found.upper, int(sweeps.upper[own])))
-        self.engine.reporter.tick("upper bound", upper=found.upper)
+        self.upper_bound = min(self.upper_bound, int(sweeps.upper.max()))
+        self.largest = 0, min(self.upper_bound, int(sweeps.upper[largest]))
+        self.engine.reporter.tick("upper bound", upper=self.upper_bound)
         with self.stages.timed("upper bound"):
             smallest = np.unique(graph.parts, return_index=True)[1]
             limits = HeightLimits(searches_for(graph.arcs.n_arcs), least_bytes(len(graph.parts)) + PIVOT_BYTES)
             proof = height_diameter(graph.arcs, graph.radii.astype(np.uint32), smallest[graph.parts].astype(np.uint32),
                                     limits, self.room.paths())
-        found.upper = min(found.upper, max(2 * int(sweeps.widest.max()), proof.upper))
-        found.largest = (0, min(found.upper, found.largest[1]))
+        self.upper_bound = min(self.upper_bound, max(2 * int(sweeps.widest.max()), proof.upper))
+        self.largest = 0, min(self.upper_bound, self.largest[1])
         self.details["condensed_diameter"] = [proof.lower, proof.upper]
         self.details["condensed_traversals"] = proof.traversals + 2
 
-    def _prove_lower(self, graph: CondensedGraph, sweeps: Sweeps, own: int) -> None:
-        """A real distance in every component that matters, and its check."""
+    def _prove_lower(self, graph: CondensedGraph, sweeps: Sweeps, largest: int) -> None:
+        """A real distance in every component that matters."""
         assert self.labels is not None
         with self.stages.timed("lower bound"):
-            self.engine.reporter.tick("lower bound", upper=self.found.upper)
-            lower = lower_bounds(self.engine, self.labels, graph, sweeps, own, self.room)
+            self.engine.reporter.tick("lower bound", upper=self.upper_bound)
+            self.lower = lower = lower_bounds(self.engine, self.labels, graph, sweeps, largest, self.room)
         self.labels = None
         self.stages.bfs += lower.traversals
+        self.best = Best(lower.length, lower.source, lower.target)
+        self.largest = lower.own_length, max(lower.own_length, self.largest[1])
+
+    def check(self) -> Witness | None:
+        if self.lower is None:
+            return None
         with self.stages.timed("verify"):
-            self.found.witness = lower.check(self.engine)
-        self.found.lower = lower.length
-        self.found.largest = (lower.own_length, max(lower.own_length, self.found.largest[1]))
+            return self.lower.check(self.engine)
+
+    # -- its result -----------------------------------------------------------------------------
+    def upper(self) -> int:
+        return self.upper_bound
+
+    def interval_largest(self) -> tuple[int, int]:
+        return self.largest
+
+    def n_components(self) -> int | None:
+        return self.engine.facts.n_isolated + self.n_parts if self.components_known else None
 
     def _count_scratch(self) -> None:
         """What was read from scratch files is part of what the run has read."""
@@ -200,26 +263,16 @@ class ClusterRun:
         self.engine.reporter.count(bytes_read=read - self._scratch_counted)
         self._scratch_counted = read
 
-    def result(self) -> Approximation:
-        """All that is known now."""
-        engine, found = self.engine, self.found
+    def _details(self) -> dict[str, Any]:
+        return {**self.details, "scratch_bytes_written": self.scratch.bytes_written,
+                "path_searches": vars(self.room.spent)}
+
+    def result(self, before: Counters, begin: float) -> Approximation:
         self._count_scratch()
-        used = engine.reporter.stats() - self._before
-        elapsed, verify = time.perf_counter() - self._begin, self.stages.seconds.get("verify", 0.0)
-        lower, upper = found.largest
-        result = Approximation(
-            method="clusters", n_vertices=engine.facts.n_vertices, n_edges=engine.facts.n_arcs // 2,
-            connected=None if found.n_components is None else found.n_components == 1,
-            n_components=found.n_components, diameter=None,
-            diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
-            lower=found.lower, upper=found.upper, exact=False, witness=found.witness,
-            traversals=self.stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
-            bytes_read=used.bytes_read, seed=self.options.seed, version=__version__,
-            seconds={"total": elapsed, "solve": elapsed - verify, "verify": verify},
-            details={**self.details, "stage_seconds": dict(self.stages.seconds), "passes": used.passes,
-                     "scratch_bytes_written": self.scratch.bytes_written, "path_searches": vars(self.room.spent),
-                     "interval_largest_component": [lower, upper], "counters": used.to_dict()},
-            estimate=found.estimate, known_diameter=self.options.known_diameter, **self.facts,
-        )
+        exact = super().result(before, begin)
+        exact.details["passes"] = (self.engine.reporter.stats() - before).passes
+        return extended(exact, estimate=self.estimated, known_diameter=self.options.known_diameter,
+                        seed=self.options.seed, **self.facts)
+
+    def conclude(self, result: Approximation) -> None:
         result.rate()
-        return result

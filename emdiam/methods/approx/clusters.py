@@ -28,19 +28,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
 from ...weighted.heights import least_bytes
 from ..definition import Method
-from .cluster_masters import most_by_itself
+from ..exact.method import solver
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
 from .cost_model import CLUSTERS, condensed_pool
-from .masters import resolve_masters
+from .masters import most_by_itself, resolve_masters
 from .method import ApproxOptions, phases_with
-from .result import Approximation
 
 # Bytes a cluster: masters, radii, sizes, parts, offsets of rows, distances and owners.
 CLUSTER_BYTES = 72
@@ -62,14 +60,9 @@ class ClusterOptions(ApproxOptions):
     scratch: str | Path | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.levels < 1:
             raise InputError("the graph is condensed at least once", text=str(self.levels))
-
-
-def clusters(engine: Engine, options: ClusterOptions | None = None) -> Approximation:
-    """An approximation by cluster growing. Raises InputError (for a number of masters that cannot be,
-    and for a graph without vertices), StoppedEarly with `result`, BudgetError where the disk is full."""
-    return ClusterRun(engine, options or ClusterOptions()).run()
 
 
 def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[str, int]:
@@ -116,5 +109,6 @@ def _expected(options: ClusterOptions, n: int) -> int:
     return min(n, int(count * (3 if options.euler else 1) * 1.1) + 64)
 
 
+clusters = solver(ClusterRun, ClusterOptions)
 METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes), lambda store, options: CLUSTERS, DeviceState(4),
                 condensed_pool, tables_bytes)

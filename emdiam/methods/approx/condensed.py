@@ -82,7 +82,6 @@ class CondensedGraph:
 
     @property
     def n_parts(self) -> int:
-        """Number of components."""
         return int(self.parts.max()) + 1 if len(self.parts) else 0
 
     def down(self, values: np.ndarray) -> np.ndarray:

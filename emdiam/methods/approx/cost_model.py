@@ -14,9 +14,9 @@ from ...store.store import Store
 from ...stream.plan import MemoryPlan
 from ..exact.cost_model import shared_held
 from ..forecast import BALL_ROUNDS, CostInputs, CostModel, Probe, planned_held
-from .cluster_lower import MOST_SCANS
-from .cluster_masters import GROWTH, MOST_ROUNDS, most_by_itself
+from .cluster_bounds import MOST_SCANS
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
+from .masters import GROWTH, MOST_ROUNDS, most_by_itself
 
 _ARC_BYTES, _LABEL_BYTES = 8, 8
 # Share of the arcs that lead from one cluster to another.

@@ -36,10 +36,9 @@ from ...traverse.components import Component
 from ...traverse.multi import MOST_BITS, WORD_BITS, batch_bytes
 from ..definition import Method
 from ..exact.cost_model import bfs_cost
-from ..exact.method import Eccentricity, path_middle
-from .method import phases_with, run_approximation
+from ..exact.method import Eccentricity, path_middle, solver
+from .method import phases_with
 from .rank_order import first_by_rank, members
-from .result import Approximation
 from .sweep import DoubleSweeps, SweepOptions, sweep_bytes
 
 # BFS of a fringe one by one, before batches: often the first ones settle it.
@@ -104,7 +103,7 @@ class Fringe(DoubleSweeps):
         """Lower upper_here by the eccentricities of F(u), if that can help."""
         assert centre.distances is not None
         size = sum(len(piece) for piece in members(centre.distances, centre.eccentricity))
-        if self.own:
+        if self.reported:
             self._fringes.append([centre.eccentricity, size])
         if size == 1 or self.upper_here <= 2 * centre.eccentricity - 2:
             return
@@ -147,17 +146,13 @@ class Fringe(DoubleSweeps):
         return max(known)
 
 
-def fringe(engine: Engine, options: FringeOptions | None = None) -> Approximation:
-    """Bounds by double sweeps and fringes; the estimate is the upper one. Raises as run_approximation."""
-    return run_approximation(Fringe(engine, options or FringeOptions()))
-
-
 def fringe_bytes(store: Store, options: FringeOptions, column: int) -> dict[str, int]:
     """Vertex state by phase, as sweep_bytes, and distances from u while its fringe is traversed."""
     sizes = sweep_bytes(store, options, column)
     return {**sizes, "solve": sizes["solve"] + store.n_vertices * column}
 
 
+fringe = solver(Fringe, FringeOptions)
 METHOD = Method(
     FringeOptions, fringe, phases_with(fringe_bytes), lambda store, options: bfs_cost(4, 60),
     DeviceState(3, batches=True), lambda store: batch_bytes(store.n_vertices, MOST_BITS))

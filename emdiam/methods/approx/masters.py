@@ -1,7 +1,11 @@
-"""How many masters: what a user writes, and what that is for a graph.
+"""Masters: how many a user asks for, and how the method chooses.
 
-An item is a count ("2^20", "1e6", 1048576), a share of the vertices ("10%") or "auto", which leaves
-the choice to the method.
+An item is a count ("2^20", "1e6", 1048576), a share of the vertices ("10%") or "auto", which leaves the choice to the
+method. So many are drawn at random, every k-th vertex of an Euler tour too, or as many as pay. `auto` starts with the
+square root of the memory in entries, so that the condensed graph fits however dense it is, takes GROWTH times as many
+while clusters need more rounds than MOST_ROUNDS, and then half as many while the condensed graph does not fit. It
+depends on the budget, and so does the result; the number that was chosen is told and can be given.
+Source: Ajwani, Beckmann, Meyer, Veith (2012), section 4, "Selecting the correct number of master vertices".
 """
 
 from __future__ import annotations
@@ -14,9 +18,18 @@ from ...errors import InputError
 from ...units import parse_count
 
 AUTO = "auto"
+# Of the choice by itself, see cluster_run.MasterChoice.
+MOST_ROUNDS = 32
+GROWTH = 8
 MOST_MASTERS = (1 << 63) - 1
 _PERCENTAGE = re.compile(r"^(\d+(?:\.\d+)?)\s*%$")
 _REMEDY = "write it like 2^20, 10% or auto, and several with commas between them"
+
+
+def most_by_itself(n_vertices: int) -> int:
+    """The most masters that "auto" takes, on average: what is planned for a cluster adds little to the
+    state of the vertices then, and clusters of 16 vertices have few rounds."""
+    return min(max(1, n_vertices), max(1 << 12, n_vertices // 16))
 
 
 def parse_masters(text: str) -> list[int | str]:

@@ -9,9 +9,8 @@ those at hand), and for a tree two ids and a height more (traverse/tree_diameter
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -21,16 +20,16 @@ from ...engine.needs import phases_of
 from ...errors import EmdiamError, InputError
 from ...store.store import Store
 from ...stream.blocks import table_bytes
+from ...stream.counters import Counters
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.workspace import column_bytes, workspace_bytes
 from ..definition import MethodOptions
-from ..exact.limits import UNKNOWN
-from ..exact.method import Best, Eccentricity, ExactMethod, interim_result, stopping
-from ..exact.result import Result, Witness
+from ..exact.method import UNKNOWN, Best, Eccentricity, ExactMethod
+from ..exact.result import Witness
 from .rank_order import first_by_rank, hub_of, members
-from .result import Approximation
+from .result import Approximation, extended
 
 
 @dataclass(frozen=True)
@@ -39,6 +38,10 @@ class ApproxOptions(MethodOptions):
     known, for the ratio."""
 
     known_diameter: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.known_diameter is not None and self.known_diameter < 0:
+            raise InputError("a diameter cannot be negative", text=str(self.known_diameter))
 
 
 def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[[Store, Any], tuple[Phase, ...]]:
@@ -49,14 +52,14 @@ def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[
         n, ids = store.n_vertices, store.id_dtype.itemsize
         table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
         shared = table + (0 if store.is_natural else n * ids) + workspace_bytes(n, ids)
-        own = state(store, options, column_bytes(n))
-        return phases_of(store, {"open": table} | {phase: shared + size for phase, size in own.items()})
+        states = state(store, options, column_bytes(n))
+        return phases_of(store, {"open": table} | {phase: shared + size for phase, size in states.items()})
 
     return phases
 
 
 class SweepingMethod(ExactMethod):
-    """An approximation made of BFS; run_approximation gives the Approximation.
+    """An approximation made of BFS; run_method gives the Approximation.
 
     A subclass solves one component, by eccentricity() and eccentricities() alone, and may set
     `estimate` and `seed`. It need not close the interval: it raises Enough when it is done. All
@@ -64,10 +67,7 @@ class SweepingMethod(ExactMethod):
     """
 
     def __init__(self, engine: Engine, options: ApproxOptions) -> None:
-        if options.known_diameter is not None and options.known_diameter < 0:
-            raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
         super().__init__(engine, options)
-        self.known_diameter = options.known_diameter
         self.seed: int | None = None
         self.trees = 0
         self.labels: Column | None = None  # distances from best.source
@@ -103,7 +103,6 @@ class SweepingMethod(ExactMethod):
         return self.best.length if self.components_known or self.stages.bfs else None
 
     def name_target(self) -> None:
-        """A BFS from the longest pair's source, if a multi-source BFS found it without its target."""
         if self.best.target == UNKNOWN:
             self.labels = None
             run = self.engine.bfs(self.best.source)
@@ -116,14 +115,26 @@ class SweepingMethod(ExactMethod):
         degree = int(self.engine.degrees(np.array([max_degree_vertex(self.engine)]))[0])
         return int(first_by_rank(self.engine, self.engine.vertices_of_degree(degree))[0])
 
-    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
+    def _run_component(self, component: Component, first: Eccentricity | None, reported: bool) -> None:
         if first is None:
             assert self.components is not None
             component = replace(component, hub=hub_of(self.engine, self.components.labels, component))
-        super()._run_component(component, first, own)
+        super()._run_component(component, first, reported)
 
     def _details(self) -> dict[str, Any]:
         return {"trees": self.trees}
+
+    def result(self, before: Counters, begin: float) -> Approximation:
+        return extended(super().result(before, begin), estimate=self.estimate(), seed=self.seed,
+                        known_diameter=self.options.known_diameter)
+
+    def check(self) -> Witness | None:
+        if self.labels is None:
+            return None
+        return check_lower(self.engine, self.labels, self.best.source, self.best.target, self.best.length)
+
+    def conclude(self, result: Approximation) -> None:
+        result.rate()
 
 
 def check_lower(engine: Engine, labels: Column, source: int, target: int, length: int) -> Witness:
@@ -136,35 +147,3 @@ def check_lower(engine: Engine, labels: Column, source: int, target: int, length
                           "please report it with the store")
     ends = engine.store.user_ids(np.array([source, target]))
     return Witness(ends[0], ends[1], length)
-
-
-def run_approximation(method: SweepingMethod) -> Approximation:
-    """Run the method and check its lower bound. Raises as exact.run.run_method."""
-    engine = method.engine
-    if engine.facts.n_vertices == 0:
-        raise InputError("the graph has no vertices, so its diameter is undefined")
-    begin, before = time.perf_counter(), engine.reporter.stats()
-    witness = None
-
-    def interim() -> Approximation:
-        return extended(interim_result(method, before, begin), estimate=method.estimate(),
-                        known_diameter=method.known_diameter, seed=method.seed)
-
-    with stopping(interim):
-        method.solve()
-        solved = time.perf_counter()
-        method.release()
-        method.name_target()
-        best = method.best
-        if method.labels is not None:
-            witness = check_lower(engine, method.labels, best.source, best.target, best.length)
-    result = interim()
-    result.witness = witness
-    result.seconds["solve"], result.seconds["verify"] = solved - begin, time.perf_counter() - solved
-    result.rate()
-    return result
-
-
-def extended(result: Result, **more: Any) -> Approximation:
-    """The result as an Approximation with more fields."""
-    return Approximation(**{field.name: getattr(result, field.name) for field in fields(Result)} | more)

@@ -1,10 +1,12 @@
 """Choosing vertices by their natural rank, so that a choice does not depend on the order of the store.
 
 All functions go through the vertices in pieces: a few MiB beside what they return.
+Random choices have a key for every purpose and seed, so that no two of them share a stream.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -14,6 +16,13 @@ from ...hashing import draw
 from ...traverse.columns import Column
 from ...traverse.components import Component
 
+
+def stream_key(seed: int, purpose: str) -> int:
+    """A 64-bit key of a stream of hashes."""
+    text = f"emdiam/{purpose}/{seed}".encode()
+    return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "little")
+
+
 _PIECE = 1 << 17
 # The compiled hash takes one number; its Python source takes arrays.
 _draws = getattr(draw, "py_func", draw)
@@ -22,9 +31,9 @@ _draws = getattr(draw, "py_func", draw)
 def members(column: Column, value: int) -> Iterator[np.ndarray]:
     """The vertices with exactly this value, ascending, in pieces (int64)."""
     for start in range(0, len(column), _PIECE):
-        found = np.flatnonzero(column.part(start, start + _PIECE) == value)
-        if len(found):
-            yield found + start
+        result = np.flatnonzero(column.part(start, start + _PIECE) == value)
+        if len(result):
+            yield result + start
 
 
 def first_by_rank(engine: Engine, pieces: Iterable[np.ndarray], most: int = 1, after: int = -1) -> np.ndarray:
@@ -66,10 +75,10 @@ def drawn(engine: Engine, reached: Column, key: int, most: int) -> np.ndarray:
         return best
     for start in range(0, len(reached), _PIECE):
         ids = np.flatnonzero(reached.part(start, start + _PIECE) != reached.unreached) + start
-        found = _draws(np.uint64(key), engine.ranks(ids).astype(np.uint64))
+        result = _draws(np.uint64(key), engine.ranks(ids).astype(np.uint64))
         if len(hashes) == most:
-            ids, found = ids[found < hashes[-1]], found[found < hashes[-1]]
-        best, hashes = np.concatenate((best, ids)), np.concatenate((hashes, found))
+            ids, result = ids[result < hashes[-1]], result[result < hashes[-1]]
+        best, hashes = np.concatenate((best, ids)), np.concatenate((hashes, result))
         order = np.argsort(hashes, kind="stable")[:most]
         best, hashes = best[order], hashes[order]
     return best

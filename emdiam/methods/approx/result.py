@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from ..exact.result import Result
 
@@ -46,3 +47,8 @@ class Approximation(Result):
             self.diameter = self.lower if self.connected else None
         diameter = self.lower if self.exact else self.known_diameter
         self.ratio = self.estimate / diameter if diameter and self.estimate is not None else None
+
+
+def extended(result: Result, **more: Any) -> Approximation:
+    """The result as an Approximation with more fields."""
+    return Approximation(**{field.name: getattr(result, field.name) for field in fields(Result)} | more)

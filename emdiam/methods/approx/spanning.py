@@ -32,11 +32,10 @@ from ...traverse.euler import euler_bytes
 from ...traverse.spanning import spanning_bytes as forest_bytes
 from ...traverse.tree_refinement import TreeBounds
 from ..definition import Method
-from ..exact.method import Best
+from ..exact.method import Best, solver
 from .cost_model import SPANNING
-from .hashing import stream_key
-from .method import ApproxOptions, SweepingMethod, phases_with, run_approximation
-from .result import Approximation
+from .method import ApproxOptions, SweepingMethod, phases_with
+from .rank_order import stream_key
 
 _HEIGHT = 4
 
@@ -49,6 +48,7 @@ class SpanningOptions(ApproxOptions):
     iterations: int | None = 10
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.iterations is not None and self.iterations < 0:
             raise InputError("iterations cannot be negative", text=str(self.iterations))
 
@@ -128,15 +128,12 @@ class SpanningRun(SweepingMethod):
         self._trees = None
 
     def upper(self) -> int:
-        """Proved upper bound on the largest distance, over all components."""
         return self.bounds.upper
 
     def interval_largest(self) -> tuple[int, int]:
-        """Proved interval of the diameter of the component with the most vertices."""
         return self.bounds.lower_largest, self.bounds.upper_largest
 
     def n_components(self) -> int | None:
-        """Number of components, isolated vertices included; None while unknown."""
         return self.engine.facts.n_isolated + self.n_trees if self.components_known else None
 
     def estimate(self) -> int | None:
@@ -150,12 +147,6 @@ class SpanningRun(SweepingMethod):
         enough = {"enough": self.enough} if self.enough else {}
         return {"scans": self.scans, "iterations": max(0, len(self.heights) - 1), "heights": list(self.heights),
                 "converged": self.converged, **enough}
-
-
-def spanning(engine: Engine, options: SpanningOptions | None = None) -> Approximation:
-    """An approximation by a refined spanning tree. Raises InputError for a graph without vertices,
-    StoppedEarly with `result` (the interval so far) on Ctrl-C and at the end of the time."""
-    return run_approximation(SpanningRun(engine, options or SpanningOptions()))
 
 
 def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[str, int]:
@@ -177,4 +168,5 @@ def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
     return max(forest_bytes(n_vertices, id_bytes), euler_bytes(n_vertices, id_bytes))
 
 
+spanning = solver(SpanningRun, SpanningOptions)
 METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes), lambda store, options: SPANNING, DeviceState(3))

@@ -23,12 +23,10 @@ from ...errors import InputError
 from ...store.store import Store
 from ...traverse.components import Component
 from ..definition import Method
-from ..exact.method import Eccentricity, Enough
+from ..exact.method import Eccentricity, Enough, solver
 from .cost_model import SWEEP
-from .hashing import stream_key
-from .method import ApproxOptions, SweepingMethod, phases_with, run_approximation
-from .rank_order import drawn, first_by_rank, members
-from .result import Approximation
+from .method import ApproxOptions, SweepingMethod, phases_with
+from .rank_order import drawn, first_by_rank, members, stream_key
 
 MOST_ITERATIONS = 1 << 16
 
@@ -41,6 +39,7 @@ class SweepOptions(ApproxOptions):
     seed: int = 0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not 1 <= self.iterations <= MOST_ITERATIONS:
             raise InputError(f"iterations are at least 1 and at most {MOST_ITERATIONS}", text=str(self.iterations))
 
@@ -55,7 +54,7 @@ class DoubleSweeps(SweepingMethod):
         super().__init__(engine, options)
         self.iterations, self.seed = options.iterations, options.seed
         self.iteration, self.floor = 0, 0
-        self._own_iterations = 0
+        self._iterations_here = 0
 
     def _use_start(self, run: Eccentricity) -> None:
         """The traversal from r."""
@@ -71,7 +70,7 @@ class DoubleSweeps(SweepingMethod):
         return {"iteration": self.iteration}
 
     def _details(self) -> dict[str, Any]:
-        return {**super()._details(), "iterations": self._own_iterations}
+        return {**super()._details(), "iterations": self._iterations_here}
 
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         self.floor = floor
@@ -80,7 +79,7 @@ class DoubleSweeps(SweepingMethod):
         for self.iteration, start in enumerate(starts, 1):
             if run is None and self.closed():
                 break
-            self._own_iterations += self.own
+            self._iterations_here += self.reported
             run = run or self.eccentricity(start)
             self._use_start(run)
             end = -1 if self.closed() else self._farthest_but(run, ends)
@@ -106,8 +105,8 @@ class DoubleSweeps(SweepingMethod):
         assert run.distances is not None
         if run.farthest not in ends:
             return run.farthest
-        found = first_by_rank(self.engine, members(run.distances, run.eccentricity), len(ends) + 1)
-        return next((vertex for vertex in found.tolist() if vertex not in ends), -1)
+        result = first_by_rank(self.engine, members(run.distances, run.eccentricity), len(ends) + 1)
+        return next((vertex for vertex in result.tolist() if vertex not in ends), -1)
 
 
 class Sweep(DoubleSweeps):
@@ -124,11 +123,6 @@ class Sweep(DoubleSweeps):
             self.lower_by_tree(run)
 
 
-def sweep(engine: Engine, options: SweepOptions | None = None) -> Approximation:
-    """Bounds by double sweeps; the estimate is the lower one. Raises as run_approximation."""
-    return run_approximation(Sweep(engine, options or SweepOptions()))
-
-
 def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, int]:
     """Vertex state by phase: the distances kept, beside them labels and sizes of components (in all
     that follows too), and distances that widen, or a tree."""
@@ -138,4 +132,5 @@ def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, i
             "tree": n * (column + parts + tree), "verify": n * (column + widening)}
 
 
+sweep = solver(Sweep, SweepOptions)
 METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes), lambda store, options: SWEEP, DeviceState(3))

@@ -7,25 +7,19 @@ multi-source BFS for several vertices. Bytes a vertex: shared state 3, one colum
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ..definition import Method, MethodOptions
+from ..definition import Method
 from .cost_model import apsp_cost
-from .method import Eccentricity, ExactMethod, check_batch, run_method
-from .result import Result
+from .method import BatchOptions, Eccentricity, ExactMethod, solver
 
 
-@dataclass(frozen=True)
-class ApspOptions(MethodOptions):
+class ApspOptions(BatchOptions):
     """batch : sources of one multi-source BFS (1: plain BFS)."""
-
-    batch: int = 1
 
 
 class Apsp(ExactMethod):
@@ -34,14 +28,9 @@ class Apsp(ExactMethod):
     name = "apsp"
     keeps_distances = True
 
-    def __init__(self, engine: Engine, options: ApspOptions) -> None:
-        check_batch(options.batch)
-        super().__init__(engine, options)
-        self.batch = options.batch
-
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         for sources in self._sources(component, first.source, first.take_distances()):
-            if self.batch == 1:
+            if self.options.batch == 1:
                 self.eccentricity(int(sources[0]))
             else:
                 self.eccentricities(sources)
@@ -52,19 +41,14 @@ class Apsp(ExactMethod):
         rest = np.empty(0, np.int64)
         for ids in inside.open_vertices(component.first, component.last + 1):
             rest = np.concatenate((rest, ids[ids != done]))
-            whole = len(rest) // self.batch * self.batch
-            yield from rest[:whole].reshape(-1, self.batch)
+            whole = len(rest) // self.options.batch * self.options.batch
+            yield from rest[:whole].reshape(-1, self.options.batch)
             rest = rest[whole:]
         if len(rest):
             yield rest
 
 
-def apsp(engine: Engine, options: ApspOptions | None = None) -> Result:
-    """The exact diameter by a BFS from every vertex. Raises as run_method."""
-    options = options or ApspOptions()
-    return run_method(Apsp(engine, options), options.path_file)
-
-
+apsp = solver(Apsp, ApspOptions)
 METHOD = Method(
     ApspOptions, apsp,
     lambda store, options: traversal_phases(store, distance_bytes(store) + batch_state_bytes(store, options.batch)),

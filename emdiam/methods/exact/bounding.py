@@ -29,8 +29,7 @@ from ...traverse.components import Component
 from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, check_batch, run_method
-from .result import Result
+from .method import Eccentricity, ExactMethod, check_batch, solver
 
 
 @dataclass(frozen=True)
@@ -41,19 +40,21 @@ class BoundingOptions(MethodOptions):
     first: str = "upper"
     batch: int = 1
 
+    def __post_init__(self) -> None:
+        if self.first not in ("upper", "lower"):
+            raise InputError("unknown end", text=self.first, remedy="use upper or lower")
+        check_batch(self.batch)
+
 
 class Bounding(ExactMethod):
     """One run of the bounding algorithm on an engine."""
 
     name = "bounding"
     keeps_distances = True
+    options: BoundingOptions
 
     def __init__(self, engine: Engine, options: BoundingOptions) -> None:
-        if options.first not in ("upper", "lower"):
-            raise InputError("unknown end", text=options.first, remedy="use upper or lower")
-        check_batch(options.batch)
         super().__init__(engine, options)
-        self.options = options
         self.lower: Column | None = None
         self.upper_bounds: Column | None = None  # open at candidates only
         self.iterations = 0
@@ -106,7 +107,7 @@ class Bounding(ExactMethod):
         """Algorithm 2, after BFSs with these distances and eccentricities."""
         assert self.lower is not None and self.upper_bounds is not None and self.component is not None
         start, stop = self.component.first, self.component.last + 1
-        self.iterations += len(columns) if self.own else 0
+        self.iterations += len(columns) if self.reported else 0
         with self.stages.timed("bounds"):
             for distances, eccentricity in zip(columns, eccentricities, strict=True):
                 self.lower.tighten_lower(distances, eccentricity, start, stop)
@@ -134,12 +135,6 @@ class Bounding(ExactMethod):
         return np.array(list(chosen), np.int64)
 
 
-def bounding(engine: Engine, options: BoundingOptions | None = None) -> Result:
-    """The exact diameter by bounding. Raises as run_method, and InputError for an unknown option."""
-    options = options or BoundingOptions()
-    return run_method(Bounding(engine, options), options.path_file)
-
-
 def _phases(store: Store, options: BoundingOptions) -> tuple[Phase, ...]:
     """Two bounds, and distances: of one source, or of a batch with its state."""
     column = store.n_vertices * column_bytes(store.n_vertices)
@@ -148,5 +143,6 @@ def _phases(store: Store, options: BoundingOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, 2 * column + max(distance_bytes(store), many + FOLD_BYTES) + batch)
 
 
+bounding = solver(Bounding, BoundingOptions)
 METHOD = Method(BoundingOptions, bounding, _phases, lambda store, options: bfs_cost(3, 110),
                 DeviceState(4, batches=True))

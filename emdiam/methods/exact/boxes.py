@@ -109,9 +109,9 @@ def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarra
         row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, flags, row,
                         _SLICE, state)
         tick()
-    found = np.zeros(len(flags), bool)
-    found[boxes.order] = flags.astype(bool)
-    return found
+    result = np.zeros(len(flags), bool)
+    result[boxes.order] = flags.astype(bool)
+    return result
 
 
 def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, most: int, tick: Tick = _silent) -> np.ndarray:

@@ -23,8 +23,7 @@ from ...errors import InputError
 from ...progress import Listener
 from ...store.edge_digest import edge_digest
 from ...store.store import Store
-from .proof import Proof
-from .result import Result
+from .result import Proof, Result
 
 FORMAT = "emdiam certificate"
 VERSION = 1
@@ -121,15 +120,15 @@ def _in_user_ids(proof: Proof, store: Store) -> list[CertifiedComponent]:
         ids: list[Any] = store.user_ids(np.array(list(vertices), np.int64))
         return ids
 
-    found = []
+    result = []
     for part in proof.components:
         pair = None
         if part.witness is not None:
             first, second = named(part.witness)
             pair = (first, second)
-        found.append(CertifiedComponent(named([part.vertex])[0], part.size, part.lower, part.upper, pair,
+        result.append(CertifiedComponent(named([part.vertex])[0], part.size, part.lower, part.upper, pair,
                                         named(part.pivots), named(part.sources)))
-    return found
+    return result
 
 
 def read_certificate(path: str | Path) -> Certificate:
@@ -185,10 +184,10 @@ def _parsed(data: bytes, path: str | Path) -> Any:
     """The JSON value in `data`, without duplicate keys. Raises InputError with the position."""
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) != len(pairs):
+        result = dict(pairs)
+        if len(result) != len(pairs):
             raise ValueError("a name occurs twice in one object")
-        return found
+        return result
 
     byte: int | None = None
     try:

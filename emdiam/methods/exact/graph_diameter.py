@@ -32,8 +32,7 @@ from ...traverse.components import Component
 from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, run_method
-from .result import Result
+from .method import Eccentricity, ExactMethod, solver
 
 # Vertices ranked by degree in one pass; the next pass comes when they are used up.
 _RANKED = 4096
@@ -47,6 +46,10 @@ class GraphDiameterOptions(MethodOptions):
     sweeps: int = 10
     seed: int = 0
 
+    def __post_init__(self) -> None:
+        if self.sweeps < 0:
+            raise InputError("the number of double sweeps cannot be negative", text=str(self.sweeps))
+
 
 class GraphDiameter(ExactMethod):
     """One run of graph-diameter on an engine."""
@@ -55,10 +58,7 @@ class GraphDiameter(ExactMethod):
     keeps_distances = True
 
     def __init__(self, engine: Engine, options: GraphDiameterOptions) -> None:
-        if options.sweeps < 0:
-            raise InputError("the number of double sweeps cannot be negative", text=str(options.sweeps))
         super().__init__(engine, options)
-        self.sweeps = options.sweeps
         self.random = np.random.default_rng(options.seed)
         self.swept = 0  # BFS of double sweeps
         self.bounds: Column | None = None  # open where B > L, in the component at hand
@@ -94,7 +94,7 @@ class GraphDiameter(ExactMethod):
     def _sweep(self, floor: int) -> None:
         """The double sweeps, as long as a vertex may be a source; many end at the same few vertices."""
         ends: dict[int, int] = {}
-        for _ in range(self.sweeps):
+        for _ in range(self.options.sweeps):
             vertex = self._draw()
             if vertex < 0:
                 return
@@ -129,15 +129,10 @@ class GraphDiameter(ExactMethod):
         return self.bounds.argbest(start=self.component.first, stop=self.component.last + 1)
 
 
-def graph_diameter(engine: Engine, options: GraphDiameterOptions | None = None) -> Result:
-    """The exact diameter by graph-diameter. Raises as run_method."""
-    options = options or GraphDiameterOptions()
-    return run_method(GraphDiameter(engine, options), options.path_file)
-
-
 def _phases(store: Store, options: GraphDiameterOptions) -> tuple[Phase, ...]:
     """One bound and distances."""
     return traversal_phases(store, store.n_vertices * column_bytes(store.n_vertices) + distance_bytes(store))
 
 
+graph_diameter = solver(GraphDiameter, GraphDiameterOptions)
 METHOD = Method(GraphDiameterOptions, graph_diameter, _phases, lambda store, options: bfs_cost(4, 140), DeviceState(3))

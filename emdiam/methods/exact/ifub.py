@@ -17,38 +17,27 @@ several of them. Bytes a vertex: shared state 3, distances from u 1 to 4.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ..definition import Method, MethodOptions
+from ..definition import Method
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, check_batch, path_middle, run_method
-from .result import Result
+from .method import BatchOptions, Eccentricity, ExactMethod, path_middle, solver
 
 
-@dataclass(frozen=True)
-class IfubOptions(MethodOptions):
+class IfubOptions(BatchOptions):
     """batch : fringe vertices of one multi-source BFS (1: plain BFS, as published)."""
-
-    batch: int = 1
 
 
 class Ifub(ExactMethod):
     """One run of iFUB on an engine."""
 
     name = "ifub"
-
-    def __init__(self, engine: Engine, options: IfubOptions) -> None:
-        check_batch(options.batch)
-        super().__init__(engine, options)
-        self.batch = options.batch
-        self.fringe = 0
+    fringe = 0
 
     def _facts(self) -> dict[str, Any]:
         return {"fringe": self.fringe}
@@ -88,19 +77,14 @@ class Ifub(ExactMethod):
             vertex = distances.first((self.fringe,), vertex + 1, stop)
             if vertex >= 0 and vertex not in known:
                 sources.append(vertex)
-            if sources and (vertex < 0 or len(sources) == self.batch):
+            if sources and (vertex < 0 or len(sources) == self.options.batch):
                 yield np.array(sources, np.int64)
                 sources = []
             if vertex < 0:
                 return
 
 
-def ifub(engine: Engine, options: IfubOptions | None = None) -> Result:
-    """The exact diameter by iFUB. Raises as run_method."""
-    options = options or IfubOptions()
-    return run_method(Ifub(engine, options), options.path_file)
-
-
+ifub = solver(Ifub, IfubOptions)
 METHOD = Method(
     IfubOptions, ifub,
     lambda store, options: traversal_phases(store, distance_bytes(store) + batch_state_bytes(store, options.batch)),

@@ -17,24 +17,17 @@ first source 1 to 4, 3.5 for a BFS of up to 8 sources, 24.5 for 64.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...store.store import Store
 from ...stream.plan import Phase
 from ...traverse.components import Component
-from ..definition import Method, MethodOptions
+from ..definition import Method
 from .cost_model import bfs_cost
-from .method import Eccentricity, ExactMethod, check_batch, run_method
-from .result import Result
+from .method import BatchOptions, Eccentricity, ExactMethod, solver
 
 
-@dataclass(frozen=True)
-class KorfOptions(MethodOptions):
+class KorfOptions(BatchOptions):
     """batch : sources of one multi-source BFS (1 as published)."""
-
-    batch: int = 1
 
 
 class Korf(ExactMethod):
@@ -42,11 +35,6 @@ class Korf(ExactMethod):
 
     name = "korf"
     keeps_distances = True
-
-    def __init__(self, engine: Engine, options: KorfOptions) -> None:
-        check_batch(options.batch)
-        super().__init__(engine, options)
-        self.batch = options.batch
 
     def _solve_component(self, component: Component, first: Eccentricity, floor: int) -> int:
         remaining = first.take_distances()  # open at S
@@ -58,15 +46,9 @@ class Korf(ExactMethod):
             self.upper_here = min(self.upper_here, max(bound, 2 * radius))
             if self.upper_here <= bound:
                 return bound
-            sources = remaining.ranked(self.engine.degrees, remaining, self.batch, start=start, stop=stop)
+            sources = remaining.ranked(self.engine.degrees, remaining, self.options.batch, start=start, stop=stop)
             self.eccentricities(sources, targets=remaining.open_bitmap())
             remaining.put(sources, remaining.unreached)
-
-
-def korf(engine: Engine, options: KorfOptions | None = None) -> Result:
-    """The exact diameter by partial BFS. Raises as run_method."""
-    options = options or KorfOptions()
-    return run_method(Korf(engine, options), options.path_file)
 
 
 def _phases(store: Store, options: KorfOptions) -> tuple[Phase, ...]:
@@ -75,4 +57,5 @@ def _phases(store: Store, options: KorfOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, distance_bytes(store) + bitmap + batch_state_bytes(store, max(2, options.batch)))
 
 
+korf = solver(Korf, KorfOptions)
 METHOD = Method(KorfOptions, korf, _phases, lambda store, options: bfs_cost(4, 110), DeviceState(2, batches=True))

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,19 +21,94 @@ import numpy as np
 from ..._version import __version__
 from ...engine.interface import Components, Engine, max_degree_vertex
 from ...errors import InputError, StateLost, StoppedEarly
-from ...progress import TimeOver
+from ...progress import TimeOver, timed
 from ...stream.counters import Counters
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ..definition import Limits, MethodOptions
-from .limits import UNKNOWN, Best, Eccentricity, Enough, Stages, check_batch, path_middle
-from .result import Result
+from ..definition import MethodOptions
+from .result import Result, Traversals, Witness
 from .witness import check_witness
 
-__all__ = [
-    "Best", "Eccentricity", "Enough", "ExactMethod", "Limits", "MethodOptions", "Stages", "TimeOver", "check_batch",
-    "interim_result", "path_middle", "run_method", "stopping",
-]
+UNKNOWN = -1
+# Sources of a batch, at most: lists of so many take no memory that a plan would have to know of.
+MOST_BATCH = 1 << 16
+
+
+@dataclass
+class Best:
+    """The longest distance so far, over all components, and its pair; target may be UNKNOWN."""
+
+    length: int = 0
+    source: int = 0
+    target: int = 0
+
+
+@dataclass
+class Eccentricity:
+    """A complete BFS. farthest : smallest vertex at the largest distance. distances : Column, if it
+    was asked for and not taken."""
+
+    source: int
+    eccentricity: int
+    farthest: int
+    n_reached: int
+    distances: Column | None = None
+
+    def take_distances(self) -> Column:
+        """The distances, which are then no longer kept here."""
+        column, self.distances = self.distances, None
+        if column is None:
+            raise ValueError("this BFS has no distances")
+        return column
+
+
+@dataclass
+class Stages:
+    """Counts for Result.traversals, and wall seconds by stage."""
+
+    bfs: int = 0
+    multi_source: int = 0
+    multi_source_sources: int = 0
+    partial: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    def timed(self, stage: str) -> AbstractContextManager[None]:
+        """Add the wall time of the block to `stage`."""
+        return timed(self.seconds, stage)
+
+    def traversals(self) -> Traversals:
+        return Traversals(self.bfs, self.multi_source, self.multi_source_sources, self.partial)
+
+
+class Enough(Exception):
+    """The component's interval is what was asked for; args[0] says why. Caught by ExactMethod."""
+
+
+def path_middle(engine: Engine, distances: Column, target: int, length: int, *, by_rank: bool = False) -> int:
+    """The vertex floor(length / 2) steps from `target` on a shortest path to the source of
+    `distances`, which is `length` away. by_rank : see Engine.path_pieces."""
+    steps = length // 2
+    for piece in engine.path_pieces(distances, target, by_rank=by_rank):
+        if steps < len(piece):
+            return int(piece[steps])
+        steps -= len(piece)
+    raise AssertionError("the path is shorter than the distance")
+
+
+def check_batch(batch: int) -> None:
+    """Raises InputError for a batch without a source, and for one of too many."""
+    if not 1 <= batch <= MOST_BATCH:
+        raise InputError(f"a batch has 1 to {MOST_BATCH} sources", text=str(batch))
+
+
+@dataclass(frozen=True)
+class BatchOptions(MethodOptions):
+    """batch : sources of one multi-source BFS (1: plain BFS)."""
+
+    batch: int = 1
+
+    def __post_init__(self) -> None:
+        check_batch(self.batch)
 
 
 class ExactMethod:
@@ -43,19 +118,20 @@ class ExactMethod:
     larger Stages, and `keeps_distances` when the first BFS of a component shall come with its distances. One that does
     not look at component labels sets `needs_labels` to False, and they are freed where that can be.
 
-    component : the one at hand; own : it is the largest, whose diameter is reported. lower_here, upper_here : proved
+    component : the one at hand; reported : it is the largest, whose diameter is told. lower_here, upper_here : proved
     interval of its diameter; eccentricity() keeps them, and a method may lower upper_here further.
     """
 
     name: ClassVar[str] = ""
     keeps_distances: ClassVar[bool] = False
     needs_labels: ClassVar[bool] = True
+    options: Any
 
     def __init__(self, engine: Engine, options: MethodOptions) -> None:
         limits = options.limits
         if (limits.gap or 0) < 0 or (limits.seconds or 0) < 0:
             raise InputError("a limit cannot be negative", text=str(limits))
-        self.engine, self.limits, self.gap = engine, limits, limits.gap or 0
+        self.engine, self.options, self.limits, self.gap = engine, options, limits, limits.gap or 0
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         self.best = Best()
         self.stages = self._new_stages()
@@ -64,7 +140,8 @@ class ExactMethod:
         self.component: Component | None = None
         self.lower_here, self.upper_here = 0, max(0, engine.facts.n_vertices - 1)
         self.enough: str | None = None
-        self.own = False
+        self.not_written: list[str] = []
+        self.reported = False
         self._waiting: list[Component] = []
         self._largest = (0, self.upper_here)
         self._upper_rest = self.upper_here  # of components that were not begun
@@ -112,7 +189,7 @@ class ExactMethod:
             run = self.engine.bfs(vertex, distances=distances or into is not None, into=into)
             self.stages.bfs += 1
         assert run.eccentricity is not None
-        self.found(run.eccentricity, vertex, run.farthest)
+        self.record(run.eccentricity, vertex, run.farthest)
         return Eccentricity(vertex, run.eccentricity, run.farthest, run.n_reached, run.distances)
 
     def eccentricities(
@@ -127,19 +204,19 @@ class ExactMethod:
         self.checkpoint()
         with self.stages.timed("eccentricity"):
             self.tick("multi-source")
-            found = self.engine.eccentricities(sources, targets=targets, columns=columns)
+            result = self.engine.eccentricities(sources, targets=targets, columns=columns)
         if len(sources) == 1:
             self.stages.bfs += 1
         else:
             self.stages.multi_source += -(-len(sources) // self.engine.facts.batch_bits)
             self.stages.multi_source_sources += len(sources)
-        at = int(found.argmax())
-        self.longer(int(found[at]), int(sources[at]), UNKNOWN)
+        at = int(result.argmax())
+        self.longer(int(result[at]), int(sources[at]), UNKNOWN)
         if targets is None:
-            self.upper_here = min(self.upper_here, 2 * int(found.min()))
-        return found
+            self.upper_here = min(self.upper_here, 2 * int(result.min()))
+        return result
 
-    def found(self, eccentricity: int, source: int, farthest: int) -> None:
+    def record(self, eccentricity: int, source: int, farthest: int) -> None:
         """The eccentricity of `source`, a vertex of the component at hand, is known."""
         self.longer(eccentricity, source, farthest)
         self.upper_here = min(self.upper_here, 2 * eccentricity)
@@ -157,7 +234,7 @@ class ExactMethod:
             raise TimeOver
         if self.component is None or self.limits.gap is None:
             return
-        lower = self.lower_here if self.own else self.best.length
+        lower = self.lower_here if self.reported else self.best.length
         if self.upper_here - lower <= self.gap:
             raise Enough("gap")
 
@@ -181,7 +258,7 @@ class ExactMethod:
         self.components_known = True
         others = self.components.largest_size() if self.components else 0
         self.upper_here, self._upper_rest = 2 * first.eccentricity, max(0, others - 1)
-        mine = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
+        of_start = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
         if self.components is not None and not self.needs_labels:
             self.components.compact(self.best.length + 1 + self.gap)
@@ -189,14 +266,14 @@ class ExactMethod:
             self._prepare(min(engine.facts.n_vertices - 1, max(2 * first.eccentricity, others - 1)))
         if rival is None:
             self._largest = (first.eccentricity, self.upper_here)
-            self._run_component(mine, first, own=True)
+            self._run_component(of_start, first, reported=True)
         else:
             self._largest = (0, rival.size - 1)
             self._upper_rest = max(self.upper_here, self._rest_size() - 1)
             first.distances = None
-            self._run_component(rival, None, own=True)
+            self._run_component(rival, None, reported=True)
             self._upper_rest = self._rest_size() - 1
-            self._run_component(mine, first, own=False)
+            self._run_component(of_start, first, reported=False)
         self._run_others()
         self._upper_rest = max(0, self._rest_size() - 1)
         if self.enough is None and self.upper() > self.best.length:
@@ -233,28 +310,28 @@ class ExactMethod:
                 if component.size - 1 <= self.best.length + self.gap:
                     self._upper_left = max(self._upper_left, component.size - 1)
                     break
-                self._run_component(component, None, own=False)
+                self._run_component(component, None, reported=False)
 
-    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
-        """One component. own : its diameter is reported."""
-        self.component, self.own, self.lower_here = component, own, 0
+    def _run_component(self, component: Component, first: Eccentricity | None, reported: bool) -> None:
+        """One component. reported : its diameter is reported."""
+        self.component, self.reported, self.lower_here = component, reported, 0
         self.upper_here = component.size - 1
         try:
             if first is not None:
-                self.found(first.eccentricity, first.source, first.farthest)
+                self.record(first.eccentricity, first.source, first.farthest)
             if first is None or (self.keeps_distances and first.distances is None):
                 first = self.eccentricity(component.hub, self.keeps_distances)
-            floor = 0 if own else self.best.length
-            if own or 2 * first.eccentricity > floor + self.gap:
+            floor = 0 if reported else self.best.length
+            if reported or 2 * first.eccentricity > floor + self.gap:
                 if self.limits.bounds_only:
                     self._bound_component(first)
                 self.upper_here = min(self.upper_here, self._solve_component(component, first, floor))
         except Enough as enough:
             self.enough = str(enough)
-        if own:
+        if reported:
             self._largest = (self.lower_here, self.upper_here)
         self._upper_left = max(self._upper_left, self.upper_here)
-        self.component, self.own, self.upper_here = None, False, 0
+        self.component, self.reported, self.upper_here = None, False, 0
 
     def _bound_component(self, first: Eccentricity) -> None:
         first.distances = None
@@ -285,7 +362,7 @@ class ExactMethod:
 
     def interval_largest(self) -> tuple[int, int]:
         """Proved interval of the diameter of the component with the most vertices."""
-        return (self.lower_here, self.upper_here) if self.own else self._largest
+        return (self.lower_here, self.upper_here) if self.reported else self._largest
 
     def n_components(self) -> int | None:
         """Number of components, isolated vertices included; None while unknown."""
@@ -293,6 +370,42 @@ class ExactMethod:
             return None
         others = self.components.n_others if self.components else 0
         return self.engine.facts.n_isolated + others + (1 if self.engine.facts.n_arcs else 0)
+
+    # -- its result -----------------------------------------------------------------------------
+    def result(self, before: Counters, begin: float) -> Result:
+        """What is proved so far, without a witness. before : counters, begin : time.perf_counter(), when the method
+        began."""
+        engine, stages = self.engine, self.stages
+        used = engine.reporter.stats() - before
+        components = self.n_components()
+        elapsed = time.perf_counter() - begin
+        lower, upper = self.interval_largest()
+        return Result(
+            method=self.name, n_vertices=engine.facts.n_vertices, n_edges=engine.facts.n_arcs // 2,
+            connected=None if components is None else components == 1, n_components=components, diameter=None,
+            diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
+            lower=self.best.length, upper=self.upper(), exact=False, witness=None,
+            traversals=stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
+            bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0},
+            version=__version__,
+            details={**self._details(), "stage_seconds": dict(stages.seconds),
+                     "interval_largest_component": [lower, upper], "counters": used.to_dict()})
+
+    def check(self) -> Witness | None:
+        """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
+        self.tick("verify")  # with the bounds as they are at the end
+        best = self.best
+        return check_witness(self.engine, best.source, best.target, best.length, self.options.path_file,
+                             self.not_written)
+
+    def conclude(self, result: Any) -> None:
+        """Complete the result at the end."""
+        result.exact, result.not_written = result.lower == result.upper, self.not_written
+        if result.exact:
+            result.diameter_max_component = self.best.length
+            result.diameter = self.best.length if result.connected else None
+        if self.enough and (not result.exact or result.diameter_largest_component is None):
+            result.details["enough"] = self.enough
 
 
 @contextmanager
@@ -311,55 +424,33 @@ def stopping(interim: Callable[[], Result]) -> Iterator[None]:
     raise StoppedEarly(f"{why}; the diameter lies in [{result.lower}, {result.upper}]", result)
 
 
-def run_method(method: ExactMethod, path_file: Path | None = None) -> Result:
-    """Run the method and check the witness of its lower bound.
+def run_method(method: ExactMethod) -> Any:
+    """The Result of the method, which is run, with the witness of its lower bound, which is checked.
 
-    The result is exact unless the limits asked for less. Raises InputError for a graph without
-    vertices (its diameter is undefined), StoppedEarly with `result` (the interval so far, without
-    a witness) on Ctrl-C and at the end of the time, EmdiamError if the witness does not check out.
+    It is exact unless the limits asked for less. Raises InputError for a graph without vertices (its diameter is
+    undefined), StoppedEarly with `result` (the interval so far, without a witness) on Ctrl-C and at the end of the
+    time, EmdiamError if the witness does not check out.
     """
-    engine = method.engine
-    if engine.facts.n_vertices == 0:
+    reporter = method.engine.reporter
+    if method.engine.facts.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined")
-    begin, before = time.perf_counter(), engine.reporter.stats()
-    with stopping(lambda: interim_result(method, before, begin)):
+    begin, before = time.perf_counter(), reporter.stats()
+    with stopping(lambda: method.result(before, begin)):
         method.solve()
         solved = time.perf_counter()
         method.release()
         method.name_target()
-        best = method.best
-        method.tick("verify")  # with the bounds as they are at the end
-        not_written: list[str] = []
-        witness = check_witness(engine, best.source, best.target, best.length, path_file, not_written)
-    result = interim_result(method, before, begin)
-    result.witness, result.exact, result.not_written = witness, result.lower == result.upper, not_written
-    if result.exact:
-        result.diameter_max_component = best.length
-        result.diameter = best.length if result.connected else None
-    if method.enough and (not result.exact or result.diameter_largest_component is None):
-        result.details["enough"] = method.enough
-    result.seconds["solve"] = solved - begin
-    result.seconds["verify"] = time.perf_counter() - solved
+        witness = method.check()
+    result = method.result(before, begin)
+    result.witness = witness
+    result.seconds["solve"], result.seconds["verify"] = solved - begin, time.perf_counter() - solved
+    method.conclude(result)
     return result
 
 
-def interim_result(method: ExactMethod, before: Counters, begin: float) -> Result:
-    """What is proved so far, without a witness. before : counters, begin : time.perf_counter(), when
-    the method began."""
-    engine, stages = method.engine, method.stages
-    used = engine.reporter.stats() - before
-    components = method.n_components()
-    elapsed = time.perf_counter() - begin
-    lower, upper = method.interval_largest()
-    return Result(
-        method=method.name, n_vertices=engine.facts.n_vertices, n_edges=engine.facts.n_arcs // 2,
-        connected=None if components is None else components == 1, n_components=components, diameter=None,
-        diameter_largest_component=lower if lower == upper else None, diameter_max_component=None,
-        lower=method.best.length, upper=method.upper(), exact=False, witness=None,
-        traversals=stages.traversals(), levels=used.levels, edges_scanned=used.edges_scanned,
-        bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0}, version=__version__,
-        details={
-            **method._details(), "stage_seconds": dict(stages.seconds),
-            "interval_largest_component": [lower, upper], "counters": used.to_dict(),
-        },
-    )
+def solver(method: type[ExactMethod], options_type: type[MethodOptions]) -> Callable[..., Any]:
+    """solve(engine, options=None) -> what run_method gives for the method; options : an `options_type`."""
+    def solve(engine: Engine, options: MethodOptions | None = None) -> Any:
+        return run_method(method(engine, options or options_type()))
+
+    return solve

@@ -42,7 +42,7 @@ def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
     return max(0, engine.facts.pool_bytes - wider - labels)
 
 
-class Shelf:
+class PivotColumns:
     """The columns kept, in order; the budget, and the room of it for what is held beside columns.
 
     Parameters: the engine; the largest distance; the column at hand; bytes of the pool that may be used;
@@ -55,36 +55,36 @@ class Shelf:
         self.column = column
         self._item = self.column.dtype.itemsize
         self.budget, self.room = budget, min(budget, engine.facts.room_bytes)
-        self.kept: list[Column | StoredColumn] = []
+        self.stored: list[Column | StoredColumn] = []
 
     def keep(self) -> None:
         """Put the column at hand on the shelf; the next traversal gets another, or its memory. More
         than MOST_KEPT are not kept: their pivots still settle."""
-        if len(self.kept) == MOST_KEPT:
+        if len(self.stored) == MOST_KEPT:
             return
         if self._in_ram() + 1 <= self.budget // 2 // max(1, self._engine.facts.n_vertices * self._item):
-            self.kept.append(self.column)
+            self.stored.append(self.column)
             self.column = self._engine.new_column(self._largest)
             return
         try:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
-            self.kept.append(StoredColumn(self.column, Path(self._folder.name) / f"{len(self.kept)}.column"))
+            self.stored.append(StoredColumn(self.column, Path(self._folder.name) / f"{len(self.stored)}.column"))
         except OSError as error:
             raise InputError(f"a pivot column cannot be written ({error.strerror})", path=error.filename,
                              remedy="give --scratch a folder with room, or more --memory") from None
 
     def _in_ram(self) -> int:
-        return sum(isinstance(column, Column) for column in self.kept)
+        return sum(isinstance(column, Column) for column in self.stored)
 
     @property
     def on_disk(self) -> int:
         """Columns on disk."""
-        return len(self.kept) - self._in_ram()
+        return len(self.stored) - self._in_ram()
 
     def clear(self) -> None:
         """Nothing on the shelf is needed any more."""
-        self.kept = []
+        self.stored = []
         if self._folder is not None:
             self._folder.cleanup()
             self._folder = None
@@ -96,7 +96,7 @@ class Shelf:
 
     def most_candidates(self) -> int:
         """How many candidates with the distances kept so far may be held."""
-        return self.candidates_bytes // candidate_bytes(width_for(len(self.kept)), self._item)
+        return self.candidates_bytes // candidate_bytes(width_for(len(self.stored)), self._item)
 
     def batch_bits(self, held_bytes: int) -> int:
         """Sources of a batch beside candidates that take so much; 0: none."""

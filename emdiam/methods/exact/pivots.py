@@ -33,15 +33,12 @@ from ...traverse.level_windows import windows_for
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import column_bytes, workspace_bytes
 from ..definition import Method, MethodOptions
-from .candidate_boxes import coarse_candidates
-from .candidates import Candidates, Verdict
+from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
-from .limits import Eccentricity, path_middle
-from .method import ExactMethod, run_method
-from .pivot_columns import COLUMNS, LEAST_POOL_BYTES, PIECES_BYTES, POOL_BYTES_A_VERTEX, Shelf, budget_bytes
-from .proof import ComponentProof, Proof
-from .result import Result
+from .method import Eccentricity, ExactMethod, path_middle, solver
+from .pivot_columns import COLUMNS, LEAST_POOL_BYTES, PIECES_BYTES, POOL_BYTES_A_VERTEX, PivotColumns, budget_bytes
+from .result import ComponentProof, Proof, Result
 from .strategy import Costs
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
@@ -69,10 +66,10 @@ class Pivots(ExactMethod):
     name: ClassVar[str] = "pivots"
     keeps_distances: ClassVar[bool] = True
     needs_labels: ClassVar[bool] = False
+    options: PivotOptions
 
     def __init__(self, engine: Engine, options: PivotOptions) -> None:
         super().__init__(engine, options)
-        self.options = options
         self.n_open: int | None = None
         self.expected_seconds: float | None = None
         self.rounds = self.columns_on_disk = 0
@@ -99,12 +96,17 @@ class Pivots(ExactMethod):
         facts = {"open": self.n_open, "expected_seconds": self.expected_seconds}
         return {name: value for name, value in facts.items() if value is not None}
 
+    def conclude(self, result: Result) -> None:
+        super().conclude(result)
+        if result.exact and self.enough is None:
+            result.seed, result.proof = self.options.seed, self.proof
+
     def _details(self) -> dict[str, Any]:
         return {"rounds": self.rounds, "columns_on_disk": self.columns_on_disk, **self._facts()}
 
-    def _run_component(self, component: Component, first: Eccentricity | None, own: bool) -> None:
+    def _run_component(self, component: Component, first: Eccentricity | None, reported: bool) -> None:
         known = len(self.proof.components)
-        super()._run_component(component, first, own)
+        super()._run_component(component, first, reported)
         if len(self.proof.components) == known:  # its first BFS was enough: 2 ecc <= best
             self.proof.components.append(ComponentProof(
                 component.hub, component.size, 0, self.best.length, pivots=[component.hub]))
@@ -135,7 +137,7 @@ class _ComponentRun:
     def __init__(self, method: Pivots, component: Component, floor: int, column: Column) -> None:
         self.method, self.engine, self.bounds = method, method.engine, method.bounds
         self.component, self.limit = component, floor
-        self.shelf = Shelf(self.engine, method.largest, column, method.budget, method.options.scratch)
+        self.columns = PivotColumns(self.engine, method.largest, column, method.budget, method.options.scratch)
         self.candidates: Candidates | None = None
         self.pivots: list[int] = []
         self.sources: list[int] = []
@@ -151,7 +153,7 @@ class _ComponentRun:
 
     def solve(self, first: Eccentricity) -> int:
         """The diameter of the component, or the floor if that is more. The distances of `first` are on the shelf."""
-        verdict = self._sweep(first, self._fold(first, self.shelf.column))
+        verdict = self._sweep(first, self._fold(first, self.columns.column))
         while verdict.n_open:
             if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
                 verdict = self._cover()
@@ -179,15 +181,15 @@ class _ComponentRun:
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
         begin, before = self.engine.reporter.clock(), self.engine.reporter.stats()
-        column = self.shelf.column
+        column = self.columns.column
         self.method.checkpoint()
         with self.method.stages.timed("eccentricity"):
             self.method.tick("bfs")
-            found = self.engine.bfs(vertex, into=column)
+            traversal = self.engine.bfs(vertex, into=column)
             self.method.stages.bfs += 1
-        assert found.eccentricity is not None
-        run = Eccentricity(vertex, found.eccentricity, found.farthest, found.n_reached, column)
-        self.method.found(run.eccentricity, vertex, run.farthest)
+        assert traversal.eccentricity is not None
+        run = Eccentricity(vertex, traversal.eccentricity, traversal.farthest, traversal.n_reached, column)
+        self.method.record(run.eccentricity, vertex, run.farthest)
         folded = self._fold(run, column)
         used = self.engine.reporter.stats() - before
         self.costs.single(self.engine.reporter.clock() - begin, used.blocks_read / self.engine.facts.n_blocks,
@@ -203,25 +205,25 @@ class _ComponentRun:
         if self.candidates is not None:
             self.candidates.add(column)
         elif folded.unsettled > 1:
-            self.shelf.keep()
-            self.method.columns_on_disk = max(self.method.columns_on_disk, self.shelf.on_disk)
+            self.columns.keep()
+            self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))
         return folded
 
     # -- certificates ---------------------------------------------------------------------------
     def _choose_candidates(self, unsettled: int) -> bool:
         """Candidates, with what is on the shelf; False while they are too many for the memory."""
-        most = self.shelf.most_candidates()
+        most = self.columns.most_candidates()
         if unsettled <= most:
             chosen = self.bounds.unsettled(self.limit)
         else:
-            found = coarse_candidates(self.bounds.upper, self.shelf.kept, self.limit, self.shelf.room // 4, most)
-            if found is None:
+            boxed = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4, most)
+            if boxed is None:
                 return False
-            chosen = found
-        self.candidates = Candidates(chosen, self.shelf.kept, self.shelf.candidates_bytes,
+            chosen = boxed
+        self.candidates = Candidates(chosen, self.columns.stored, self.columns.candidates_bytes,
                                      lambda: self.method.tick("certify"))
-        self.shelf.clear()
+        self.columns.clear()
         return True
 
     def _certify_pairs(self, unsettled: int = 0) -> Verdict | None:
@@ -253,7 +255,7 @@ class _ComponentRun:
             return self._certified()
         self.method.rounds += 1
         begin = self.engine.reporter.clock()
-        room = self.shelf.batch_columns(self.candidates.working_bytes) if self.method.options.batches else 0
+        room = self.columns.batch_columns(self.candidates.working_bytes) if self.method.options.batches else 0
         at_once = self.costs.pairs_at_once(verdict.n_open, room)
         if at_once > 1:
             folded = self._refine_many(verdict, at_once)
@@ -283,13 +285,13 @@ class _ComponentRun:
     def _traverse_many(self, sources: np.ndarray) -> tuple[list[Column], Folded]:
         """Traverse all of them in one batch; each becomes a pivot."""
         columns = [self.engine.new_column(self.method.largest) for _ in sources]
-        found = self._batch(sources, columns).tolist()
-        best = int(np.argmax(found))
+        eccentricities = self._batch(sources, columns).tolist()
+        best = int(np.argmax(eccentricities))
         farthest = columns[best].argbest()
-        self.method.found(found[best], int(sources[best]), farthest)
-        self.limit = max(self.limit, *found)
+        self.method.record(eccentricities[best], int(sources[best]), farthest)
+        self.limit = max(self.limit, *eccentricities)
         for i, column in enumerate(columns):
-            run = Eccentricity(int(sources[i]), found[i], farthest if i == best else -1, -1)
+            run = Eccentricity(int(sources[i]), eccentricities[i], farthest if i == best else -1, -1)
             folded = self._fold(run, column)
         return columns, folded
 
@@ -299,7 +301,7 @@ class _ComponentRun:
         assert self.candidates is not None
         method, begin = self.method, self.engine.reporter.clock()
         cover = self.candidates.cover(self.limit)
-        bits = self.shelf.batch_bits(self.candidates.held_bytes)
+        bits = self.columns.batch_bits(self.candidates.held_bytes)
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
@@ -326,10 +328,10 @@ class _ComponentRun:
         method.checkpoint()
         with method.stages.timed("multi-source"):
             method.tick("multi-source")
-            found = self.engine.eccentricities(sources, columns=columns)
+            eccentricities = self.engine.eccentricities(sources, columns=columns)
             method.stages.multi_source += 1
             method.stages.multi_source_sources += len(sources)
-        return found
+        return eccentricities
 
     def _settle(self, sources: np.ndarray, eccentricities: np.ndarray) -> None:
         """Spread the balls of radius L - ecc around the sources, of which one may raise L."""
@@ -362,21 +364,12 @@ def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
     return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())
 
 
-def pivots(engine: Engine, options: PivotOptions | None = None) -> Result:
-    """The exact diameter by pivot certificates. Errors as run_method."""
-    options = options or PivotOptions()
-    method = Pivots(engine, options)
-    result = run_method(method, options.path_file)
-    if result.exact and method.enough is None:
-        result.seed, result.proof = options.seed, method.proof
-    return result
-
-
 def _pool_bytes(store: Store) -> int:
     """Bytes beside the vertex state that make a difference."""
     return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
 
 
+pivots = solver(Pivots, PivotOptions)
 METHOD = Method(
     PivotOptions, pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool_bytes,
     lambda store, options: (PIECES_BYTES, _pool_bytes(store)))

@@ -16,7 +16,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.interface import Engine
 from ...engine.needs import DeviceState, distance_bytes, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
@@ -26,8 +25,7 @@ from ...traverse.components import Component
 from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
-from .method import Eccentricity, Enough, ExactMethod, run_method
-from .result import Result
+from .method import Eccentricity, Enough, ExactMethod, solver
 
 
 @dataclass(frozen=True)
@@ -36,21 +34,19 @@ class SweepKOptions(MethodOptions):
 
     k: int = 16
 
+    def __post_init__(self) -> None:
+        if self.k < 1:
+            raise InputError("at least one source is needed", text=str(self.k))
+
 
 class SweepK(ExactMethod):
     """One run of k sweeps on an engine; exact only when the interval closes."""
 
     name = "sweep-k"
     keeps_distances = True
-
-    def __init__(self, engine: Engine, options: SweepKOptions) -> None:
-        if options.k < 1:
-            raise InputError("at least one source is needed", text=str(options.k))
-        super().__init__(engine, options)
-        self.k = options.k
-        self.sources, self.radius = 0, 0  # of the largest component
-        self.nearest: Column | None = None  # open in the component at hand, as is `bounds`
-        self.bounds: Column | None = None
+    sources, radius = 0, 0  # of the largest component
+    nearest: Column | None = None  # open in the component at hand, as is `bounds`
+    bounds: Column | None = None
 
     def _prepare(self, largest: int) -> None:
         self.nearest, self.bounds = self.engine.new_column(largest), self.engine.new_column(largest)
@@ -73,7 +69,7 @@ class SweepK(ExactMethod):
             self.bounds.open_at(distances, self.upper_here, start, stop)
             farthest = self._fold(distances, first.eccentricity, 1, floor)
             del distances
-            for count in range(2, self.k + 1):
+            for count in range(2, self.options.k + 1):
                 if self.upper_here <= max(floor, self.lower_here):
                     break
                 run = self.eccentricity(farthest, distances=True)
@@ -94,15 +90,9 @@ class SweepK(ExactMethod):
             self.bounds.tighten_upper(distances, eccentricity, start, stop)
             self.upper_here = min(self.upper_here, self.bounds.largest(start, stop))
             farthest = self.nearest.argbest(start=start, stop=stop)
-            if self.own:
+            if self.reported:
                 self.sources, self.radius = count, int(self.nearest.gather([farthest])[0])
         return farthest
-
-
-def sweep_k(engine: Engine, options: SweepKOptions | None = None) -> Result:
-    """An interval around the diameter by k sweeps. Raises as run_method."""
-    options = options or SweepKOptions()
-    return run_method(SweepK(engine, options), options.path_file)
 
 
 def _phases(store: Store, options: SweepKOptions) -> tuple[Phase, ...]:
@@ -110,4 +100,5 @@ def _phases(store: Store, options: SweepKOptions) -> tuple[Phase, ...]:
     return traversal_phases(store, 2 * store.n_vertices * column_bytes(store.n_vertices) + distance_bytes(store))
 
 
+sweep_k = solver(SweepK, SweepKOptions)
 METHOD = Method(SweepKOptions, sweep_k, _phases, lambda store, options: bfs_cost(16, 60), DeviceState(4))

@@ -37,18 +37,18 @@ def check_witness(
         raise EmdiamError(f"the second traversal does not find distance {length}: {_REPORT}")
     if engine.scan("steep-arcs", labels) != 0:
         raise EmdiamError(f"the distances from the witness are not distances: {_REPORT}")
-    kept: list[int] | None = []
+    vertices: list[int] | None = []
     walked = 0
     for piece in _checked_pieces(engine, labels, source):
         walked += len(piece)
-        if kept is not None and walked <= LONGEST_KEPT_PATH:
-            kept.extend(piece.tolist())
+        if vertices is not None and walked <= LONGEST_KEPT_PATH:
+            vertices.extend(piece.tolist())
         else:
-            kept = None
+            vertices = None
     if walked != length + 1:
         raise EmdiamError(f"the witness path has {walked - 1} edges instead of {length}: {_REPORT}")
     ends = engine.store.user_ids(np.array([source, target]))
-    path = None if kept is None else engine.store.user_ids(np.array(kept))
+    path = None if vertices is None else engine.store.user_ids(np.array(vertices))
     witness = Witness(ends[0], ends[1], length, path)
     if path_file is not None:
         try:

@@ -13,7 +13,7 @@ import pytest
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.engine.interface import Engine
 from emdiam.errors import BudgetError, MoreMemoryError
-from emdiam.methods.approx import cluster_lower
+from emdiam.methods.approx import cluster_bounds as cluster_lower
 from emdiam.methods.approx import clusters as clusters_module
 from emdiam.methods.approx.clusters import ClusterOptions, clusters
 from emdiam.methods.exact.pivot_columns import budget_bytes

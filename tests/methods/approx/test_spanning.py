@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.errors import EmdiamError, InputError, StoppedEarly
 from emdiam.generators import generate
-from emdiam.methods.approx.hashing import stream_key
+from emdiam.methods.approx.rank_order import stream_key
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.spanning import (
     SpanningOptions,

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.approx import fringe as fringe_module
 from emdiam.methods.approx.fringe import FringeOptions, fringe
-from emdiam.methods.approx.hashing import stream_key
-from emdiam.methods.approx.rank_order import drawn, first_by_rank
+from emdiam.methods.approx.rank_order import drawn, first_by_rank, stream_key
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
 from emdiam.methods.definition import Limits

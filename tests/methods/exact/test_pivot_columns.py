@@ -13,7 +13,7 @@ import pytest
 from emdiam.engine.interface import Engine
 from emdiam.methods.exact.boxes import build_boxes, worst_pair
 from emdiam.methods.exact.candidates import Candidates, candidate_bytes, width_for
-from emdiam.methods.exact.pivot_columns import Shelf
+from emdiam.methods.exact.pivot_columns import PivotColumns
 from emdiam.traverse.columns import Column
 from emdiam.traverse.ram_column import RamColumn
 from tests.helpers import naive
@@ -104,15 +104,15 @@ def test_a_batch_with_columns_takes_what_is_said(k: int) -> None:
         engine = make(graph)
         sources = np.arange(k) * 31
         engine.eccentricities(sources, columns=[engine.new_column(200) for _ in sources])  # compiled and loaded
-        shelf = Shelf(cast(Engine, engine), 200, engine.new_column(200), 1 << 40, None)
-        shelf.budget = next(room for room in range(0, 1 << 30, 4096) if _columns(shelf, room) >= k)
+        columns = PivotColumns(cast(Engine, engine), 200, engine.new_column(200), 1 << 40, None)
+        columns.budget = next(room for room in range(0, 1 << 30, 4096) if _columns(columns, room) >= k)
         with allocated() as peak:
             columns = [engine.new_column(200) for _ in sources]
             engine.eccentricities(sources, columns=columns)
             taken = peak()
-        assert shelf.budget / 4 <= taken <= shelf.budget + SLACK
+        assert columns.budget / 4 <= taken <= columns.budget + SLACK
 
 
-def _columns(shelf: Shelf, budget: int) -> int:
-    shelf.budget = budget
-    return shelf.batch_columns(0)
+def _columns(columns: PivotColumns, budget: int) -> int:
+    columns.budget = budget
+    return columns.batch_columns(0)

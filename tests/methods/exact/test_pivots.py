@@ -18,7 +18,7 @@ from emdiam.methods.definition import Limits
 from emdiam.methods.exact import pivots as pivots_module
 from emdiam.methods.exact import strategy as costs
 from emdiam.methods.exact.boxes import build_boxes, open_points, worst_pair
-from emdiam.methods.exact.candidate_boxes import coarse_candidates
+from emdiam.methods.exact.candidates import boxed_candidates
 from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.exact.strategy import Costs
 from emdiam.traverse.ram_column import RamColumn
@@ -145,9 +145,9 @@ def test_coarse_candidates_keep_every_open_vertex(data: st.DataObject) -> None:
     alive = [v for v in range(n) if upper.raw()[v] > limit]
     wanted = {v for v in alive for w in alive
               if v != w and naive_bound(rows[v].tolist(), rows[w].tolist()) > limit}
-    found = coarse_candidates(upper, columns, limit, data.draw(st.sampled_from([0, 1 << 20])), n)
+    found = boxed_candidates(upper, columns, limit, data.draw(st.sampled_from([0, 1 << 20])), n)
     assert found is not None and wanted <= set(found.tolist()) <= set(alive)
-    assert coarse_candidates(upper, columns, limit, 1 << 20, len(wanted) - 1) is None or not wanted
+    assert boxed_candidates(upper, columns, limit, 1 << 20, len(wanted) - 1) is None or not wanted
 
 
 def test_no_vertices(tmp_path: Path) -> None:
