@@ -256,7 +256,7 @@ def least_bytes(n_vertices: int) -> int:
 
 
 class _Search:
-    """One run. upper, lower : int64[n_vertices], see height_bounds. best : L."""
+    """One run. upper, lower : int64[n_vertices], see fold_column. best : L."""
 
     def __init__(
         self, paths: ShortestPaths, heights: np.ndarray, labels: np.ndarray, limits: HeightLimits,

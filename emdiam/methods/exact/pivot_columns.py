@@ -43,7 +43,7 @@ def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
 
 
 class PivotColumns:
-    """The columns kept, in order; the budget, and the room of it for what is held beside columns.
+    """The columns stored, in order; the budget, and the room of it for what is held beside columns.
 
     Parameters: the engine; the largest distance; the column at hand; bytes of the pool that may be used;
     where columns go that do not fit (None: the system's folder for temporary files).
@@ -58,7 +58,7 @@ class PivotColumns:
         self.stored: list[Column | StoredColumn] = []
 
     def keep(self) -> None:
-        """Put the column at hand on the shelf; the next traversal gets another, or its memory. More
+        """Store the column at hand; the next traversal gets another, or its memory. More
         than MOST_KEPT are not kept: their pivots still settle."""
         if len(self.stored) == MOST_KEPT:
             return
@@ -83,7 +83,7 @@ class PivotColumns:
         return len(self.stored) - self._in_ram()
 
     def clear(self) -> None:
-        """Nothing on the shelf is needed any more."""
+        """No stored column is needed any more."""
         self.stored = []
         if self._folder is not None:
             self._folder.cleanup()

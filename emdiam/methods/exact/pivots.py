@@ -152,7 +152,7 @@ class _ComponentRun:
                               (source, target) if length else None, self.pivots, self.sources)
 
     def solve(self, first: Eccentricity) -> int:
-        """The diameter of the component, or the floor if that is more. The distances of `first` are on the shelf."""
+        """The diameter of the component, or the floor if that is more. The distances of `first` are in the column at hand."""
         verdict = self._sweep(first, self._fold(first, self.columns.column))
         while verdict.n_open:
             if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
@@ -212,7 +212,7 @@ class _ComponentRun:
 
     # -- certificates ---------------------------------------------------------------------------
     def _choose_candidates(self, unsettled: int) -> bool:
-        """Candidates, with what is on the shelf; False while they are too many for the memory."""
+        """Candidates, with the distances that are stored; False while they are too many for the memory."""
         most = self.columns.most_candidates()
         if unsettled <= most:
             chosen = self.bounds.unsettled(self.limit)
@@ -347,7 +347,7 @@ def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
     """Vertex state by phase, for columns of one byte; worst_bytes with the widest columns.
 
     traverse: single traversals with three bounds; components: labels and sizes; verify: the
-    witness. Batches, candidates and kept columns come out of the pool (shelf.py).
+    witness. Batches, candidates and stored columns come out of the pool (pivot_columns.py).
     """
     n, m = store.n_vertices, store.n_arcs
     ids, wide = store.id_dtype.itemsize, column_bytes(n)
