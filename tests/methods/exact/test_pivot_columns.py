@@ -104,15 +104,15 @@ def test_a_batch_with_columns_takes_what_is_said(k: int) -> None:
         engine = make(graph)
         sources = np.arange(k) * 31
         engine.eccentricities(sources, columns=[engine.new_column(200) for _ in sources])  # compiled and loaded
-        columns = PivotColumns(cast(Engine, engine), 200, engine.new_column(200), 1 << 40, None)
-        columns.budget = next(room for room in range(0, 1 << 30, 4096) if _columns(columns, room) >= k)
+        pivots = PivotColumns(cast(Engine, engine), 200, engine.new_column(200), 1 << 40, None)
+        pivots.budget = next(room for room in range(0, 1 << 30, 4096) if _columns(pivots, room) >= k)
         with allocated() as peak:
             columns = [engine.new_column(200) for _ in sources]
             engine.eccentricities(sources, columns=columns)
             taken = peak()
-        assert columns.budget / 4 <= taken <= columns.budget + SLACK
+        assert pivots.budget / 4 <= taken <= pivots.budget + SLACK
 
 
-def _columns(columns: PivotColumns, budget: int) -> int:
-    columns.budget = budget
-    return columns.batch_columns(0)
+def _columns(pivots: PivotColumns, budget: int) -> int:
+    pivots.budget = budget
+    return pivots.batch_columns(0)
