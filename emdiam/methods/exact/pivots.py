@@ -152,7 +152,7 @@ class _ComponentRun:
                               (source, target) if length else None, self.pivots, self.sources)
 
     def solve(self, first: Eccentricity) -> int:
-        """The diameter of the component, or the floor if that is more; `first` has its distances in the column at hand."""
+        """The diameter of the component, or the floor if that is more; the column at hand has what `first` reached."""
         verdict = self._sweep(first, self._fold(first, self.columns.column))
         while verdict.n_open:
             if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
