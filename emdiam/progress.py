@@ -111,9 +111,8 @@ class Meter:
     def __init__(self, listener: Listener | None = None) -> None:
         self._listener = listener or silent
         self.seconds: dict[str, float] = {}
-        self._phase, self._unit = "", ""
+        self._phase, self._unit, self._done = "", "", 0
         self._total: int | None = None
-        self._done = 0
         self._began = self._sent = 0.0
 
     def begin(self, phase: str, total: int | None, unit: str) -> None:

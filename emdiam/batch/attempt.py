@@ -63,13 +63,6 @@ class Attempt:
         taken = {name: value for name, value in given.items() if commands.takes(command, name)}
         return [*job.arguments, *commands.option_words(taken)]
 
-    def deadline(self) -> float | None:
-        """Seconds after which the batch itself ends the process."""
-        limit = self.job.time_limit
-        if limit is None or self.job.command not in commands.LIMITS_ITSELF:
-            return limit
-        return max(_GRACE_FACTOR * limit, limit + _GRACE_SECONDS)
-
 
 class Running:
     """An attempt that is under way, as a process that leads a group."""
@@ -78,7 +71,9 @@ class Running:
         """Start it. where : the folder it runs in. out : the folder of the batch. Raises OSError."""
         self.attempt, self._folder = attempt, folder
         self._shown = ["emdiam", *map(redacted, words)]
-        self._deadline, self._kill_at = attempt.deadline(), 0.0
+        self._deadline, self._kill_at = attempt.job.time_limit, 0.0
+        if self._deadline is not None and attempt.job.command in commands.LIMITS_ITSELF:
+            self._deadline = max(_GRACE_FACTOR * self._deadline, self._deadline + _GRACE_SECONDS)
         self._stopped_by: str | None = None
         self._peak: int | None = None
         self._began, self._began_at = datetime.now(UTC), time.monotonic()

@@ -74,13 +74,11 @@ def link(jobs: Sequence[Job], problems: list[Problem]) -> list[Job]:
         for need in job.needs:
             if need not in names:
                 problems.append(Problem(f"it needs {need!r}, and there is no such job", job.line, job.name))
-    linked = [replace(job, needs=_needs(job, makers, names)) for job in jobs]
+    linked = []
+    for job in jobs:
+        implied = [makers[path].name for path in job.reads if makers.get(path, job) is not job]
+        linked.append(replace(job, needs=tuple(dict.fromkeys([need for need in job.needs if need in names] + implied))))
     return _without_circles(linked, problems)
-
-
-def _needs(job: Job, makers: dict[str, Job], names: set[str]) -> tuple[str, ...]:
-    implied = [makers[path].name for path in job.reads if path in makers and makers[path] is not job]
-    return tuple(dict.fromkeys([need for need in job.needs if need in names] + implied))
 
 
 def _without_circles(jobs: list[Job], problems: list[Problem]) -> list[Job]:
@@ -103,9 +101,7 @@ def _without_circles(jobs: list[Job], problems: list[Problem]) -> list[Job]:
 def in_order(jobs: Sequence[Job]) -> list[Job]:
     """The jobs so that each comes after those it needs; otherwise in the order of the file."""
     done: dict[str, Job] = {}
-    left = list(jobs)
-    while left:
-        ready = next(job for job in left if all(need in done for need in job.needs))
+    while len(done) < len(jobs):
+        ready = next(job for job in jobs if job.name not in done and all(need in done for need in job.needs))
         done[ready.name] = ready
-        left.remove(ready)
     return list(done.values())

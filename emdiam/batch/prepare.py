@@ -63,7 +63,7 @@ def prepare(path: str | Path, group: click.Group, options: BatchOptions) -> Prep
     records, _, _ = read_results(file.settings.out / NAME)
     known = digests(jobs)
     reusable = {job.name: records[job.name] for job in jobs if job.name in records and _counts(
-        records[job.name], known[job.name], job, given_memory(job, file), options)}
+        records[job.name], known[job.name], job, file.settings.memory_of(job), options)}
     faulty = file.faulty()
     to_run = [job for job in jobs if job.name not in faulty and job.name not in reusable]
     misplaced = check_places(to_run, file.settings.folder)
@@ -137,13 +137,8 @@ def check_budgets(file: JobFile, jobs: Sequence[Job]) -> list[Problem]:
     made = {path for job in file.jobs for path in job.writes}
     asked = [job for job in jobs if job.reads and "store" in READS[job.command] and job.reads[-1] not in made
              and (is_url(job.reads[-1]) or files_of(job.reads[-1]))]
-    answers = ask([question_of(job, given_memory(job, file)) for job in asked])
+    answers = ask([question_of(job, file.settings.memory_of(job)) for job in asked])
     return [Problem(text, job.line, job.name) for job, text in zip(asked, answers, strict=True) if text is not None]
-
-
-def given_memory(job: Job, file: JobFile) -> int | None:
-    """Bytes of --memory that a job gets; None: no limit is said anywhere."""
-    return file.settings.share() if job.memory is None else job.memory
 
 
 def digests(jobs_in_order: Sequence[Job]) -> dict[str, str]:

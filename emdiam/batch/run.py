@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import closing
 from pathlib import Path
 
 import click
@@ -21,7 +22,7 @@ from . import commands
 from .attempt import Attempt, Running, end_leftovers
 from .folder import DONE, FAILED, SKIPPED, JobFolder, Record, Results, State
 from .job import Job
-from .prepare import Prepared, given_memory, prepare
+from .prepare import Prepared, prepare
 from .settings import BatchOptions
 from .summary import Batch
 
@@ -51,15 +52,12 @@ def batch(path: str | Path, group: click.Group, options: BatchOptions | None = N
         if left:
             result.messages.append(f"an earlier batch had ended without its jobs; {left} of its processes have been"
                                    " ended")
-        results = Results(settings.out)
-        try:
+        with closing(Results(settings.out)) as results:
             if results.notice:
                 result.messages.append(results.notice)
             night = _Night(prepared, group, options, results, progress or silent)
             night.messages = result.messages
             full = night.run()
-        finally:
-            results.close()
         result.records = [night.ended[job.name] for job in prepared.file.jobs if job.name in night.ended]
         result.interrupted, result.n_reused = night.interrupted, night.n_reused
     if result.n_reused:
@@ -141,17 +139,14 @@ class _Night:
                 self._start(job)
 
     def _fits(self, job: Job) -> bool:
-        if len(self.running) >= self.settings.parallel:
-            return False
-        if self.settings.memory is None:
-            return True
-        taken = sum(running.attempt.memory or 0 for running in self.running.values())
-        return taken + (given_memory(job, self.prepared.file) or 0) <= self.settings.memory
+        settings, taken = self.settings, sum(running.attempt.memory or 0 for running in self.running.values())
+        return len(self.running) < settings.parallel and (
+            settings.memory is None or taken + (settings.memory_of(job) or 0) <= settings.memory)
 
     def _without_process(self, job: Job, status: str, sentence: str) -> None:
         """A job that ends before it begins. Told once, however often the batch is run."""
         record = Record(job.name, self.prepared.digests[job.name], status, ["emdiam", *map(redacted, job.arguments)],
-                        sentence=sentence, memory=given_memory(job, self.prepared.file), time_limit=job.time_limit)
+                        sentence=sentence, memory=self.settings.memory_of(job), time_limit=job.time_limit)
         last = self.results.records.get(job.name)
         if last is None or (last.digest, last.status, last.sentence) != (record.digest, status, sentence):
             self.results.append(record)
@@ -173,7 +168,7 @@ class _Night:
         if not resume:
             folder.forget()
         cores = len(os.sched_getaffinity(0))
-        attempt = Attempt(job, digest, (before or 0) + 1, given_memory(job, self.prepared.file),
+        attempt = Attempt(job, digest, (before or 0) + 1, self.settings.memory_of(job),
                           max(1, cores // self.settings.parallel) if self.settings.parallel > 1 else None,
                           resume, self.options.retry)
         self.state.begin(job.name, digest, attempt.number, job.writes)

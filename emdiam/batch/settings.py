@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..units import format_size, parse_duration, parse_size
-from .job import Problem
+from .job import Job, Problem
 
 _KEYS = ("memory", "parallel", "out", "defaults")
 _DEFAULTS = ("memory", "time_limit", "options")
@@ -44,9 +44,10 @@ class Settings:
     parallel: int = 1
     defaults: dict[str, Any] = field(default_factory=dict)
 
-    def share(self) -> int | None:
-        """Bytes of a job that says nothing of its memory."""
-        return None if self.memory is None else self.memory // self.parallel
+    def memory_of(self, job: Job) -> int | None:
+        """Bytes of --memory that a job gets; None: no limit is said anywhere."""
+        share = None if self.memory is None else self.memory // self.parallel
+        return share if job.memory is None else job.memory
 
     def too_much(self, memory: int | None) -> str | None:
         """A sentence, if a job of so much memory can never run."""

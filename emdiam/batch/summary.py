@@ -10,7 +10,7 @@ from ..errors import InputError, StoppedEarly
 from ..tables import table_text
 from ..units import format_size
 from .folder import DONE, FAILED, SKIPPED, STATUSES, STOPPED, Record
-from .prepare import Prepared, given_memory
+from .prepare import Prepared
 
 
 @dataclass
@@ -102,7 +102,7 @@ def jobs_data(prepared: Prepared) -> dict[str, Any]:
         "jobs": [{
             "job": job.name, "digest": prepared.digests[job.name], "command": ["emdiam", *map(redacted, job.arguments)],
             "needs": list(job.needs), "reads": [redacted(path) for path in job.reads], "writes": list(job.writes),
-            "memory": given_memory(job, file), "time_limit": job.time_limit,
+            "memory": file.settings.memory_of(job), "time_limit": job.time_limit,
             "state": "cannot run" if job.name in prepared.faulty else "to run" if job.name not in prepared.reusable
             else f"{prepared.reusable[job.name].status} before",
             "sentence": prepared.faulty.get(job.name),

@@ -37,13 +37,9 @@ from .phases import bounds_text
 @click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
               help="Largest diameter over all components, for the ratio estimate / D.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.spill)
-@click.option("--time-limit", type=options.DURATION, metavar="TIME",
-              help="Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
-@checkpoint
-@options.as_json
+@options.stacked(options.time_limit, checkpoint, options.as_json)
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV, one row a run.")
-@options.evict_page_cache
-@options.progress
+@options.stacked(options.evict_page_cache, options.progress)
 def command(**given: Any) -> int:
     """Prove bounds on the diameter of a store, and estimate it.
 

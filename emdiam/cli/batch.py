@@ -20,8 +20,7 @@ from .output import answer
               help="Memory of all jobs that run at once. [default: as the file says]")
 @click.option("--parallel", type=options.AT_LEAST_1, metavar="N",
               help="Jobs at once, as their memory allows. [default: as the file says, else 1]")
-@click.option("--keep-going", is_flag=True,
-              help="Take what is wrong with a job for its failure, and run the others.")
+@click.option("--keep-going", is_flag=True, help="Take what is wrong with a job for its failure, and run the others.")
 @click.option("--retry", is_flag=True, help="Run jobs again that failed or met their time limit.")
 @click.option("--dry-run", is_flag=True, help="Check the file and show the jobs, without running one.")
 @options.stacked(options.as_json, options.progress)
@@ -39,8 +38,7 @@ def command(**given: Any) -> int:
     from ..batch.summary import jobs_data, jobs_text
     from .main import group
 
-    chosen = BatchOptions(memory_bytes=given["memory"], parallel=given["parallel"], out=given["out"],
-                          keep_going=given["keep_going"], retry=given["retry"])
+    chosen = BatchOptions(*(given[name] for name in ("memory", "parallel", "out", "keep_going", "retry")))
     if given["dry_run"]:
         prepared = prepare(given["jobs"], group, chosen)
         answer(jobs_data(prepared), lambda _: jobs_text(prepared), given["as_json"])

@@ -20,11 +20,8 @@ from .phases import bounds_text
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@click.option("--method", type=click.Choice(EXACT), default="pivots", show_default=True,
-              help="Exact method.")
-@options.stacked(options.memory, options.arena, options.threads, options.as_json)
-@options.gpu
-@options.workers
+@click.option("--method", type=click.Choice(EXACT), default="pivots", show_default=True, help="Exact method.")
+@options.stacked(options.memory, options.arena, options.threads, options.as_json, options.gpu, options.workers)
 @click.option("--path", type=options.NEW_FILE, metavar="FILE",
               help="Write the witness path to FILE, one vertex id a line. Paths above 10,000 vertices are"
                    " shown nowhere else.")
@@ -32,27 +29,21 @@ from .phases import bounds_text
               help="Write the proof to FILE, for `emdiam verify`.")
 @click.option("--bounds-only", is_flag=True, help="Bounds from a few BFS, without a proof of the diameter.")
 @click.option("--gap", type=options.AT_LEAST_0, metavar="G", help="Bounds that differ by at most G are enough.")
-@click.option("--time-limit", type=options.DURATION, metavar="TIME",
-              help="Stop after TIME, e.g. 10s, 5min or 8h, with the bounds so far and exit code 3.")
-@checkpoint
-@click.option("--seed", type=options.AT_LEAST_0, metavar="N",
-              help="Seed of the random choices of pivots. [default: 0]")
-@click.option("--no-batches", "batches", flag_value=False, default=None,
-              help="pivots without multi-source batches.")
+@options.stacked(options.time_limit, checkpoint)
+@click.option("--seed", type=options.AT_LEAST_0, metavar="N", help="Seed of the random choices of pivots. [default: 0]")
+@click.option("--no-batches", "batches", flag_value=False, default=None, help="pivots without multi-source batches.")
 @click.option("--scratch", type=options.SCRATCH, metavar="DIR",
               help="Folder for pivot columns that memory has no room for. [default: $TMPDIR or /var/tmp]")
 @click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam without Winnow.")
 @click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam without Eliminate.")
 @click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam without Chain Processing.")
-@click.option("--start", type=click.Choice(["max-degree", "first"]),
-              help="Where fdiam begins. [default: max-degree]")
+@click.option("--start", type=click.Choice(["max-degree", "first"]), help="Where fdiam begins. [default: max-degree]")
 @click.option("--first", type=click.Choice(["upper", "lower"]),
               help="The end of the bounds that bounding takes first. [default: upper]")
 @options.batch
 @click.option("-k", "--sources", "k", type=options.AT_LEAST_1, metavar="K",
               help="BFS a component of sweep-k. [default: 16]")
-@options.evict_page_cache
-@options.progress
+@options.stacked(options.evict_page_cache, options.progress)
 def command(**given: Any) -> int:
     """Compute the exact diameter of a store.
 
@@ -130,18 +121,14 @@ def _witness_lines(witness: dict[str, Any] | None) -> list[str]:
     if witness.get("path_file") is not None:
         lines.append(f"path: in {witness['path_file']}, one vertex a line")
     elif witness["path"] is not None:
-        lines.append(f"path: {_short(witness['path'])}")
+        ids = [str(vertex) for vertex in witness["path"]]
+        lines.append("path: " + (", ".join(ids) if len(ids) <= 3 * _ENDS else
+                                 f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE"
+                                 " or --json)"))
     elif witness["length"] >= options.LONGEST_SHOWN_PATH:
         lines.append(f"path: of {witness['length'] + 1:,} vertices, too long to show;"
                      " write it with --path FILE")
     return lines
-
-
-def _short(path: list[Any]) -> str:
-    ids = [str(vertex) for vertex in path]
-    if len(ids) <= 3 * _ENDS:
-        return ", ".join(ids)
-    return f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE or --json)"
 
 
 def _method_lines(result: dict[str, Any]) -> list[str]:

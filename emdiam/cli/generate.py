@@ -15,8 +15,7 @@ from .output import answer
 
 _KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING,
                                      "levels": click.STRING, "fans": click.STRING}
-_METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES", "levels": "sqrt|linear|COUNT",
-             "fans": "K1,K2[,K3]"}
+_METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES", "levels": "sqrt|linear|COUNT", "fans": "K1,K2[,K3]"}
 
 
 class ClassGroup(click.Group):

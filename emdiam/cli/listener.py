@@ -17,7 +17,7 @@ from ..progress import Event, Listener, shared, silent
 from ..units import format_seconds
 from .options import EVENT_LOG
 from .output import answer, complain
-from .phases import Phase, PhaseBook, joined
+from .phases import PhaseBook, joined
 
 
 @contextmanager
@@ -93,11 +93,13 @@ class Heartbeat:
             now = self._clock()
             new = event.phase not in self._book.seen
             phase = self._book.take(event, now)
-            if event.kind != "progress":
-                return
-            if phase.last.finished:
-                self._say_end(phase, now)
-            elif new:
+            if event.kind == "progress" and event.finished:
+                seconds = now - phase.began
+                if phase.name not in self._ended or seconds >= self._interval:
+                    self._ended.add(phase.name)
+                    self._write(joined(f"{phase.name}: done in {format_seconds(seconds)}", phase.amount(),
+                                       phase.pace(now), self._book.facts_text()))
+            elif event.kind == "progress" and new:
                 self._write(joined(f"{phase.name}: started", phase.amount()))
 
     def tick(self) -> None:
@@ -107,13 +109,6 @@ class Heartbeat:
             if phase is not None and not phase.last.finished:
                 self._write(joined(f"{format_seconds(now - self._began)}: {phase.name}", phase.amount(),
                                    phase.pace(now), phase.pass_text(now), self._book.facts_text()))
-
-    def _say_end(self, phase: Phase, now: float) -> None:
-        seconds = now - phase.began
-        if phase.name not in self._ended or seconds >= self._interval:
-            self._ended.add(phase.name)
-            self._write(joined(f"{phase.name}: done in {format_seconds(seconds)}", phase.amount(), phase.pace(now),
-                               self._book.facts_text()))
 
     def _beat(self) -> None:
         while not self._stop.wait(self._interval):

@@ -59,7 +59,5 @@ class LiveView:
 
 def _bar(phase: Phase, now: float) -> ProgressBar:
     """A bar that fills where the total is known and pulses where nobody can know it."""
-    share = phase.share()
-    if share is None:
-        return ProgressBar(total=None, completed=0, width=_BAR_WIDTH, pulse=True, animation_time=now)
-    return ProgressBar(total=share[1], completed=share[0], width=_BAR_WIDTH)
+    done, total = phase.share() or (0, None)
+    return ProgressBar(total=total, completed=done, width=_BAR_WIDTH, pulse=total is None, animation_time=now)

@@ -93,6 +93,8 @@ spill = click.option("--scratch", type=SCRATCH, metavar="DIR",
                      help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
 levels = click.option("--levels", type=AT_LEAST_1, metavar="K",
                       help="How often clusters condense the graph. [default: 1]")
+time_limit = click.option("--time-limit", type=DURATION, metavar="TIME", help="Stop a run after TIME, e.g. 10s, 5min or"
+                          " 8h, with the bounds so far and exit code 3.")
 evict_page_cache = click.option("--evict-page-cache", is_flag=True,
                                 help="Drop what was read from the page cache, so that every read is one from disk.")
 force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
@@ -135,8 +137,7 @@ workers = stacked(
 def passed(given: Mapping[str, Any], *without: str) -> dict[str, Any]:
     """What a command was given for the library's function of its name: options that were given, but not those of
     printing, and not those named."""
-    return {name: value for name, value in given.items()
-            if value is not None and name not in (*without, *_OF_PRINTING)}
+    return {name: value for name, value in given.items() if value is not None and name not in (*without, *_OF_PRINTING)}
 
 
 def of_run(given: dict[str, Any]) -> dict[str, Any]:

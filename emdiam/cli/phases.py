@@ -156,9 +156,7 @@ def joined(*parts: str) -> str:
 
 
 def _count(number: int, unit: str, *, bare: bool = False) -> str:
-    if unit == "B":
-        return format_size(number)
-    return f"{number:,}" if bare or not unit else f"{number:,} {unit}"
+    return format_size(number) if unit == "B" else f"{number:,}" if bare or not unit else f"{number:,} {unit}"
 
 
 def _value(name: str, value: Any) -> str:

@@ -22,8 +22,7 @@ from .output import answer
               help="Seed of the random numbers; orders without chance ignore it.")
 @options.stacked(options.memory, options.scratch)
 @click.option("--force", is_flag=True, help="Replace NEW if it exists.")
-@click.option("--codec", type=click.Choice(options.CODECS),
-              help="Compression of the new store. [default: as STORE]")
+@click.option("--codec", type=click.Choice(options.CODECS), help="Compression of the new store. [default: as STORE]")
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: as STORE]")
 @checkpoint
 @options.stacked(options.threads, options.as_json, options.progress)

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
-from ..runs.registry import APPROXIMATIONS, EXACT
+from ..runs.registry import METHODS
 from .records import ANSWERED, FAILED, OPEN, STOPPED, Bound, Report, Run, Spell, Track, Traversal, number
 
 RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
@@ -106,38 +106,37 @@ def _job(data: dict[str, Any], place: str) -> Run:
     result = data.get("result") if isinstance(data.get("result"), dict) else None
     command, sentence, seconds = data.get("command"), data.get("sentence"), number(data.get("seconds"))
     words = [str(word) for word in command] if isinstance(command, list) else []
+    shown = shlex.join([word for word in words if not word.startswith(_ADDED)])
+    words = words[1:] if words[:1] == ["emdiam"] else words
     return Run(
-        str(data.get("job") or place), _STATUSES.get(str(data.get("status")), OPEN), _family(words, result),
-        _method(words, result), _graph(words), shlex.join([word for word in words if not word.startswith(_ADDED)]),
+        str(data.get("job") or place), _STATUSES.get(str(data.get("status")), OPEN), _family(words, result or {}),
+        _method(words, result or {}), _graph(words), shown,
         _whole(data.get("exit_code")), None if sentence is None else str(sentence),
         None if seconds is None else float(seconds), _whole(data.get("peak_rss_bytes")), result)
 
 
 def _graph(words: list[str]) -> str:
-    """The first argument of the command that is no option."""
-    start = 2 if words[:1] == ["emdiam"] else 1
-    given = [word for word in words[start:] if not word.startswith("-")]
-    generated = words[start - 1 : start] == ["generate"]  # its first argument is the class
-    return given[1] if generated and len(given) > 1 else next(iter(given), "")
+    """The first argument of a command that is no option."""
+    given = [word for word in words[1:] if not word.startswith("-")]
+    if words[:1] == ["generate"] and len(given) > 1:  # its first argument is the class
+        return given[1]
+    return given[0] if given else ""
 
 
-def _family(words: list[str], result: dict[str, Any] | None) -> str:
-    named = words[1:2] if words[:1] == ["emdiam"] else words[:1]
-    if named:
-        return named[0]
-    method = (result or {}).get("method")
-    if method in EXACT:
-        return "exact"
-    return "approx" if method in APPROXIMATIONS else "tradeoff" if "rows" in (result or {}) else ""
+def _family(words: list[str], result: dict[str, Any]) -> str:
+    if words:
+        return words[0]
+    method = METHODS.get(str(result.get("method")))
+    return method.family if method is not None else "tradeoff" if "rows" in result else ""
 
 
-def _method(words: list[str], result: dict[str, Any] | None) -> str:
+def _method(words: list[str], result: dict[str, Any]) -> str:
     for word, following in zip(words, [*words[1:], ""], strict=True):
         if word == "--method" and following:
             return following
         if word.startswith("--method="):
             return word.removeprefix("--method=")
-    return str((result or {}).get("method") or "")
+    return str(result.get("method") or "")
 
 
 def _single(name: str, data: Any, source: Path | None) -> Run:

@@ -12,7 +12,7 @@ from typing import Any
 
 from .._version import __version__
 from . import texts
-from .records import ANSWERED, FAILED, OPEN, STOPPED, Report, Run, Track, number
+from .records import ANSWERED, FAILED, OPEN, STOPPED, Report, Run, number
 from .texts import NONE
 
 _WORDS = {ANSWERED: "answered", STOPPED: "stopped with an interval", FAILED: "failed", OPEN: "not run"}
@@ -213,12 +213,6 @@ def _longest(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> list[tuple[in
     return sorted(shown[:_LIMIT_RUNS], key=lambda entry: entry[0])
 
 
-def _closing(run: Run) -> Track | None:
-    """The track of the run, if it has both bounds at some time."""
-    both = run.track is not None and any(None not in (bound.lower, bound.upper) for bound in run.track.bounds)
-    return run.track if both else None
-
-
 def _bounds(runs: Sequence[Run]) -> list[Plot]:
     """The interval against time and against traversals, a pair of panels a run."""
     return [Plot(
@@ -226,7 +220,8 @@ def _bounds(runs: Sequence[Run]) -> list[Plot]:
         "The proved lower bound (blue) and upper bound (orange) on D against wall time and against traversals,"
         " from the first traversal on. The band between them is what was not known yet; where it closes, D is"
         f" proved. The last event has {texts.count(track.bounds[-1].lower)} and {texts.count(track.bounds[-1].upper)}.",
-        "draw_bounds", track) for place, run, track in _longest(runs, _closing)]
+        "draw_bounds", track) for place, run, track in _longest(runs, lambda run: run.track if run.track and any(
+            None not in (bound.lower, bound.upper) for bound in run.track.bounds) else None)]
 
 
 def _frontiers(runs: Sequence[Run]) -> list[Plot]:

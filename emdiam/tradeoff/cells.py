@@ -83,11 +83,9 @@ class CellRecord:
         return not retry and not (self.status == STOPPED and more)
 
 
-def write_record(folder: Path, record: CellRecord) -> Path:
-    """Keep the record in `folder`; returns its file. Raises OSError."""
-    path = folder / f"{record.cell.name}.json"
-    write_whole(path, json.dumps(asdict(record), indent=1, allow_nan=False) + "\n")
-    return path
+def write_record(folder: Path, record: CellRecord) -> None:
+    """Keep the record in `folder`. Raises OSError."""
+    write_whole(folder / f"{record.cell.name}.json", json.dumps(asdict(record), indent=1, allow_nan=False) + "\n")
 
 
 def read_records(folder: Path, store_digest: str, options: dict[str, Any]) -> dict[str, CellRecord]:
