@@ -110,22 +110,22 @@ def engine_over(store: Any, n_slots: int | None = None, threads: int | None = No
     from emdiam.stream.counters import SharedCounters
     from emdiam.stream.pager import Arena, Pager
     from emdiam.stream.rows import RowCheck
-    from emdiam.stream.threads import Crew
+    from emdiam.stream.threads import Threads
     from emdiam.traverse.core import Core
     from emdiam.traverse.workspace import Workspace
 
     table = build_block_table(store)
     slots, items = min(n_slots or table.n_blocks, table.n_blocks), store.indices.chunk_items
     arena = Arena(table.n_blocks, max(1, slots), items, store.id_dtype)
-    crew, counters = Crew(threads or n_threads(), 1), SharedCounters()
+    pool, counters = Threads(threads or n_threads(), 1), SharedCounters()
     try:
-        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters)
+        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, pool, counters)
         pager.preload()
-        core = Core(table, pager, crew, counters, Workspace(store.n_vertices, store.id_dtype))
+        core = Core(table, pager, pool, counters, Workspace(store.n_vertices, store.id_dtype))
         plan: Any = SimpleNamespace(pool_bytes=POOL_BYTES, spare_bytes=0, in_ram=slots == table.n_blocks)
         yield CpuEngine(store, core, plan)
     finally:
-        crew.close()
+        pool.close()
 
 
 @contextmanager

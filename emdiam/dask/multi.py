@@ -155,7 +155,7 @@ class MultiSearch:
         """Bottom-up if the frontier has enough arcs to be worth it, and more than there are to look back."""
         (arcs, open_arcs), core = sums, self._frontier.core
         few = core.dense_arcs // 2 if self.dense else core.dense_arcs
-        self.dense = arcs > few and open_arcs < PUSH_COST * core.crew.threads * arcs
+        self.dense = arcs > few and open_arcs < PUSH_COST * core.threads.compute * arcs
 
     # -- masks as bytes -------------------------------------------------------------------------
     def _packed(self, masks: np.ndarray) -> np.ndarray:

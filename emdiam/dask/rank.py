@@ -20,7 +20,7 @@ from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
 from ..stream.plan import READERS
 from ..stream.rows import RowCheck
-from ..stream.threads import Crew
+from ..stream.threads import Threads
 from ..traverse.core import Core
 from ..traverse.ram_column import RamColumn
 from ..traverse.workspace import Workspace
@@ -88,13 +88,13 @@ class Rank:
         memory = spec.memory_bytes or default_memory_bytes() // n_ranks
         self.plan = plan_rank(store, spec, self.number, len(blocks), arcs, memory)
         arena = Arena(table.n_blocks, self.plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
-        self._crew = Crew(spec.threads, READERS)
+        self._threads = Threads(spec.threads, READERS)
         counters = SharedCounters()
         rows = RowCheck(table, store.id_dtype, store.path, self.stop - self.first == store.n_vertices)
-        pager = Pager(store.indices, rows, arena, self._crew, counters, self.plan.run_blocks)
+        pager = Pager(store.indices, rows, arena, self._threads, counters, self.plan.run_blocks)
         capacity = queue_entries(store.n_vertices, spec.longest)
         work = Workspace(store.n_vertices, store.id_dtype, capacity, virtual_zeros)
-        core = Core(table, pager, self._crew, counters, work, dense_arcs=spec.dense_arcs,
+        core = Core(table, pager, self._threads, counters, work, dense_arcs=spec.dense_arcs,
                     part=(self.first, self.stop, blocks))
         core.n_isolated = store.record.n_isolated
         if self.plan.in_ram and len(blocks):
@@ -139,7 +139,7 @@ class Rank:
             self._closed = True
             with contextlib.ExitStack() as stack:
                 stack.callback(self.store.close)
-                stack.callback(self._crew.close)
+                stack.callback(self._threads.close)
             self.values, self.objects = {}, {}
 
     async def listen(self) -> str:

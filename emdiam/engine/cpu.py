@@ -23,7 +23,7 @@ from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
 from ..stream.plan import READERS, MemoryPlan, make_plan
 from ..stream.rows import RowCheck
-from ..stream.threads import Crew
+from ..stream.threads import Threads
 from ..traverse.bfs import BfsRun
 from ..traverse.chains import follow_chains
 from ..traverse.clusters import Labels as RamLabels
@@ -34,7 +34,7 @@ from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
 from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.euler import euler_masters
-from ..traverse.level_window_batch import MOST_STRIPS, StripBatch
+from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
 from ..traverse.multi import MOST_BITS, MultiRun
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
@@ -63,7 +63,7 @@ class LocalEngine:
         self.store, self.core, self.plan = store, core, plan
         self.load_seconds = 0.0
         self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
-                           plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.crew.threads, plan.in_ram)
+                           plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.threads.compute, plan.in_ram)
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     def details(self) -> dict[str, Any]:
@@ -190,7 +190,7 @@ class CpuEngine(LocalEngine):
                           profile=run.frontier_profile())
         return result
 
-    def _finish(self, run: BfsRun | MultiRun | StripBatch) -> None:
+    def _finish(self, run: BfsRun | MultiRun | LevelWindowBatch) -> None:
         self.reporter.level = None
         rests = self.core.at_rest if isinstance(run, BfsRun) else None
         while True:
@@ -207,7 +207,7 @@ class CpuEngine(LocalEngine):
         wanted = np.asarray(sources, np.int64)
         self.reporter.begin()
         if columns is not None and targets is None and self.core.thin:
-            result = self._strips(wanted, columns)
+            result = self._windows(wanted, columns)
         else:
             result = self._batches(wanted, targets, columns)
         self.reporter.end("multi-source", sources=len(wanted),
@@ -225,11 +225,11 @@ class CpuEngine(LocalEngine):
             result[begin:end] = run.result()
         return result
 
-    def _strips(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
-        """Distances of all sources by strips that share their blocks; the eccentricities."""
-        for begin in range(0, len(sources), MOST_STRIPS):
-            part = slice(begin, begin + MOST_STRIPS)
-            run = StripBatch(self.core, sources[part].tolist(), columns[part])
+    def _windows(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
+        """Distances of all sources by windows of levels that share their blocks; the eccentricities."""
+        for begin in range(0, len(sources), MAX_WINDOW_SOURCES):
+            part = slice(begin, begin + MAX_WINDOW_SOURCES)
+            run = LevelWindowBatch(self.core, sources[part].tolist(), columns[part])
             self._finish(run)
             self.core.counters.add(traversals=1)
         return np.array([column.gather([column.argbest()])[0] for column in columns], np.int32)
@@ -312,12 +312,12 @@ def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = No
     except MemoryError as error:
         raise BudgetError(f"the machine refuses the planned memory ({error})",
                           remedy="give a smaller --memory") from None
-    crew = Crew(threads, READERS)
+    pool = Threads(threads, READERS)
     counters = SharedCounters()
-    pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters, plan.run_blocks)
-    engine = CpuEngine(store, Core(table, pager, crew, counters, work, **core), plan, progress)
+    pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, pool, counters, plan.run_blocks)
+    engine = CpuEngine(store, Core(table, pager, pool, counters, work, **core), plan, progress)
     with ExitStack() as stack:
-        stack.callback(crew.close)
+        stack.callback(pool.close)
         if plan.in_ram:
             engine.reporter.tick("load")
             pager.preload(lambda: engine.reporter.tick("load"))

@@ -24,7 +24,7 @@ from ..traverse.bfs import Traversal
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
 from ..traverse.components import Components
-from ..traverse.level_window_batch import MOST_STRIPS
+from ..traverse.level_window_batch import MAX_WINDOW_SOURCES
 from ..traverse.ram_column import RamColumn
 from ..traverse.spanning import SpanningForest
 from ..traverse.tree_refinement import TreeRefinement
@@ -172,7 +172,7 @@ class JournalEngine:
         """See Engine.eccentricities. Each batch has a record of its own, so that no more than one is repeated."""
         wanted = np.asarray(sources, np.int64)
         windows = columns is not None and targets is None and self._state.core()[1]
-        size = MOST_STRIPS if windows else self.facts.batch_bits
+        size = MAX_WINDOW_SOURCES if windows else self.facts.batch_bits
         if len(wanted) <= size:
             return self._journal_batch(wanted, targets, columns)
         parts = [slice(begin, begin + size) for begin in range(0, len(wanted), size)]

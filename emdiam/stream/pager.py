@@ -19,7 +19,7 @@ import numpy as np
 from ..store.array_reader import ShardedArray
 from .counters import SharedCounters
 from .rows import RowCheck
-from .threads import Crew
+from .threads import Threads
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
@@ -95,13 +95,13 @@ class Pager:
     Parameters
     ----------
     array : the store's `indices`. rows : looks at the rows of every block when it is first read.
-    arena : the cache. crew : the threads. counters : where I/O is counted.
+    arena : the cache. threads : that fetch and compute. counters : where I/O is counted.
     run_blocks : blocks a fetching thread reads in one go.
     """
 
-    def __init__(self, array: ShardedArray, rows: RowCheck, arena: Arena, crew: Crew, counters: SharedCounters,
+    def __init__(self, array: ShardedArray, rows: RowCheck, arena: Arena, threads: Threads, counters: SharedCounters,
                  run_blocks: int = 8) -> None:
-        self.arena, self.crew, self.counters = arena, crew, counters
+        self.arena, self.threads, self.counters = arena, threads, counters
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
         self._local = threading.local()
         self._pass_blocks, self._pass_runs = 0, list[int]()
@@ -152,7 +152,7 @@ class Pager:
             if len(runs) == 1:
                 fetch(runs[0])
             else:
-                self.crew.for_each(runs, fetch, tick)
+                self.threads.for_each(runs, fetch, tick)
             for block, slot in slot_of.items():
                 self.arena.admit(block, slot)
             self.counters.add(wait_seconds=time.perf_counter() - begin)
@@ -179,7 +179,7 @@ class Pager:
         self.arena.touch(blocks)
         position = self.arena.slot_of[blocks].astype(np.int64) * self.arena.block_ids
         turn = np.zeros(1, np.int64)
-        grain = max(1, min(16, len(blocks) // (8 * self.crew.threads)))
+        grain = max(1, min(16, len(blocks) // (8 * self.threads.compute)))
 
         def work() -> int:
             begin = time.thread_time()
@@ -187,7 +187,7 @@ class Pager:
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return arcs
 
-        return sum(self.crew.everywhere(work))
+        return sum(self.threads.everywhere(work))
 
     def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None) -> int:
         free = self.arena.n_slots - int(np.count_nonzero(self.arena.slot_of >= 0))
@@ -199,7 +199,7 @@ class Pager:
             arcs.append(self._stream_run(run, to_arena, kernel))
             self._pass_runs.append(run[1])  # lists grow without a lock
 
-        self.crew.for_each(self._ahead(blocks), work, tick)
+        self.threads.for_each(self._ahead(blocks), work, tick)
         return sum(arcs)
 
     def _ahead(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -208,7 +208,7 @@ class Pager:
         for run in self._runs(blocks):
             self._array.prefetch(*run)
             window.append(run)
-            if len(window) > 2 * self.crew.fetchers:
+            if len(window) > 2 * self.threads.fetchers:
                 yield window.popleft()
         yield from window
 

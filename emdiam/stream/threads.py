@@ -1,4 +1,4 @@
-"""The crew: a few threads that run nogil kernels or fetch blocks, and one rule for errors.
+"""A few threads that run nogil kernels or fetch blocks, and one rule for errors.
 
 Kernels are serial and release the GIL; parallelism is threads that run the same kernel and share
 an atomic counter. That needs no second threading layer, costs about 50 microseconds a level, and
@@ -17,21 +17,21 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-class Crew:
-    """`threads` compute threads (the caller is one of them) and `readers` more for fetching."""
+class Threads:
+    """`compute` threads for kernels (the caller is one of them) and `readers` more for fetching."""
 
-    def __init__(self, threads: int, readers: int = 1) -> None:
-        if threads < 1:
-            raise ValueError("a crew needs at least one thread")
-        self.threads, self.fetchers = threads, threads + readers
-        self._pool = ThreadPoolExecutor(max_workers=self.fetchers, thread_name_prefix="crew")
+    def __init__(self, compute: int, readers: int = 1) -> None:
+        if compute < 1:
+            raise ValueError("at least one thread is needed")
+        self.compute, self.fetchers = compute, compute + readers
+        self._pool = ThreadPoolExecutor(max_workers=self.fetchers, thread_name_prefix="emdiam")
 
     def everywhere(self, task: Callable[[], R]) -> list[R]:
         """Run `task` on every compute thread at once; the results, the caller's first.
 
         Waits for all threads even when one fails, then raises the first error.
         """
-        futures = [self._pool.submit(task) for _ in range(self.threads - 1)]
+        futures = [self._pool.submit(task) for _ in range(self.compute - 1)]
         try:
             result = task()
         finally:

@@ -22,7 +22,7 @@ from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
 from .direction import Front, commit, sweep_level
-from .level_windows import Strips, labelled, waiting_arcs
+from .level_windows import LevelWindows, labelled, waiting_arcs
 from .profile import count_labels, count_level, thinned
 from .ram_column import RamColumn, widen
 from .sparse import (
@@ -109,8 +109,8 @@ class BfsRun:
         state[FARTHEST] = source
         self._front = Front(1, 0, 0)
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
-        self._dense = self._stripped = self._swept = False
-        self._strips: Strips | None = None
+        self._dense = self._windowed = self._swept = False
+        self._windows: LevelWindows | None = None
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -138,8 +138,8 @@ class BfsRun:
     def step(self, tick: Tick | None = None) -> bool:
         """Run one dense level or one slice of sparse levels; True when finished."""
         if self._complete is None:
-            if self._strips is not None:
-                self._strip_step(tick)
+            if self._windows is not None:
+                self._window_step(tick)
             elif self._dense:
                 self._dense_step(tick)
             else:
@@ -181,7 +181,7 @@ class BfsRun:
             self._complete = False
         elif reason == MISSING:
             if not core.load_missed(int(state[MISSED])):
-                self._to_strips_or_dense()
+                self._to_windows_or_dense()
         elif reason == LIMIT:
             if self.level >= self._level_limit():
                 self._at_limit()
@@ -210,13 +210,13 @@ class BfsRun:
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
 
-    def _to_strips_or_dense(self) -> None:
-        """The level meets too many blocks: a strip if it is thin, else a sweep."""
+    def _to_windows_or_dense(self) -> None:
+        """The level meets too many blocks: a window of levels if it is thin, else a sweep."""
         core, work, state = self._core, self._core.work, self._core.work.state
         head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
         arcs = int(core.degrees(work.queues[current, :count]).sum())
         plain = len(self._dist) == 0 or len(self._targets) > 0 or self._profile
-        if plain or arcs > core.table.n_arcs * core.thin_share or not Strips.possible(core):
+        if plain or arcs > core.table.n_arcs * core.thin_share or not LevelWindows.possible(core):
             self._to_dense()
             return
         work.frontier[:] = 0
@@ -224,43 +224,43 @@ class BfsRun:
         set_bits(work.frontier, work.missed_v, int(state[MISSED]))
         set_bits(work.frontier, work.queues[1 - current], int(state[NEXT]))
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
-        self._strips, self._stripped = Strips(core, self._dist, self.level), True
+        self._windows, self._windowed = LevelWindows(core, self._dist, self.level), True
 
-    def _strip_step(self, tick: Tick | None) -> None:
-        strips, state = self._strips, self._core.work.state
-        assert strips is not None
-        if not strips.step(self._level_limit(), tick):
+    def _window_step(self, tick: Tick | None) -> None:
+        windows, state = self._windows, self._core.work.state
+        assert windows is not None
+        if not windows.step(self._level_limit(), tick):
             return
         begin = self.level
-        state[LEVEL] = strips.level
-        if strips.finished:
-            self._leave_strips(strips)
+        state[LEVEL] = windows.level
+        if windows.finished:
+            self._leave_windows(windows)
             self._core.counters.add(levels=self.level - begin + 1)
             self._complete = True
         elif self.level >= self._level_limit():
-            self._leave_strips(strips)
+            self._leave_windows(windows)
             self._core.counters.add(levels=self.level - begin)
             self._at_limit()
             if self._complete is None:
-                self._strips = Strips(self._core, self._dist, self.level)
+                self._windows = LevelWindows(self._core, self._dist, self.level)
         else:
             self._core.counters.add(levels=self.level - begin)
             vertices, arcs = waiting_arcs(self._core.work.frontier, *self._core.offsets)
             if arcs > self._core.table.n_arcs * self._core.thin_share:
-                self._leave_strips(strips)
+                self._leave_windows(windows)
                 np.copyto(self._core.work.before, self._core.work.visited)
                 self._front.vertices, self._front.arcs = vertices, arcs
                 self._front.visited_arcs += arcs
 
-    def _leave_strips(self, strips: Strips) -> None:
+    def _leave_windows(self, windows: LevelWindows) -> None:
         """The state of a dense level from the labels."""
         state = self._core.work.state
         reached, level, farthest = labelled(self._dist, self._core.work.visited)
         state[REACHED], state[LEVEL], state[FARTHEST] = reached, level, farthest
-        state[ARCS] += strips.arcs
+        state[ARCS] += windows.arcs
         count_labels(self._dist, np.iinfo(self._dist.dtype).max, level, state, PROFILE)
-        self._front.visited_arcs += strips.arcs
-        self._dense, self._strips = True, None
+        self._front.visited_arcs += windows.arcs
+        self._dense, self._windows = True, None
 
     def _dense_step(self, tick: Tick | None) -> None:
         core, work, front = self._core, self._core.work, self._front
@@ -302,8 +302,8 @@ class BfsRun:
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Scalars and arrays from which `restore` goes on, between two steps."""
         work = self._core.work
-        scalars = {"front": asdict(self._front), "dense": self._dense, "stripped": self._stripped,
-                   "swept": self._swept, "strips": self._strips is not None, "level_counts": self.level_counts}
+        scalars = {"front": asdict(self._front), "dense": self._dense, "windowed": self._windowed,
+                   "swept": self._swept, "windows": self._windows is not None, "level_counts": self.level_counts}
         return scalars, {"visited": work.visited, "before": work.before, "frontier": work.frontier,
                          "queues": work.queues.reshape(-1), "missed_v": work.missed_v, "missed_p": work.missed_p,
                          "state": work.state, "distances": self._dist}
@@ -320,16 +320,16 @@ class BfsRun:
         else:
             self._dist = read("distances")
         self._front, self.level_counts = Front(**scalars["front"]), list(scalars["level_counts"])
-        self._dense, self._stripped, self._swept = scalars["dense"], scalars["stripped"], scalars["swept"]
-        if scalars["strips"]:  # what waits in which block follows from labels and frontier
-            self._strips = Strips(self._core, self._dist, self.level)
+        self._dense, self._windowed, self._swept = scalars["dense"], scalars["windowed"], scalars["swept"]
+        if scalars["windows"]:  # what waits in which block follows from labels and frontier
+            self._windows = LevelWindows(self._core, self._dist, self.level)
 
     def result(self) -> Traversal:
         """The traversal; call it after `step` has returned True."""
         state = self._core.work.state
         self._core.counters.add(traversals=1)
         if self._complete:
-            self._core.thin = self._stripped and not self._swept
+            self._core.thin = self._windowed and not self._swept
         level = self.level
         farthest = int(state[FARTHEST])
         if not self._complete and not self._dense:

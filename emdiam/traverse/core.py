@@ -15,7 +15,7 @@ from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import row_starts
 from ..stream.pager import Pager, Tick
-from ..stream.threads import Crew
+from ..stream.threads import Threads
 from .degrees import max_degree_vertex
 from .rows import mark_blocks
 from .workspace import Workspace
@@ -30,11 +30,11 @@ _DENSE_ARCS = 1 << 15
 class Core:
     """One graph, opened for traversal.
 
-    direction : rule of level.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
+    direction : rule of direction.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
     one thread on a queue (0: always dense; default measured on R-MAT and grids). bias : see
-    level.py; it fades, so that a graph is given another chance. thin : whether the last full BFS
-    took strips and no dense level. thin_share : of all arcs, up to which a frontier that outgrows
-    the arena is taken in strips (strips.py). most_loaded : blocks that a sparse level may always
+    direction.py; it fades, so that a graph is given another chance. thin : whether the last full BFS
+    took windows of levels and no dense one. thin_share : of all arcs, up to which a frontier that outgrows
+    the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
     at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
@@ -43,7 +43,7 @@ class Core:
 
     table: BlockTable
     pager: Pager
-    crew: Crew
+    threads: Threads
     counters: SharedCounters
     work: Workspace
     direction: str = "work"
@@ -103,13 +103,13 @@ class Core:
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return result
 
-        return self.crew.everywhere(timed)
+        return self.threads.everywhere(timed)
 
     def over_words(self, task: Callable[[np.ndarray, int, int], T]) -> list[T]:
         """Run a kernel over the words of the span in a bitmap on all threads, as `everywhere`: task(turn, grain, end),
         in which threads share `turn`, int64[1], the next word, and take `grain` words at a time up to `end`."""
         first, end = self.span[0] >> 6, -(-self.span[1] // 64)
-        turn, grain = np.array([first], np.int64), max(64, (end - first) // (16 * self.crew.threads))
+        turn, grain = np.array([first], np.int64), max(64, (end - first) // (16 * self.threads.compute))
         return self.everywhere(lambda: task(turn, grain, end))
 
     def position(self) -> dict[str, Any]:

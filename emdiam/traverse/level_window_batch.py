@@ -1,6 +1,6 @@
-"""Many strips at once: traversals of several sources that share the blocks they load.
+"""Windows of levels of many sources at once: traversals of several sources that share the blocks they load.
 
-Each source has labels and waiting vertices of its own (strips.py); all go through the same windows of
+Each source has labels and waiting vertices of its own (level_windows.py); all go through the same windows of
 levels, and a block that is loaded serves every source that waits in it. So k thin traversals read
 one or two stores a window together, where bit-parallel levels (multi.py) would touch every block in every level.
 Work: that of k traversals, on all threads. Bytes a vertex: k (itemsize of the columns + 1/8), 0.44 for queues.
@@ -19,22 +19,22 @@ from .core import Core
 from .level_windows import NARROWEST, NOTHING, WIDEST, grow, load_lowest, waiting_keys
 from .workspace import queue_capacity, set_bits
 
-MOST_STRIPS = 32
+MAX_WINDOW_SOURCES = 32
 # Of an entry of a queue: in two queues and among the seeds, and while those are put in order.
 _ENTRY_BYTES = 3 * 8 + 16
 
 
-def strips_bytes(n_vertices: int, n_blocks: int, k: int) -> int:
+def window_batch_bytes(n_vertices: int, n_blocks: int, k: int) -> int:
     """Bytes of a batch of k sources beside their columns, at most."""
     return k * (n_vertices // 8 + 8 + 8 * n_blocks) + _ENTRY_BYTES * queue_capacity(n_vertices)
 
 
-class StripBatch:
+class LevelWindowBatch:
     """A batch in slices: call `step` until it is True; then every column holds distances.
 
     Parameters
     ----------
-    core : the engine's core. sources : at most MOST_STRIPS vertices. columns : one unreached Column
+    core : the engine's core. sources : at most MAX_WINDOW_SOURCES vertices. columns : one unreached Column
     a source. Raises OverflowError (from step) if a distance does not fit.
     """
 
@@ -48,9 +48,9 @@ class StripBatch:
             if not core.table.isolated[source >> 6] >> np.uint64(source & 63) & np.uint64(1):
                 set_bits(self._active[i], np.array([source]), 1)
                 waiting_keys(self._active[i], columns[i].raw(), core.table.shift, *core.offsets, self._keys[i])
-        self._capacity = capacity = max(1, core.work.capacity // core.crew.threads)
+        self._capacity = capacity = max(1, core.work.capacity // core.threads.compute)
         self._room = [(np.empty((2, capacity), core.work.queues.dtype), np.empty(capacity, core.work.queues.dtype))
-                      for _ in range(core.crew.threads)]
+                      for _ in range(core.threads.compute)]
         self._width, self._window, self.level = NARROWEST, 0, 0
         self._limit = columns[0].unreached - 1
 

@@ -1,8 +1,8 @@
-"""Strips: several levels of a BFS at once, block by block, when the frontier outgrows the arena.
+"""Windows of levels: several levels of a BFS at once, block by block, when the frontier outgrows the arena.
 
 On a graph of high diameter whose ids are local, a frontier is thin but crosses more blocks than the
 arena holds, so that level by level every block would be read again for each level that passes
-through it. A strip is a window of levels [L, W): blocks are taken in order of the smallest label
+through it. In a window of levels [L, W) blocks are taken in order of the smallest label
 that waits in them, as many as the arena holds, and inside them labels grow up to W at once. A
 label may be too large at first and is corrected when a shorter way comes in through another block
 (label-correcting, as in Delta-stepping). When nothing below W waits any more, every label up to W
@@ -30,7 +30,7 @@ NOTHING = np.int64(1) << 62
 NARROWEST, WIDEST = 4, 64
 
 
-class Strips:
+class LevelWindows:
     """Waiting vertices are the set bits of core.work.frontier; call `step` until it is True, then
     look at `finished` (nothing waits) or `level` (all waiting vertices have it).
 

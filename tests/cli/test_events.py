@@ -87,7 +87,7 @@ def test_profiles_keep_every_vertex_in_few_bins(counts: list[int]):
     assert np.array_equal(again[3:], state[3:])
 
 
-@pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed", "streamed-strips", "streamed-dense"])
+@pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed", "streamed-windows", "streamed-dense"])
 def test_a_bfs_tells_its_profile(tmp_path: Path, kind: str):
     """However its levels are run, against networkx."""
     for number, graph in enumerate(odd_graphs().values()):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emdiam.conversion.convert import ConvertOptions, convert
 from emdiam.runs.registry import METHODS, method_options
-from emdiam.stream.threads import Crew
+from emdiam.stream.threads import Threads
 from emdiam.traverse.pivot_bounds import PivotBounds
 from tests.engine.test_protocol import check_eccentricities, check_spread
 from tests.helpers import naive
@@ -159,9 +159,9 @@ def test_bounds_equal_those_of_one_machine(tmp_path: Path, workers: int) -> None
 @pytest.mark.parametrize("k", [3, 70])
 def test_masks_of_two_ranges_out_of_core(k: int) -> None:
     """Sparse levels of two ranks whose arena holds three blocks, by hand: crowded tables, rows put aside."""
-    crew = Crew(2, 1)
+    threads = Threads(2, 1)
     try:
-        cores = [small_core(np.dtype(np.uint32), crew, 0) for _ in range(2)]
+        cores = [small_core(np.dtype(np.uint32), threads, 0) for _ in range(2)]
         graph = [read.tolist() for read in rows_of(cores[0])]
         rng = np.random.default_rng(k)
         sources = rng.integers(0, 133, k)
@@ -183,7 +183,7 @@ def test_masks_of_two_ranges_out_of_core(k: int) -> None:
             if not bits.any():
                 break
     finally:
-        crew.close()
+        threads.close()
     assert reached.tolist() == [max(naive.distances(graph, v)) for v in sources.tolist()]
     assert rounds > 2 * level
 

@@ -13,11 +13,11 @@ from typing import Any
 from emdiam.cli.main import main
 from emdiam.traverse.bfs import BfsRun
 from emdiam.traverse.labels import LabelRun
-from emdiam.traverse.level_window_batch import StripBatch
+from emdiam.traverse.level_window_batch import LevelWindowBatch
 from emdiam.traverse.multi import MultiRun
 from emdiam.traverse.spread import SpreadRun
 
-TRAVERSALS = (BfsRun, MultiRun, StripBatch, SpreadRun, LabelRun)
+TRAVERSALS = (BfsRun, MultiRun, LevelWindowBatch, SpreadRun, LabelRun)
 
 
 def count_into(handle: int) -> None:

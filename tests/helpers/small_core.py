@@ -12,7 +12,7 @@ from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import SharedCounters
 from emdiam.stream.pager import Arena, Pager
 from emdiam.stream.rows import RowCheck
-from emdiam.stream.threads import Crew
+from emdiam.stream.threads import Threads
 from emdiam.traverse.core import Core
 from emdiam.traverse.workspace import Workspace
 from tests.helpers.memory_array import MemoryArray
@@ -37,7 +37,7 @@ def _record(indptr: np.ndarray) -> StoreRecord:
     return StoreRecord(max_degree=int(degrees.max()), n_isolated=int(np.count_nonzero(degrees == 0)))
 
 
-def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
+def small_core(dtype: np.dtype[Any], threads: Threads, dense_arcs: int) -> Core:
     """A core over the tiny graph, with an arena of a few blocks."""
     indptr, indices = _arcs()
     ids = MemoryArray(indices.astype(dtype), _BLOCK)
@@ -45,5 +45,5 @@ def small_core(dtype: np.dtype[Any], crew: Crew, dense_arcs: int) -> Core:
                                 indptr=MemoryArray(indptr, _BLOCK), record=_record(indptr))
     table = build_block_table(fake)
     counters = SharedCounters()
-    pager = Pager(ids, RowCheck(table, dtype, fake.path), Arena(table.n_blocks, 3, _BLOCK, dtype), crew, counters, 2)
-    return Core(table, pager, crew, counters, Workspace(200, dtype), "work", dense_arcs)
+    pager = Pager(ids, RowCheck(table, dtype, fake.path), Arena(table.n_blocks, 3, _BLOCK, dtype), threads, counters, 2)
+    return Core(table, pager, threads, counters, Workspace(200, dtype), "work", dense_arcs)

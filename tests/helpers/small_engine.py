@@ -15,7 +15,7 @@ from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import SharedCounters
 from emdiam.stream.pager import Arena, Pager
 from emdiam.stream.rows import RowCheck
-from emdiam.stream.threads import Crew
+from emdiam.stream.threads import Threads
 from emdiam.traverse.core import Core
 from emdiam.traverse.workspace import Workspace
 from tests.helpers import naive
@@ -45,7 +45,7 @@ class _Array:
 @contextmanager
 def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
     """A function that makes an in-RAM engine of a graph; the engines share their threads."""
-    crew = Crew(1, 1)
+    threads = Threads(1, 1)
 
     def make(graph: naive.Graph) -> CpuEngine:
         indptr, indices = naive.csr(graph)
@@ -60,15 +60,15 @@ def engines(chunk: int = 64, **core_options: Any) -> Iterator[Any]:
         table = build_block_table(store)
         arena = Arena(table.n_blocks, max(1, table.n_blocks), chunk, store.id_dtype)
         counters = SharedCounters()
-        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, crew, counters)
+        pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, threads, counters)
         pager.preload()
-        core = Core(table, pager, crew, counters, Workspace(n, store.id_dtype), **core_options)
+        core = Core(table, pager, threads, counters, Workspace(n, store.id_dtype), **core_options)
         return CpuEngine(store, core, SimpleNamespace(pool_bytes=1 << 28, spare_bytes=0, in_ram=True))
 
     try:
         yield make
     finally:
-        crew.close()
+        threads.close()
 
 
 def limit_pool(engine: Any, pool_bytes: int) -> None:

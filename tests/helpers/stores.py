@@ -27,7 +27,7 @@ ENGINES: dict[str, dict[str, Any]] = {
     "in-ram-dense-beamer": {"dense_arcs": 0, "direction": "beamer"},
     "in-ram-one-thread": {"threads": 1},
     "streamed": {"arena_bytes": 4 * CHUNK * 4, "threads": 2},
-    "streamed-strips": {"arena_bytes": 8 * CHUNK * 4, "most_loaded": 0, "thin_share": 1.0},
+    "streamed-windows": {"arena_bytes": 8 * CHUNK * 4, "most_loaded": 0, "thin_share": 1.0},
     "streamed-dense": {"arena_bytes": 4 * CHUNK * 4, "dense_arcs": 0},
 }
 

@@ -17,8 +17,8 @@ from tests.helpers.stores import engine_on, odd_graphs, write_store
 ODD = odd_graphs()
 GRID = nx.convert_node_labels_to_integers(nx.grid_2d_graph(9, 20))
 GRAPHS = {"path": ODD["path"], "grid": naive.graph_of(len(GRID), GRID.edges)}
-# Steps on queues, on bitmaps, in strips: what yields between steps differs.
-KINDS = ("streamed", "streamed-strips", "streamed-dense", "in-ram-dense")
+# Steps on queues, on bitmaps, in windows: what yields between steps differs.
+KINDS = ("streamed", "streamed-windows", "streamed-dense", "in-ram-dense")
 
 
 @pytest.fixture(autouse=True)
@@ -58,7 +58,7 @@ def test_a_bfs_goes_on_from_where_it_was(kind: str, shape: str, tmp_path: Path) 
 
 
 def without_work(result: dict[str, Any]) -> dict[str, Any]:
-    """Without arcs looked at: a traversal in strips that is taken up chooses other windows."""
+    """Without arcs looked at: a traversal in windows that is taken up chooses others."""
     return {name: value for name, value in result.items() if name not in ("edges_scanned", "levels")}
 
 

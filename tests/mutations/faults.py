@@ -41,7 +41,7 @@ FAULTS = (
           ("tests/traverse/test_clusters.py", "tests/methods/approx/test_clusters.py")),
     # -- stream -------------------------------------------------------------------------------------------------
     Fault("blocks that are not resident are not swept", "emdiam/stream/pager.py",
-          "        self.crew.for_each(self._ahead(blocks), work, tick)\n", "", _ENGINE),
+          "        self.threads.for_each(self._ahead(blocks), work, tick)\n", "", _ENGINE),
     Fault("the last of consecutive blocks is not read", "emdiam/stream/pager.py",
           "first, stop = int(part[0]), int(part[-1]) + 1",
           "first, stop = int(part[0]), max(int(part[0]) + 1, int(part[-1]))", _ENGINE),

@@ -1,4 +1,4 @@
-"""The arena evicts by recency, the crew stops at the first error, the pager refuses bad ids."""
+"""The arena evicts by recency, threads stop at the first error, the pager refuses bad ids."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import Counters, SharedCounters
 from emdiam.stream.pager import Arena, Pager
 from emdiam.stream.rows import RowCheck
-from emdiam.stream.threads import Crew
+from emdiam.stream.threads import Threads
 from tests.helpers import naive
 from tests.helpers.forged import csr
 from tests.helpers.memory_array import MemoryArray
@@ -29,9 +29,9 @@ class AnyRows:
         """Nothing."""
 
 
-def pager(n_blocks: int, n_slots: int, crew: Crew, values: np.ndarray | None = None, rows: Any = None) -> Pager:
+def pager(n_blocks: int, n_slots: int, threads: Threads, values: np.ndarray | None = None, rows: Any = None) -> Pager:
     ids = np.arange(n_blocks * 64, dtype=np.uint32) if values is None else values
-    return Pager(MemoryArray(ids, 64), rows or AnyRows(), Arena(n_blocks, n_slots, 64, ids.dtype), crew,
+    return Pager(MemoryArray(ids, 64), rows or AnyRows(), Arena(n_blocks, n_slots, 64, ids.dtype), threads,
                  SharedCounters(), 2)
 
 
@@ -47,14 +47,14 @@ def row_check(rows: naive.Graph) -> tuple[np.ndarray, RowCheck]:
 
 
 @pytest.fixture
-def crew():
-    one = Crew(2, 1)
+def threads():
+    one = Threads(2, 1)
     yield one
     one.close()
 
 
-def test_load_evicts_the_least_recently_used(crew: Crew) -> None:
-    one = pager(6, 3, crew)
+def test_load_evicts_the_least_recently_used(threads: Threads) -> None:
+    one = pager(6, 3, threads)
     one.load(np.array([0, 1]))
     one.load(np.array([2]))
     one.load(np.array([0]))
@@ -66,8 +66,8 @@ def test_load_evicts_the_least_recently_used(crew: Crew) -> None:
     assert one.counters.snapshot().blocks_read == 5
 
 
-def test_sweep_sees_every_block_once_and_evicts_nothing(crew: Crew) -> None:
-    one = pager(9, 4, crew)
+def test_sweep_sees_every_block_once_and_evicts_nothing(threads: Threads) -> None:
+    one = pager(9, 4, threads)
     one.load(np.array([7, 8]))
     for expected_resident in (4, 4):
         seen: list[int] = []
@@ -88,10 +88,10 @@ def test_sweep_sees_every_block_once_and_evicts_nothing(crew: Crew) -> None:
     assert (one.arena.slot_of[[7, 8]] >= 0).all()
 
 
-def test_an_id_that_is_no_vertex_is_an_error(crew: Crew) -> None:
+def test_an_id_that_is_no_vertex_is_an_error(threads: Threads) -> None:
     values, rows = row_check([[], list(range(2, 258))] + [[]] * 256)
     values[200] = 2**32 - 1
-    one = pager(4, 2, crew, values, rows)
+    one = pager(4, 2, threads, values, rows)
     with pytest.raises(StoreError, match="no vertex"):
         one.load(np.array([3]))
     with pytest.raises(StoreError, match="no vertex"):
@@ -125,14 +125,16 @@ def _one_way(rows: naive.Graph) -> None:
 ])
 @pytest.mark.parametrize("slots", [2, 40])
 @pytest.mark.parametrize("order", [1, -1])
-def test_rows_of_no_graph_are_an_error(crew: Crew, change: Callable[..., None], text: str, slots: int, order: int):
+def test_rows_of_no_graph_are_an_error(
+    threads: Threads, change: Callable[..., None], text: str, slots: int, order: int
+):
     """Whatever blocks are read first, and where a row is cut by the end of a block."""
     rows = wheel()
     for graph in (rows, [list(row) for row in rows]):
         if graph is not rows:
             change(graph)
         ids, check = row_check(graph)
-        one = pager(-(-len(ids) // 64), slots, crew, ids, check)
+        one = pager(-(-len(ids) // 64), slots, threads, ids, check)
 
         def read(one: Pager = one) -> None:
             for block in range(len(one.arena.slot_of))[::order]:
@@ -145,7 +147,7 @@ def test_rows_of_no_graph_are_an_error(crew: Crew, change: Callable[..., None], 
                 read()
 
 
-def test_the_first_error_of_a_task_is_raised_and_stops_the_rest(crew: Crew) -> None:
+def test_the_first_error_of_a_task_is_raised_and_stops_the_rest(threads: Threads) -> None:
     done: list[int] = []
 
     def task(item: int) -> None:
@@ -154,14 +156,14 @@ def test_the_first_error_of_a_task_is_raised_and_stops_the_rest(crew: Crew) -> N
         done.append(item)
 
     with pytest.raises(KeyError, match="three"):
-        crew.for_each(range(10_000), task)
+        threads.for_each(range(10_000), task)
     assert len(done) < 10_000
     with pytest.raises(ZeroDivisionError):
-        crew.everywhere(lambda: 1 // 0)
-    assert crew.everywhere(lambda: 5) == [5, 5]
+        threads.everywhere(lambda: 1 // 0)
+    assert threads.everywhere(lambda: 5) == [5, 5]
 
 
-def test_an_error_of_the_tick_stops_the_tasks(crew: Crew) -> None:
+def test_an_error_of_the_tick_stops_the_tasks(threads: Threads) -> None:
     wait = threading.Event()
 
     def tick() -> None:
@@ -169,7 +171,7 @@ def test_an_error_of_the_tick_stops_the_tasks(crew: Crew) -> None:
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        crew.for_each(range(10_000), lambda item: wait.wait(0.01) and None, tick)
+        threads.for_each(range(10_000), lambda item: wait.wait(0.01) and None, tick)
 
 
 def test_counters_subtract() -> None:

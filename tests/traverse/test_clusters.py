@@ -74,7 +74,7 @@ def test_clusters_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, da
         check(engine, graph, masters)
 
 
-@pytest.mark.parametrize("engine_name", ["in-ram", "streamed", "streamed-strips"])
+@pytest.mark.parametrize("engine_name", ["in-ram", "streamed", "streamed-windows"])
 @pytest.mark.parametrize("name", [n for n in GRAPHS if n not in ("one", "no-edges")])
 def test_a_restart_gives_the_distances(tmp_path: Path, name: str, engine_name: str):
     """From upper bounds of any quality the labels end as distances, in all components at once."""

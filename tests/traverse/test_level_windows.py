@@ -1,4 +1,4 @@
-"""Strips equal plain distances on graphs whose frontiers outgrow the arena, one source and many."""
+"""Windows of levels equal plain distances on graphs whose frontiers outgrow the arena, one source and many."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
-from emdiam.traverse import level_window_batch as strip_batch
-from emdiam.traverse import level_windows as strips
+from emdiam.traverse import level_window_batch, level_windows
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, write_store
 
@@ -41,7 +40,7 @@ def test_distances(tmp_path: Path, shape: str, seed: int, monkeypatch: pytest.Mo
     rng = random.Random(seed)
     graph = make(shape, rng)
     rounds = {"one": 0, "many": 0}
-    for cls, name in ((strips.Strips, "one"), (strip_batch.StripBatch, "many")):
+    for cls, name in ((level_windows.LevelWindows, "one"), (level_window_batch.LevelWindowBatch, "many")):
         def counted(self, *args, real=cls.step, name=name):  # type: ignore[no-untyped-def]
             rounds[name] += 1
             return real(self, *args)
@@ -70,7 +69,7 @@ def test_distances(tmp_path: Path, shape: str, seed: int, monkeypatch: pytest.Mo
 
 
 def test_windows() -> None:
-    assert [strips.windows_for(levels) for levels in (0, 1, 4, 5, 12, 124, 125, 188)] == [0, 1, 1, 2, 2, 5, 6, 6]
+    assert [level_windows.windows_for(levels) for levels in (0, 1, 4, 5, 12, 124, 125, 188)] == [0, 1, 1, 2, 2, 5, 6, 6]
 
 
 def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from emdiam.engine.cpu import CpuForest
 from emdiam.errors import EmdiamError, InputError
-from emdiam.stream.threads import Crew
+from emdiam.stream.threads import Threads
 from emdiam.traverse.euler import euler_bytes, euler_masters
 from emdiam.traverse.light_edges import LightEdges, _settle_ties, edge_hash, stream_of
 from emdiam.traverse.rooted import climb_heights
@@ -218,14 +218,14 @@ def test_threads_change_neither_forest_nor_scans(tmp_path: Path) -> None:
 
 
 def test_ids_of_64_bits_give_the_same() -> None:
-    crew = Crew(2, 1)
+    threads = Threads(2, 1)
     found = []
     for dtype in (np.dtype(np.uint32), np.dtype(np.uint64)):
-        core = small_core(dtype, crew, 0)
+        core = small_core(dtype, threads, 0)
         ranks = np.arange(200, dtype=dtype)[::-1].copy()
         forest = spanning_forest(core, 5, ranks, 0)
         found.append((forest.raw.tolist(), euler_masters(forest, 4, ranks).tolist()))
-    crew.close()
+    threads.close()
     assert found[0] == found[1]
 
 

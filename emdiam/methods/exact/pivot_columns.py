@@ -15,7 +15,7 @@ import numpy as np
 from ...engine.interface import Engine
 from ...errors import InputError, MoreMemoryError
 from ...traverse.columns import Column, smallest_dtype
-from ...traverse.level_window_batch import MOST_STRIPS, strips_bytes
+from ...traverse.level_window_batch import MAX_WINDOW_SOURCES, window_batch_bytes
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
 from ...traverse.stored_column import StoredColumn
 from ...units import format_size, scratch_folder
@@ -109,9 +109,9 @@ class PivotColumns:
     def batch_columns(self, working_bytes: int) -> int:
         """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
         n, blocks = self._engine.facts.n_vertices, self._engine.facts.n_blocks
-        for k in range(MOST_STRIPS, 0, -1):
+        for k in range(MAX_WINDOW_SOURCES, 0, -1):
             dtype, words = words_for(k)
-            batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), strips_bytes(n, blocks, k))
+            batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), window_batch_bytes(n, blocks, k))
             if k * n * self._item + batch <= self.budget - working_bytes:
                 return k
         return 0

@@ -41,7 +41,7 @@ class Costs:
 
     def single(self, seconds: float, stores_read: float, dense_levels: int, windows: int) -> None:
         """A traversal with its fold. stores_read : blocks read / blocks of the store. windows : that
-        strips take for its levels."""
+        windows of levels take."""
         self._single += seconds
         self._singles += 1
         self._stores += stores_read

@@ -80,7 +80,7 @@ def check_random(folder: Path, graph: naive.Graph, options: ClusterOptions) -> N
     path = write_store(folder / "g.zarr", graph)
     result = run(path, options)
     check(graph, result)
-    assert figures(run(path, options, "streamed-strips")) == figures(result)
+    assert figures(run(path, options, "streamed-windows")) == figures(result)
 
 
 @settings(max_examples=60, deadline=None)

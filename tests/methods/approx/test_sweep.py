@@ -124,7 +124,7 @@ def test_any_graph(make, graph: naive.Graph, method: str, iterations: int) -> No
     check(run(make(graph), method, iterations=iterations), graph)
 
 
-@pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed", "streamed-strips", "streamed-dense"])
+@pytest.mark.parametrize("kind", ["in-ram", "in-ram-dense", "streamed", "streamed-windows", "streamed-dense"])
 @pytest.mark.parametrize("method", METHODS)
 def test_every_engine_gives_the_same(tmp_path: Path, make, kind: str, method: str) -> None:
     for name in ("grid", "torus", "clique-and-path", "hypercube", "caterpillar"):
