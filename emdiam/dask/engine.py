@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ..engine.cpu import CpuEngine, CpuForest
-from ..engine.interface import Facts
+from ..engine.interface import Components, Engine, Facts, Labels
 from ..engine.reporter import Reporter
 from ..errors import StateLost
 from ..progress import Event, Listener
@@ -29,9 +29,7 @@ from ..stream.blocks import check_degrees
 from ..stream.counters import Counters, SharedCounters
 from ..stream.plan import MemoryPlan
 from ..traverse.bfs import Traversal
-from ..traverse.clusters import Labels
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.components import Components
 from ..traverse.pivot_bounds import PivotBounds
 from . import column_verbs, multi, scans, search, walks
 from . import components as component_verbs
@@ -53,7 +51,7 @@ _VAIN_LOSSES = 3
 _Value = TypeVar("_Value")
 
 
-class DaskEngine:
+class DaskEngine(Engine):
     """Engine over a RankGroup; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
 
     store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for

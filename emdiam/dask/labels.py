@@ -251,7 +251,7 @@ class WorkerClusters(Labels):
         raise TypeError("these labels are on workers, each its own range")
 
 
-def on_workers(labels: Labels) -> WorkerClusters:
+def on_workers(labels: object) -> WorkerClusters:
     """The same labels. Raises TypeError for those in RAM."""
     if not isinstance(labels, WorkerClusters):
         raise TypeError("these labels are in RAM of the client; those of this engine are on its workers")

@@ -45,7 +45,7 @@ from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
 from ..traverse.workspace import Workspace, set_bits
 from ..units import default_memory_bytes
-from .interface import Components, Facts, Labels, Traversal
+from .interface import Components, Engine, Facts, Labels, Traversal
 from .needs import Needs
 from .reporter import Reporter
 
@@ -171,7 +171,7 @@ class LocalEngine:
         return tree_diameter(self.core, column.raw(), self.rank_array, self.reporter.heartbeat)
 
 
-class CpuEngine(LocalEngine):
+class CpuEngine(LocalEngine, Engine):
     """Engine over a Core; see emdiam.engine.interface.Engine for the verbs."""
 
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..engine.cpu import LocalEngine
-from ..engine.interface import Components, Labels
+from ..engine.interface import Components, Engine, Labels
 from ..stream.pager import Tick
 from ..traverse.bfs import Traversal
 from ..traverse.clusters import grow_clusters
@@ -41,7 +41,7 @@ from .vram import VramPlan
 _MOST_POINTS = 1000
 
 
-class GpuEngine(LocalEngine):
+class GpuEngine(LocalEngine, Engine):
     """Traversals on a device over what `engine` has opened; see emdiam.engine.interface.Engine.
 
     vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells of; it
