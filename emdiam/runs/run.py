@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checkpoint.options import CheckpointOptions
-from ..dask.setting import OnCluster
+from ..checkpoint.options import OPTIONS as CHECKPOINT
+from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
+from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
 from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
@@ -21,15 +22,11 @@ from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, open_store
-from ..units import peak_rss_bytes
+from ..units import available_cores, parse_duration, parse_size, peak_rss_bytes
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
     from ..journal.run import Checkpoint
-from ..checkpoint.options import OPTIONS as CHECKPOINT
-from ..checkpoint.options import chosen_checkpoint
-from ..dask.setting import chosen_cluster
-from ..units import available_cores, parse_duration, parse_size
 
 # Option -> argument of make_run, and what reads it.
 _FIELDS = {
@@ -40,28 +37,6 @@ _FIELDS = {
 }
 _CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
 SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
-
-
-def run_with(method: str, options: Mapping[str, Any], family: str | None = None) -> Run:
-    """The run of a method with the options, by the names of the command line; None counts as not given. Those that are
-    not of every run are the method's own. family : "exact" or "approx", if it must be one of them.
-
-    checkpoint : a folder, or CheckpointOptions. Sizes and times are numbers or texts. Raises InputError for a text
-    that is no size, an unknown method, and an option that it has not."""
-    entry_of(method, family)
-    given = {name: value for name, value in options.items() if value is not None}
-    fields: dict[str, Any] = {"threads": available_cores()}
-    for name, (field, read) in _FIELDS.items():
-        if name in given:
-            fields[field] = given[name] if read is None else read(given[name])
-    memory = given.get("worker_memory")
-    fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
-                                       None if memory is None else parse_size(memory), given.get("worker_threads"))
-    fields["checkpoint"] = chosen_checkpoint(given)
-    switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
-    if "path_file" in switches:
-        switches["path_file"] = Path(switches["path_file"])
-    return make_run(method, switches, family=family, **fields)
 
 
 @dataclass(frozen=True)
@@ -108,6 +83,28 @@ def make_run(
     entry_of(method, family)
     limits = Limits(gap, time_limit, bounds_only)
     return Run(method, method_options(method, {**(switches or {}), "limits": limits}), **fields)
+
+
+def run_with(method: str, options: Mapping[str, Any], family: str | None = None) -> Run:
+    """The run of a method with the options, by the names of the command line; None counts as not given. Those that are
+    not of every run are the method's own. family : "exact" or "approx", if it must be one of them.
+
+    checkpoint : a folder, or CheckpointOptions. Sizes and times are numbers or texts. Raises InputError for a text
+    that is no size, an unknown method, and an option that it has not."""
+    entry_of(method, family)
+    given = {name: value for name, value in options.items() if value is not None}
+    fields: dict[str, Any] = {"threads": available_cores()}
+    for name, (field, read) in _FIELDS.items():
+        if name in given:
+            fields[field] = given[name] if read is None else read(given[name])
+    memory = given.get("worker_memory")
+    fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
+                                       None if memory is None else parse_size(memory), given.get("worker_threads"))
+    fields["checkpoint"] = chosen_checkpoint(given)
+    switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
+    if "path_file" in switches:
+        switches["path_file"] = Path(switches["path_file"])
+    return make_run(method, switches, family=family, **fields)
 
 
 def execute(store: Store | str | Path, run: Run, progress: Listener | None = None) -> Result:

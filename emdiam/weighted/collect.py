@@ -17,7 +17,6 @@ from typing import cast
 import numpy as np
 
 from ..errors import BudgetError
-from ..progress import Meter
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch
 from ..sorting.sort import KeySorter, RunSet, SortContext, SortStats, fewer_runs, merged
@@ -44,18 +43,15 @@ class ArcCollector:
         BudgetError if that is too little.
     scratch : where runs go, and the graph if it goes to disk.
     threads : that sort and merge.
-    block_arcs, evict : of the graph, see WeightedArcs and DiskArcs.
-    meter : hears of the merge.
+    block_arcs : of the graph, see WeightedArcs.
     """
 
     def __init__(
-        self, packing: Packing, memory_bytes: int, scratch: Scratch, threads: int = 2, *,
-        block_arcs: int = BLOCK_ARCS, evict: bool = False, meter: Meter | None = None,
+        self, packing: Packing, memory_bytes: int, scratch: Scratch, threads: int = 2, *, block_arcs: int = BLOCK_ARCS
     ) -> None:
-        self.packing, self._scratch = packing, scratch
-        self._block_arcs, self._evict = block_arcs, evict
+        self.packing, self._scratch, self._block_arcs = packing, scratch, block_arcs
         plan = plan_collector(memory_bytes - 8 * block_arcs, threads)
-        self._context = SortContext(plan, scratch, threads, meter or Meter())
+        self._context = SortContext(plan, scratch, threads)
         self._sorter = KeySorter(self._context)
         self._lock = Lock()
         self.n_pushed = 0
@@ -109,7 +105,7 @@ class ArcCollector:
     def _write(self, runs: RunSet) -> DiskArcs:
         """All arcs on disk."""
         file = self._scratch.file()
-        writer = DiskArcsWriter(file, self.packing, self._block_arcs, self._evict)
+        writer = DiskArcsWriter(file, self.packing, self._block_arcs)
         try:
             with closing(self._pieces(runs)) as pieces:
                 for piece in pieces:

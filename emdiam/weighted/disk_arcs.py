@@ -6,7 +6,6 @@ disk, by any thread. Bytes: 8 an arc on disk; 20 a block in RAM.
 
 from __future__ import annotations
 
-import os
 from array import array
 from threading import Lock
 
@@ -20,18 +19,16 @@ from .packed import BLOCK_ARCS, Keys, Packing, RamArcs, WeightedArcs
 class DiskArcs(WeightedArcs):
     """Arcs in a scratch file; DiskArcsWriter makes it, `close` removes it.
 
-    checksums : uint32[n_blocks]. evict : leave nothing in the page cache after a read, for honest
-    measurements out of core. bytes_read, blocks_read : since the start.
+    checksums : uint32[n_blocks]. bytes_read, blocks_read : since the start.
     """
 
     in_ram = False
 
     def __init__(
-        self, file: ScratchFile, packing: Packing, n_arcs: int, block_arcs: int, checksums: np.ndarray,
-        evict: bool = False,
+        self, file: ScratchFile, packing: Packing, n_arcs: int, block_arcs: int, checksums: np.ndarray
     ) -> None:
         super().__init__(packing, n_arcs, block_arcs)
-        self._file, self._checksums, self.evict = file, checksums, evict
+        self._file, self._checksums = file, checksums
         self._lock = Lock()
         self.bytes_read = self.blocks_read = 0
 
@@ -44,12 +41,9 @@ class DiskArcs(WeightedArcs):
     def read(self, block: int, out: Keys) -> int:
         """Read a block into the front of `out` (contiguous); see WeightedArcs.read."""
         arcs = out[: self.arcs_in(block)]
-        offset = 8 * block * self.block_arcs
-        self._file.read_array(offset, arcs)
+        self._file.read_array(8 * block * self.block_arcs, arcs)
         if crc32c(arcs.data) != self._checksums[block]:
             raise OSError(f"block {block} of the weighted arcs came back with a wrong checksum: the disk is faulty")
-        if self.evict:
-            _forget(self._file, offset, arcs.nbytes)
         with self._lock:
             self.bytes_read += arcs.nbytes
             self.blocks_read += 1
@@ -73,8 +67,8 @@ class DiskArcsWriter:
     file : an empty scratch file that nothing else writes to.
     """
 
-    def __init__(self, file: ScratchFile, packing: Packing, block_arcs: int = BLOCK_ARCS, evict: bool = False) -> None:
-        self._file, self._packing, self._evict = file, packing, evict
+    def __init__(self, file: ScratchFile, packing: Packing, block_arcs: int = BLOCK_ARCS) -> None:
+        self._file, self._packing = file, packing
         self._shift = packing.id_bits + packing.weight_bits
         self._block = np.empty(block_arcs, np.uint64)
         self._used = self.n_arcs = 0
@@ -95,11 +89,9 @@ class DiskArcsWriter:
         if self._used:
             self._flush()
         arcs = DiskArcs(self._file, self._packing, self.n_arcs, len(self._block),
-                        np.array(self._checksums, np.uint32), self._evict)
+                        np.array(self._checksums, np.uint32))
         arcs.first_vertex[:-1] = self._firsts
         arcs.last_vertex[:] = self._lasts
-        if self._evict:
-            _sync(self._file)
         return arcs
 
     def _flush(self) -> None:
@@ -110,16 +102,3 @@ class DiskArcsWriter:
         self._file.append(block)
         self.n_arcs += self._used
         self._used = 0
-
-
-def _descriptor(file: ScratchFile) -> int:
-    return file._handle.fileno()
-
-
-def _sync(file: ScratchFile) -> None:
-    """Pages that are not on disk yet cannot be dropped from the page cache."""
-    os.fsync(_descriptor(file))
-
-
-def _forget(file: ScratchFile, offset: int, size: int) -> None:
-    os.posix_fadvise(_descriptor(file), offset, size, os.POSIX_FADV_DONTNEED)

@@ -119,9 +119,9 @@ def in_ram(graph: Graph, block_arcs: int = 4) -> RamArcs:
     return RamArcs.from_edges(packing, ends[:, 0], ends[:, 1], ends[:, 2], block_arcs)
 
 
-def on_disk(graph: Graph, scratch: Scratch, block_arcs: int = 4, evict: bool = False) -> DiskArcs:
+def on_disk(graph: Graph, scratch: Scratch, block_arcs: int = 4) -> DiskArcs:
     """The same in a scratch file."""
     arcs = in_ram(graph)
-    writer = DiskArcsWriter(scratch.file(), arcs.packing, block_arcs, evict)
+    writer = DiskArcsWriter(scratch.file(), arcs.packing, block_arcs)
     writer.add(arcs.keys)
     return writer.close()

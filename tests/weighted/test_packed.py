@@ -57,7 +57,7 @@ def check_blocks(arcs: WeightedArcs, block_arcs: int) -> None:
 def test_arcs_come_back_from_ram_and_disk(scratch: Scratch, graph: naive.Graph, block_arcs: int) -> None:
     want = naive.triples(graph[1])
     ram = naive.in_ram(graph, block_arcs)
-    with naive.on_disk(graph, scratch, block_arcs, evict=True) as disk:
+    with naive.on_disk(graph, scratch, block_arcs) as disk:
         loaded = disk.load()
         for arcs in (ram, disk, loaded):
             assert arcs_of(arcs) == want

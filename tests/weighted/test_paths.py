@@ -83,7 +83,7 @@ def test_larger_graphs(scratch: Scratch, make: str, n_slots: int, block_arcs: in
     graph = naive.large(1500, 4000, 3) if make == "random" else naive.grid(35, 4)
     ram, masters = naive.in_ram(graph), [5, 700, 5, 1200]
     want = naive.nearest(graph, masters)
-    with naive.on_disk(graph, scratch, block_arcs, evict=True) as disk:
+    with naive.on_disk(graph, scratch, block_arcs) as disk:
         with ShortestPaths(disk, PathOptions(arena(disk, n_slots), threads)) as paths:
             for source in (0, 777):
                 expected = scipy_distances(graph, source)
