@@ -59,13 +59,13 @@ FAULTS = (
           "best = np.maximum(d, eccentricity - d)", "best = np.maximum(d, eccentricity - d + 1)",
           ("tests/traverse/test_folds.py", "tests/methods/exact/test_classics.py")),
     Fault("points count as near that are one too far", "emdiam/methods/exact/candidates.py",
-          "if np.int64(points[r, i]) + most[i] <= limit:", "if np.int64(points[r, i]) + most[i] <= limit + 1:",
+          "if np.int64(points[r, i]) + maxima[i] <= limit:", "if np.int64(points[r, i]) + maxima[i] <= limit + 1:",
           ("tests/methods/exact/test_pivots.py",)),
     Fault("the maxima of a box leave out its last point", "emdiam/methods/exact/boxes.py",
           "            for r in range(begin[node], end[node]):\n                for i in range(k):\n"
-          "                    most[node, i]",
+          "                    maxima[node, i]",
           "            for r in range(begin[node], end[node] - 1):\n                for i in range(k):\n"
-          "                    most[node, i]", ("tests/methods/exact/test_boxes.py",
+          "                    maxima[node, i]", ("tests/methods/exact/test_boxes.py",
            "tests/methods/exact/test_pivots.py")),
     Fault("Winnow drops a ball that is one too wide", "emdiam/methods/exact/fdiam.py",
           "self.radius = self.bound // 2\n", "self.radius = self.bound // 2 + 1\n",

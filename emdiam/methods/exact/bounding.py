@@ -121,15 +121,15 @@ class Bounding(ExactMethod):
     def _choose(self, high: bool) -> np.ndarray:
         """The next sources, by turns from the two ends, none twice (int64[k])."""
         assert self.lower is not None and self.upper_bounds is not None and self.component is not None
-        most = min(self.options.batch, self.n_candidates)
+        n_sources = min(self.options.batch, self.n_candidates)
         bounds = {"start": self.component.first, "stop": self.component.last + 1}
         ends = []
-        for upper in (high, not high)[:most]:
+        for upper in (high, not high)[:n_sources]:
             values = self.upper_bounds if upper else self.lower
-            ranked = self.upper_bounds.ranked(self.engine.degrees, values, most, smallest=not upper, **bounds)
+            ranked = self.upper_bounds.ranked(self.engine.degrees, values, n_sources, smallest=not upper, **bounds)
             ends.append(iter(ranked.tolist()))
         chosen: dict[int, None] = {}
-        while len(chosen) < most:
+        while len(chosen) < n_sources:
             end = ends[len(chosen) % 2]
             chosen[next(v for v in end if v not in chosen)] = None
         return np.array(list(chosen), np.int64)

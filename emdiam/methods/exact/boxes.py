@@ -41,14 +41,14 @@ def _silent() -> None:
 class Boxes:
     """A tree over points. points : unsigned[m, k], in tree order. order : int64[m], point of each
     row in the caller's numbering. begin, end : int32[nodes], rows of a box; child : int32[nodes],
-    its first child (the second follows it), 0 for a leaf. most : unsigned[nodes, k]."""
+    its first child (the second follows it), 0 for a leaf. maxima : unsigned[nodes, k]."""
 
     points: np.ndarray
     order: np.ndarray
     begin: np.ndarray
     end: np.ndarray
     child: np.ndarray
-    most: np.ndarray
+    maxima: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -79,9 +79,9 @@ def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
     end = end[:n_nodes].copy()
     child = child[:n_nodes].copy()
     arranged = points[order]
-    most = np.zeros((n_nodes, points.shape[1]), points.dtype)
-    box_maxima(arranged, begin, end, child, most)
-    return Boxes(arranged, order, begin, end, child, most)
+    maxima = np.zeros((n_nodes, points.shape[1]), points.dtype)
+    box_maxima(arranged, begin, end, child, maxima)
+    return Boxes(arranged, order, begin, end, child, maxima)
 
 
 def worst_pair(
@@ -95,7 +95,7 @@ def worst_pair(
     why = PAUSED
     while why == PAUSED:
         limits[2] = out[3] + _SLICE
-        why = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, limits, stack, out)
+        why = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, limits, stack, out)
         tick()
     first, second = (int(boxes.order[out[i]]) if out[1] >= 0 else -1 for i in (1, 2))
     return WorstPair(int(out[0]), first, second, why == FINISHED, int(out[3]))
@@ -106,7 +106,7 @@ def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarra
     flags = np.zeros(len(boxes.points), np.uint8)
     state, row = np.zeros(2, np.int64), 0
     while row < len(flags):
-        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, flags, row,
+        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, flags, row,
                         _SLICE, state)
         tick()
     result = np.zeros(len(flags), bool)
@@ -114,21 +114,21 @@ def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarra
     return result
 
 
-def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, most: int, tick: Tick = _silent) -> np.ndarray:
-    """At most `most` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
+def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int, tick: Tick = _silent) -> np.ndarray:
+    """At most `n_pairs` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
     numbering. order : int64[m], in which rows look for a partner."""
-    pairs = np.empty((most, 2), np.int64)
+    pairs = np.empty((n_pairs, 2), np.int64)
     used, state = np.zeros(len(boxes.points), np.uint8), np.zeros(2, np.int64)
     count = at = 0
-    while at < len(order) and count < most:
-        at, count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.most, threshold, order, pairs,
+    while at < len(order) and count < n_pairs:
+        at, count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, order, pairs,
                                used, at, count, _SLICE, state)
         tick()
     return boxes.order[pairs[:count]]
 
 
 @kernel
-def match_open(points, begin, end, child, most, threshold, order, pairs, used, at, count, work_limit, state):  # type: ignore[no-untyped-def]
+def match_open(points, begin, end, child, maxima, threshold, order, pairs, used, at, count, work_limit, state):  # type: ignore[no-untyped-def]
     """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
     and the rows in them `used` (uint8[m]); returns both as they are then. state : see _partner."""
     stack = np.empty(_STACK, np.int64)
@@ -137,7 +137,7 @@ def match_open(points, begin, end, child, most, threshold, order, pairs, used, a
         r = order[at]
         at += 1
         if not used[r]:
-            s = _partner(points, begin, end, child, most, threshold, r, used, stack, state)
+            s = _partner(points, begin, end, child, maxima, threshold, r, used, stack, state)
             if s >= 0:
                 used[r] = 1
                 used[s] = 1
@@ -201,17 +201,17 @@ def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # 
 
 
 @kernel
-def box_maxima(points, begin, end, child, most):  # type: ignore[no-untyped-def]
-    """most[node, i] = largest value of the box's points in dimension i."""
+def box_maxima(points, begin, end, child, maxima):  # type: ignore[no-untyped-def]
+    """maxima[node, i] = largest value of the box's points in dimension i."""
     k = points.shape[1]
     for node in range(len(begin) - 1, -1, -1):
         if child[node]:
             for i in range(k):
-                most[node, i] = max(most[child[node], i], most[child[node] + 1, i])
+                maxima[node, i] = max(maxima[child[node], i], maxima[child[node] + 1, i])
         else:
             for r in range(begin[node], end[node]):
                 for i in range(k):
-                    most[node, i] = max(most[node, i], points[r, i])
+                    maxima[node, i] = max(maxima[node, i], points[r, i])
 
 
 @njit(inline="always")
@@ -232,7 +232,7 @@ def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ignore[no-untyped-def]
+def find_worst(points, begin, end, child, maxima, limits, stack, out):  # type: ignore[no-untyped-def]
     """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks before it
     pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not begun), dimension to look
     at first. Returns LIMITED, FINISHED (to the end, or to what is enough) or PAUSED."""
@@ -245,7 +245,7 @@ def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ig
         depth = 1
         stack[0, 0] = 0
         stack[0, 1] = 0
-        stack[0, 2] = _bound(most[0], most[0], out[0], hint)
+        stack[0, 2] = _bound(maxima[0], maxima[0], out[0], hint)
     while depth:
         depth -= 1
         a = stack[depth, 0]
@@ -280,9 +280,9 @@ def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ig
         base = depth
         if a == b:
             c = np.int64(child[a])
-            depth = _put(stack, depth, base, c, c, most, out[0], hint)
-            depth = _put(stack, depth, base, c, c + 1, most, out[0], hint)
-            depth = _put(stack, depth, base, c + 1, c + 1, most, out[0], hint)
+            depth = _put(stack, depth, base, c, c, maxima, out[0], hint)
+            depth = _put(stack, depth, base, c, c + 1, maxima, out[0], hint)
+            depth = _put(stack, depth, base, c + 1, c + 1, maxima, out[0], hint)
             work += 3
         else:
             if not child[a] or (child[b] and end[b] - begin[b] > end[a] - begin[a]):
@@ -290,17 +290,17 @@ def find_worst(points, begin, end, child, most, limits, stack, out):  # type: ig
                 a = b
                 b = other
             c = np.int64(child[a])
-            depth = _put(stack, depth, base, c, b, most, out[0], hint)
-            depth = _put(stack, depth, base, c + 1, b, most, out[0], hint)
+            depth = _put(stack, depth, base, c, b, maxima, out[0], hint)
+            depth = _put(stack, depth, base, c + 1, b, maxima, out[0], hint)
             work += 2
     out[3] = work
     return FINISHED
 
 
 @njit(inline="always")
-def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-untyped-def]
+def _put(stack, depth, base, a, b, maxima, threshold, hint):  # type: ignore[no-untyped-def]
     """Push (a, b) if it is open, keeping what was pushed since `base` in order of bounds."""
-    value = _bound(most[a], most[b], threshold, hint)
+    value = _bound(maxima[a], maxima[b], threshold, hint)
     if value <= threshold:
         return depth
     place = depth
@@ -316,7 +316,7 @@ def _put(stack, depth, base, a, b, most, threshold, hint):  # type: ignore[no-un
 
 
 @kernel
-def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, state):  # type: ignore[no-untyped-def]
+def mark_open(points, begin, end, child, maxima, threshold, flags, r, work_limit, state):  # type: ignore[no-untyped-def]
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
     the row to go on with. state : see _partner."""
     stack = np.empty(_STACK, np.int64)
@@ -324,7 +324,7 @@ def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, 
     state[1] = 0
     while r < len(points) and state[1] < work_limit:
         if not flags[r]:
-            s = _partner(points, begin, end, child, most, threshold, r, nobody, stack, state)
+            s = _partner(points, begin, end, child, maxima, threshold, r, nobody, stack, state)
             if s >= 0:
                 flags[r] = 1
                 flags[s] = 1
@@ -334,7 +334,7 @@ def mark_open(points, begin, end, child, most, threshold, flags, r, work_limit, 
 
 
 @kernel
-def _partner(points, begin, end, child, most, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
+def _partner(points, begin, end, child, maxima, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
     """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
     int64[2], the dimension to look at first, and looks so far."""
     stack[0] = 0
@@ -343,7 +343,7 @@ def _partner(points, begin, end, child, most, threshold, r, used, stack, state):
         depth -= 1
         node = stack[depth]
         state[1] += 1
-        if _bound(points[r], most[node], threshold, state) <= threshold:
+        if _bound(points[r], maxima[node], threshold, state) <= threshold:
             continue
         if child[node]:
             if depth + 2 > len(stack):

@@ -42,10 +42,10 @@ class Distances(Protocol):
 
 
 def boxed_candidates(
-    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, most: int
+    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, room: int
 ) -> np.ndarray | None:
     """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending;
-    None if no q within the budget leaves at most `most` of them."""
+    None if no q within the budget leaves at most `room` of them."""
     k, item = len(columns), columns[0].dtype.itemsize
     slots = _MOST_SLOTS
     while slots > _LEAST_SLOTS and slots * (4 * k * item + 24) > budget_bytes:
@@ -55,7 +55,7 @@ def boxed_candidates(
         if not table.fill(_parts(upper, columns), limit):
             continue
         table.open(limit)
-        result = table.members(_parts(upper, columns), limit, most)
+        result = table.members(_parts(upper, columns), limit, room)
         return result
     return None
 
@@ -68,12 +68,12 @@ def _parts(upper: Column, columns: Sequence[Distances]) -> Iterator[tuple[int, n
 
 
 class _Table:
-    """A hash table of boxes: keys unsigned[slots, k], most unsigned[slots, k], counts int64[slots],
+    """A hash table of boxes: keys unsigned[slots, k], maxima unsigned[slots, k], counts int64[slots],
     is_open uint8[slots]."""
 
     def __init__(self, slots: int, k: int, dtype: np.dtype, q: int) -> None:
         self._q = q
-        self._keys, self._most = np.zeros((slots, k), dtype), np.zeros((slots, k), dtype)
+        self._keys, self._maxima = np.zeros((slots, k), dtype), np.zeros((slots, k), dtype)
         self._counts = np.zeros(slots, np.int64)
         self._open = np.zeros(slots, np.uint8)
 
@@ -81,7 +81,7 @@ class _Table:
         """Put all unsettled vertices in; False if there are too many boxes."""
         taken = 0
         for _, upper, distances in parts:
-            taken += int(fill_boxes(upper, distances, limit, self._q, self._keys, self._most, self._counts, taken))
+            taken += int(fill_boxes(upper, distances, limit, self._q, self._keys, self._maxima, self._counts, taken))
             if 2 * taken > len(self._counts):
                 return False
         return True
@@ -90,18 +90,18 @@ class _Table:
         """Find the boxes with an uncertified pair."""
         slots = np.flatnonzero(self._counts)
         safe = np.zeros(len(slots), np.uint8)
-        near_all(self._most[slots], self._most.shape[1], limit, safe)
+        near_all(self._maxima[slots], self._maxima.shape[1], limit, safe)
         slots = slots[safe == 0]
         if len(slots) == 0:
             return
-        points = self._most[slots]
+        points = self._maxima[slots]
         flags = open_points(build_boxes(points), limit)
         own = 2 * points.min(axis=1).astype(np.int64) > limit
         self._open[slots] = flags | (own & (self._counts[slots] > 1))
 
-    def members(self, parts: Iterator[tuple[int, np.ndarray, np.ndarray]], limit: int, most: int) -> np.ndarray | None:
-        """Vertices in open boxes, ascending; None if there are more than `most`."""
-        if int(self._counts[self._open == 1].sum()) > most:
+    def members(self, parts: Iterator[tuple[int, np.ndarray, np.ndarray]], limit: int, room: int) -> np.ndarray | None:
+        """Vertices in open boxes, ascending; None if there are more than `room`."""
+        if int(self._counts[self._open == 1].sum()) > room:
             return None
         result = [np.empty(0, np.int64)]
         for start, upper, distances in parts:
@@ -134,7 +134,7 @@ def _slot(distances, v, q, keys, counts):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def fill_boxes(upper, distances, limit, q, keys, most, counts, taken):  # type: ignore[no-untyped-def]
+def fill_boxes(upper, distances, limit, q, keys, maxima, counts, taken):  # type: ignore[no-untyped-def]
     """Add the columns v with limit < upper[v] < unreached; returns how many new boxes. taken : boxes
     so far; it stops when more than half of the table is."""
     none = np.int64(np.iinfo(upper.dtype).max)
@@ -151,7 +151,7 @@ def fill_boxes(upper, distances, limit, q, keys, most, counts, taken):  # type: 
             for i in range(k):
                 keys[slot, i] = distances[i, v] >> q
         for i in range(k):
-            most[slot, i] = max(most[slot, i], distances[i, v])
+            maxima[slot, i] = max(maxima[slot, i], distances[i, v])
         counts[slot] += 1
     return new
 
@@ -267,14 +267,14 @@ class Candidates:
             return np.zeros(len(self.vertices), bool)
         return open_points(boxes, limit, self._tick)
 
-    def open_pairs(self, limit: int, worst: int, most: int, seed: int) -> np.ndarray:
-        """At most `most` pairs of vertices with U > limit, no vertex in two of them, int64[k, 2]:
+    def open_pairs(self, limit: int, worst: int, n_pairs: int, seed: int) -> np.ndarray:
+        """At most `n_pairs` pairs of vertices with U > limit, no vertex in two of them, int64[k, 2]:
         first such of nearly the `worst` bound, spread over the candidates at random."""
         boxes = self.boxes()
         order = np.random.default_rng(seed).permutation(len(self.vertices))
         for threshold in (worst - 1, (worst + limit) // 2, limit):
-            pairs = disjoint_pairs(boxes, max(limit, threshold), order, most, self._tick)
-            if len(pairs) == most or threshold <= limit:
+            pairs = disjoint_pairs(boxes, max(limit, threshold), order, n_pairs, self._tick)
+            if len(pairs) == n_pairs or threshold <= limit:
                 break
         return self.vertices[pairs]
 
@@ -308,14 +308,14 @@ class Candidates:
 @kernel
 def near_all(points, k, limit, safe):  # type: ignore[no-untyped-def]
     """safe[r] = 1 if points[r, i] + max of column i <= limit for some i; returns how many."""
-    most = np.zeros(k, np.int64)
+    maxima = np.zeros(k, np.int64)
     for r in range(len(points)):
         for i in range(k):
-            most[i] = max(most[i], np.int64(points[r, i]))
+            maxima[i] = max(maxima[i], np.int64(points[r, i]))
     count = 0
     for r in range(len(points)):
         for i in range(k):
-            if np.int64(points[r, i]) + most[i] <= limit:
+            if np.int64(points[r, i]) + maxima[i] <= limit:
                 safe[r] = 1
                 count += 1
                 break

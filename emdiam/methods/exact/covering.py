@@ -37,14 +37,14 @@ class Covering:
         self._proposed, self._n_sources = cover[:0], len(cover)
         return cover
 
-    def sources(self, cover: np.ndarray, most: int) -> np.ndarray:
-        """At most `most` sources for these vertices (int64[c], c >= 1): distinct, int64[k]."""
+    def sources(self, cover: np.ndarray, n_sources: int) -> np.ndarray:
+        """At most `n_sources` sources for these vertices (int64[c], c >= 1): distinct, int64[k]."""
         tops: list[np.ndarray] = []
         order = self._random.permutation(cover)
         chosen, taken = order[:1], 1
         tops.append(order[:1])
-        while taken < len(order) and len(chosen) < most:
-            part = order[taken : taken + most - len(chosen)]
+        while taken < len(order) and len(chosen) < n_sources:
+            part = order[taken : taken + n_sources - len(chosen)]
             taken += len(part)
             tops.append(self._climb(part))
             chosen = np.unique(np.concatenate(tops))

@@ -94,7 +94,7 @@ class PivotColumns:
         """Bytes that candidates may take: half, so that there is room for batches beside them."""
         return self.room // 2
 
-    def most_candidates(self) -> int:
+    def candidates_limit(self) -> int:
         """How many candidates with the distances kept so far may be held."""
         return self.candidates_bytes // candidate_bytes(width_for(len(self.stored)), self._item)
 

@@ -213,11 +213,11 @@ class _ComponentRun:
     # -- certificates ---------------------------------------------------------------------------
     def _choose_candidates(self, unsettled: int) -> bool:
         """Candidates, with the distances that are stored; False while they are too many for the memory."""
-        most = self.columns.most_candidates()
-        if unsettled <= most:
+        room = self.columns.candidates_limit()
+        if unsettled <= room:
             chosen = self.bounds.unsettled(self.limit)
         else:
-            boxed = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4, most)
+            boxed = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4, room)
             if boxed is None:
                 return False
             chosen = boxed
@@ -272,9 +272,9 @@ class _ComponentRun:
         apart = int(run.distances.gather([second])[0])
         return self._traverse(path_middle(self.engine, run.distances, second, apart))[1]
 
-    def _refine_many(self, verdict: Verdict, most: int) -> Folded:
+    def _refine_many(self, verdict: Verdict, n_pairs: int) -> Folded:
         assert self.candidates is not None
-        pairs = self.candidates.open_pairs(self.limit, verdict.bound, most, self.method.rounds)
+        pairs = self.candidates.open_pairs(self.limit, verdict.bound, n_pairs, self.method.rounds)
         columns, _ = self._traverse_many(pairs[:, 0])
         apart = [int(c.gather([v])[0]) for c, v in zip(columns, pairs[:, 1].tolist(), strict=True)]
         middles = [path_middle(self.engine, c, v, d)

@@ -26,7 +26,7 @@ def test_slices_change_no_answer(seed: int, monkeypatch: pytest.MonkeyPatch):
         limited = boxes.worst_pair(tree, 5, 300, tick=tick)
         marked = boxes.open_points(tree, 14, tick)
         matched = boxes.disjoint_pairs(tree, 12, order, 60, tick)
-        arrays = [tree.order, tree.begin, tree.end, tree.child, tree.most, marked, matched]
+        arrays = [tree.order, tree.begin, tree.end, tree.child, tree.maxima, marked, matched]
         return worst, limited, [array.tolist() for array in arrays], pairs.prove_pairs(points, 24)
 
     whole, few = answers(), ticks[0]
