@@ -140,6 +140,7 @@ class Counts:
 
     @property
     def one_way(self) -> int:
+        """Edges that came in one direction only."""
         return self.edges - self.reverse
 
 
