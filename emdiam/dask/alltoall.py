@@ -233,11 +233,8 @@ class AllToAll:
 
 def _narrow(facts: np.ndarray) -> bytes:
     """Numbers, int64[f], in as few bytes each as all of them fit in."""
-    if len(facts) == 0:
-        return b""
-    low, high = int(facts.min()), int(facts.max())
-    width = next((w for w in (1, 2, 4) if high < 1 << 8 * w), 8) if low >= 0 else 8
-    return facts.astype(_WIDTHS[width]).tobytes()
+    narrow = np.min_scalar_type(facts.max(initial=0)) if facts.min(initial=0) >= 0 else np.int64
+    return facts.astype(narrow).tobytes()
 
 
 def _wide(raw: bytes, count: int) -> np.ndarray:

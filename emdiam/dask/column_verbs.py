@@ -73,24 +73,14 @@ def _overlap(rank: Rank, span: Span) -> Span:
     return max(span[0], rank.first) - rank.first, min(span[1], rank.stop) - rank.first
 
 
-def gather_values(rank: Rank, key: int, ids: np.ndarray) -> np.ndarray:
-    """Column.take of vertices of this range."""
-    return rank.values[key][ids]
+def get_values(rank: Rank, key: int, wanted: np.ndarray | slice) -> np.ndarray:
+    """A copy of the values of vertices of this range."""
+    return np.array(rank.values[key][wanted])
 
 
-def put_value(rank: Rank, key: int, ids: np.ndarray, value: int) -> None:
-    """Column.put of vertices of this range."""
-    rank.values[key][ids] = value
-
-
-def part_values(rank: Rank, key: int, start: int, stop: int) -> np.ndarray:
-    """A copy of values start..stop-1 of this range."""
-    return rank.values[key][start:stop].copy()
-
-
-def set_values(rank: Rank, key: int, start: int, values: np.ndarray) -> None:
-    """Overwrite values from vertex `start` of this range."""
-    rank.values[key][start : start + len(values)] = values
+def set_values(rank: Rank, key: int, wanted: np.ndarray | slice, values: np.ndarray | int) -> None:
+    """Overwrite the values of vertices of this range."""
+    rank.values[key][wanted] = values
 
 
 def best_vertex(rank: Rank, key: int, largest: bool, span: Span) -> tuple[int, int]:

@@ -66,25 +66,25 @@ class WorkerColumn(Column):
 
     def take(self, ids: np.ndarray) -> np.ndarray:
         """See Column.take."""
-        return self.group.gathered(verbs.gather_values, ids, self.kind, self.key)
+        return self.group.gathered(verbs.get_values, ids, self.kind, self.key)
 
     def part(self, start: int, stop: int) -> np.ndarray:
         """See Column.part; a copy."""
-        stop = min(stop, len(self))
-        args = {rank: (self.key, max(start, low), min(stop, high)) for rank, (low, high) in self._overlaps(start, stop)}
-        return np.concatenate([np.empty(0, self.kind), *self.group.some(verbs.part_values, args)])
+        args = {rank: (self.key, span) for rank, span in self._spans(start, min(stop, len(self)))}
+        return np.concatenate([np.empty(0, self.kind), *self.group.some(verbs.get_values, args)])
 
     def set_part(self, start: int, values: np.ndarray) -> None:
         """Overwrite the values from `start` on with values of this dtype."""
-        stop = start + len(values)
         self.group.some(verbs.set_values, {
-            rank: (self.key, max(start, low), values[max(start, low) - start : min(stop, high) - start])
-            for rank, (low, high) in self._overlaps(start, stop)})
+            rank: (self.key, span, values[span.start - start : span.stop - start])
+            for rank, span in self._spans(start, start + len(values))})
 
-    def _overlaps(self, start: int, stop: int) -> list[tuple[int, tuple[int, int]]]:
-        bounds = self.group.ranges.tolist()
-        return [(rank, pair) for rank, pair in enumerate(itertools.pairwise(bounds))
-                if max(start, pair[0]) < min(stop, pair[1])]
+    def _spans(self, start: int, stop: int) -> Iterator[tuple[int, slice]]:
+        """Ranks that have some of vertices start..stop-1, and which."""
+        cuts = np.clip(self.group.ranges, start, max(start, stop)).tolist()
+        for rank, (low, high) in enumerate(itertools.pairwise(cuts)):
+            if low < high:
+                yield rank, slice(low, high)
 
     def copy_from(self, other: Column) -> None:
         """See Column.copy_from. `other` may be in RAM."""
@@ -133,7 +133,7 @@ class WorkerColumn(Column):
     def put(self, ids: np.ndarray | Sequence[int], value: int) -> None:
         """See Column.put."""
         wanted = np.asarray(ids, np.int64)
-        self.group.some(verbs.put_value, {
+        self.group.some(verbs.set_values, {
             rank: (self.key, wanted[at], value) for rank, at in self.group.by_owner(wanted).items()})
 
     def recode(self, old: Sequence[int], new: int, within: Any = None) -> int:

@@ -24,6 +24,7 @@ from ..traverse.components import (
     find_roots,
     flatten,
     label_names,
+    largest_sizes,
     scan_unseen,
     smallest_ranks,
     tally,
@@ -150,11 +151,8 @@ def smallest_of_components(rank: Rank, labels: np.ndarray, seen: np.ndarray) -> 
 def largest_components(rank: Rank, key: int, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
     """(labels, sizes) of the components of more than `size` vertices, largest first (ties by label), at most `most`,
     of those whose label is of this range; int64[k] each."""
-    sizes = rank.values[key][rank.span]
-    roots = np.flatnonzero(sizes > size)
-    counts = sizes[roots].astype(np.int64)
-    order = np.lexsort((roots, -counts))[:most]
-    return roots[order] + rank.first, counts[order]
+    roots, counts = largest_sizes(rank.values[key][rank.span], size, most)
+    return roots + rank.first, counts
 
 
 def describe_components(rank: Rank, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
@@ -214,15 +212,13 @@ class WorkerComponents(Components):
         roots, counts = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.lexsort((roots, -counts))[:most]
         order = order[np.argsort(roots[order])]
-        roots, counts = roots[order], counts[order]
-        if len(roots) == 0:
-            return []
+        return self._taken(roots[order], counts[order])
+
+    def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        assert self._count is not None
         facts = np.array(self._group.everyone(describe_components, self.labels.key, self._count.key, roots))
         last, degrees = facts[:, 0].max(axis=0), facts[:, 2]
-        hubs = facts[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # the first of equals has the smaller vertices
-        listed = [Component(int(r), int(r), int(x), int(c), int(h))
-                  for r, x, c, h in zip(roots, last, counts, hubs, strict=True)]
-        return sorted(listed, key=lambda c: (-c.size, c.root))
+        return last, facts[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # the first of equals has smaller vertices
 
     def compact(self, size: int, most: int = 1 << 14) -> None:
         """See Components.compact."""

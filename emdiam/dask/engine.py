@@ -33,7 +33,6 @@ from ..traverse.columns import Column, smallest_dtype
 from ..traverse.pivot_bounds import PivotBounds
 from . import column_verbs, multi, scans, search, walks
 from . import components as component_verbs
-from . import spread as spreads
 from .column_verbs import Reached
 from .columns import Columns, WorkerBounds, WorkerColumn, ref
 from .components import WorkerComponents, WorkerLabels
@@ -41,6 +40,7 @@ from .exchange import slab_size
 from .labels import WorkerClusters, on_workers
 from .masks import range_bytes, row_bytes
 from .rank_group import Loss, RankGroup, WorkersLost
+from .spread import spread
 
 _BATCH_BITS, _WORD_BITS = 512, 64
 _LEAST_ROOM, _USUAL_ROOM = 1 << 16, 1 << 20
@@ -185,14 +185,10 @@ class DaskEngine(Engine):
 
     def highest_degrees(self, most: int) -> np.ndarray:
         """See Engine.highest_degrees."""
-        best, degrees = self._highest(most)
-        return best[degrees > 0]
-
-    def _highest(self, most: int) -> tuple[np.ndarray, np.ndarray]:
         pairs = self.group.everyone(column_verbs.highest_degrees_of, most)
         best, degrees = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.argsort(-degrees, kind="stable")[:most]
-        return best[order], degrees[order]
+        return best[order[degrees[order] > 0]]
 
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """See Engine.all_edges_exist."""
@@ -266,25 +262,16 @@ class DaskEngine(Engine):
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
-        key = self._bound_key(limit, bound)
-        if seeds is None:
-            return self._spread(spreads.extend, {rank: (key, values, limit) for rank in range(self.group.size)})
-        wanted, starts = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
-        wanted, starts = wanted[starts <= limit], starts[starts <= limit]
-        owners, levels = self.group.owners(wanted), np.unique(starts)
-        return self._spread(spreads.spread, {
-            rank: (key, limit, wanted[owners == rank], starts[owners == rank], levels)
-            for rank in range(self.group.size)})
-
-    def _bound_key(self, limit: int, bound: Column) -> int:
-        key = ref(bound).key
+        key, old = ref(bound).key, None if seeds is not None else values
         if limit >= bound.unreached:
             raise OverflowError(f"the limit {limit} does not fit the bound column ({bound.dtype})")
-        return key
-
-    def _spread(self, verb: Any, args: dict[int, tuple[Any, ...]]) -> int:
+        wanted, starts = (np.asarray([] if seeds is None else given, np.int64) for given in (seeds, values))
+        wanted, starts = wanted[starts <= limit], starts[starts <= limit]
+        owners, levels = self.group.owners(wanted), np.unique(starts)
         self.reporter.begin()
-        lowered = sum(self.group.some(verb, args))
+        lowered = sum(self.group.some(spread, {
+            rank: (key, limit, wanted[owners == rank], starts[owners == rank], levels, old)
+            for rank in range(self.group.size)}))
         self._counters.add(traversals=1)
         self.reporter.end("spread", reached=lowered)
         return lowered

@@ -35,16 +35,6 @@ Verb = Callable[..., Any]
 
 
 @dataclass(frozen=True)
-class Opened:
-    """A rank that is there. plan : its memory plan. report : see Rank.report. isolated : vertices of its range without
-    an edge."""
-
-    plan: dict[str, Any]
-    report: dict[str, Any]
-    isolated: int
-
-
-@dataclass(frozen=True)
 class Done:
     """The end of a verb on a rank. report : see Rank.report. error : what it raised."""
 
@@ -111,10 +101,11 @@ class Rank:
                 "peak_rss_bytes": peak_rss_bytes()}
 
     # -- as an actor ------------------------------------------------------------------------------
-    def opened(self) -> Opened:
-        """What the client wants to know of it."""
+    def opened(self) -> Done:
+        """Its memory plan, and the vertices of its range without an edge."""
         bits = int(np.bitwise_count(self.core.table.isolated[self.words]).sum())
-        return Opened(self.plan.to_dict(), self.report(), bits - -self.stop % 64 if self.first < self.stop else 0)
+        isolated = bits - -self.stop % 64 if self.first < self.stop else 0
+        return Done((self.plan.to_dict(), isolated), self.report())
 
     def run(self, number: int, verb: Verb, args: tuple[Any, ...], unused: Sequence[int] = ()) -> Done:
         """verb(self, *args), number `number` of the run, once columns of the keys `unused` are let go of. Raises

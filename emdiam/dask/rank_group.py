@@ -29,7 +29,7 @@ from ..stream.counters import Counters
 from .alltoall import PeerLost
 from .plan import RankSpec
 from .ranges import balanced_ranges
-from .rank import Done, Opened, Rank, Verb
+from .rank import Done, Rank, Verb
 
 WAIT_SECONDS = 60.0
 _LOOK_SECONDS, _POLL_SECONDS, _REST_SECONDS = 0.5, 0.1, 30.0
@@ -233,11 +233,11 @@ class RankGroup:
             self._look()  # which says why, where a worker is gone
             raise
         self.ranks = [actors[rank] for rank in range(self.size)]
-        opened: list[Opened] = self._each("opened")
+        opened: list[Done] = self._each("opened")
         self._each("connect", self._each("listen"))
         self.reports = [rank.report for rank in opened]
-        self.plans = [rank.plan for rank in opened]
-        self.n_isolated = sum(rank.isolated for rank in opened)
+        self.plans = [rank.value[0] for rank in opened]
+        self.n_isolated = sum(rank.value[1] for rank in opened)
 
     def _each(self, method: str, *args: Any) -> list[Any]:
         """A method of all actors, which is short."""

@@ -12,7 +12,9 @@ flight, and sent beside the halo: 16 bytes for every vertex whose parent another
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -29,11 +31,11 @@ CONDENSING = "condensing"
 
 def count_steep(rank: Rank, key: int, size: int) -> int:
     """Arcs of this range whose ends differ by more than 1 in a column. size : vertices of a slab of a halo."""
-    core, values, steep, groups = rank.core, rank.values[key], 0, 0
+    core, values, steep, slabs = rank.core, rank.values[key], 0, 0
     for low, slab in halos(rank, values, size):
         steep += core.sweep(core.blocks, steep_arcs, values, slab, low)
-        groups += 1
-    count_pass(rank, groups)
+        slabs += 1
+    count_pass(rank, slabs)
     return steep
 
 
@@ -88,29 +90,6 @@ _PIECE = 1 << 17
 _NO_BRANCHES = np.empty((0, 2), np.int64)
 
 
-@dataclass
-class Branches:
-    """A fold on one rank. parents, children, heights : see traverse/tree_diameter.py. out : branches (parent,
-    reach) that leave the range, int64[k, 2]. longest : path met so far, in edges."""
-
-    parents: np.ndarray
-    children: np.ndarray
-    heights: np.ndarray
-    longest: int = 0
-    out: list[np.ndarray] = field(default_factory=list)
-
-    @property
-    def arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Parents, children, heights."""
-        return self.parents, self.children, self.heights
-
-    def take(self, folded: tuple[int, int], out: np.ndarray) -> None:
-        """What a fold gave: (branches in `out`, longest path)."""
-        count, longest = folded
-        self.longest = max(self.longest, int(longest))
-        self.out.append(out[:count].copy())
-
-
 def tree_diameter(rank: Rank, key: int, size: int) -> tuple[int, int]:
     """(longest path of this range, -1), or (-1, vertex) for a vertex of this range that is reached and neither the
     source nor has a nearer neighbour. size : vertices of a slab of a halo. All ranks together."""
@@ -120,31 +99,35 @@ def tree_diameter(rank: Rank, key: int, size: int) -> tuple[int, int]:
     if rank.alltoall.total(np.array([int(orphan >= 0)], np.int64))[0]:
         return -1, orphan
     _add_children(rank, parents, children)
-    branches = Branches(parents, children, np.zeros(len(parents), values.dtype))
+    tree, longest, leaving = (parents, children, np.zeros(len(parents), values.dtype)), 0, [_NO_BRANCHES]
+
+    def fold(kernel: Callable[..., tuple[int, int]], size: int, *args: Any) -> None:
+        nonlocal longest
+        out = np.empty((size, 2), np.int64)
+        count, met = kernel(*args, out)
+        leaving.append(out[:count].copy())
+        longest = max(longest, int(met))
+
     for start in range(rank.first, rank.stop, _PIECE):
         stop = min(start + _PIECE, rank.stop)
-        branches.take(fold_leaves(*branches.arrays, rank.first, start, stop, out := _room(stop - start)), out)
-    while True:
-        out, branches.out = np.concatenate([_NO_BRANCHES, *branches.out]), []
-        incoming, moved = hand_over(rank, out, out[:, 0])
+        fold(fold_leaves, stop - start, *tree, rank.first, start, stop)
+    while True:  # branches (parent, reach) that leave the range, int64[k, 2]
+        branches, leaving = np.concatenate(leaving), [_NO_BRANCHES]
+        incoming, moved = hand_over(rank, branches, branches[:, 0])
         if not moved:
-            return branches.longest, -1
-        branches.take(fold_branches(incoming, *branches.arrays, rank.first, out := _room(len(incoming))), out)
-
-
-def _room(branches: int) -> np.ndarray:
-    return np.empty((branches, 2), np.int64)
+            return longest, -1
+        fold(fold_branches, len(incoming), incoming, *tree, rank.first)
 
 
 def _parents(rank: Rank, key: int, size: int) -> np.ndarray:
-    """Parent of every vertex of the range, id[own]; itself for those without."""
-    values, groups = rank.values[key], 0
+    """Parent of every vertex of the range, id[stop - first]; itself for those without."""
+    values, slabs = rank.values[key], 0
     parents = np.arange(rank.first, rank.stop, dtype=rank.store.id_dtype)
     best = parents, np.empty(0 if rank.store.is_natural else len(parents), parents.dtype)
     for low, slab in halos(rank, values, size):
         choose_parents(rank.core, values, (low, slab, read_ranks(rank, low, low + len(slab))), best)
-        groups += 1
-    count_pass(rank, groups)
+        slabs += 1
+    count_pass(rank, slabs)
     return parents
 
 

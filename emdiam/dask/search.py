@@ -1,7 +1,7 @@
 """BFS over all ranks: the same levels as on one machine, and one or two exchanges of messages a level.
 
-Sparse level: neighbours owned by others go to their owners, with what is known of the new frontier; if that leaves
-open what comes next, its exact size is summed. Dense level: the frontier goes to all, then the sizes. Every rank draws
+Sparse level: neighbours owned by others go to their owners, with the size of the new frontier; if any were sent, its
+exact size is summed. Dense level: the frontier goes to all, then the sizes. Every rank draws
 the same conclusions from the same sums (direction, end, dtype of distances). After ASYNC_AFTER sparse levels in a row a
 search goes on without rounds for levels (async_bfs.py), until a level is no longer small.
 Bytes sent: sparse, at most 5 for a vertex and an other rank over a whole search (it is sent at most once by each), at
@@ -29,15 +29,11 @@ from .ranges import virtual_column, virtual_zeros
 if TYPE_CHECKING:
     from .rank import Rank
 
-# Sparse levels in a row after which a search goes on without them, and the multiple of the average degree that vertices
-# sent to others are taken to have, where their degrees are not waited for.
-ASYNC_AFTER, _LIKELY_DEGREES = 16, 4
+# Sparse levels in a row after which a search goes on without them.
+ASYNC_AFTER = 8
 _FOREVER = 1 << 62
 _PIECE = 1 << 17
 _NO_BITS = np.empty(0, np.uint64)
-# Facts of a sparse level: vertices and arcs of the new frontier and targets met, without what comes in; vertices sent;
-# vertices and arcs that came in on the level before, where that was not told.
-_VERTICES, _ARCS, _MET, _SENT, _LATE, _LATE_ARCS = 0, 1, 2, 3, 4, 5
 
 
 class Search:
@@ -67,7 +63,7 @@ class Search:
             frontier.vertices = frontier.visit(np.array([source], np.int64))
             self._settle(np.array([source]), 0)
         self._core.bias = 1.0 + (self._core.bias - 1.0) * 0.9
-        self._sparse_run = self._late = self._late_arcs = 0
+        self._sparse_run = 0
         self._async: AsyncBfs | None = None
 
     def _set_targets(self, targets: np.ndarray | None, source: int) -> None:
@@ -102,36 +98,19 @@ class Search:
         """One level top-down."""
         frontier = self._frontier
         new, others, scanned = frontier.expand()
-        facts = [len(new), frontier.sum_degrees(new), self._met(new), len(others), self._late, self._late_arcs]
+        facts = [len(new), frontier.sum_degrees(new), self._met(new), len(others)]
         came, table = frontier.tell_owners(others, np.array(facts))
-        sums = table.sum(axis=0)
-        self._join_late(int(sums[_LATE]), int(sums[_LATE_ARCS]))
+        *sums, sent = table.sum(axis=0).tolist()
         frontier.count_level(1, scanned)
         if len(came):
             new = np.concatenate((new, came))
         self._settle(new, self.level + 1)
         frontier.vertices = new
         self._sparse_run += 1
-        if sums[_SENT] == 0:
-            self._next_level(int(sums[_VERTICES]), int(sums[_ARCS]), int(sums[_MET]))
-        elif self._stays_sparse(sums):
-            self._late, self._late_arcs = len(came), frontier.sum_degrees(came)
-            self._count_level(int(sums[_VERTICES]), int(sums[_ARCS]))
-        else:
+        if sent:
             self._end_level(len(new), frontier.sum_degrees(new), self._met(new), scanned)
-
-    def _stays_sparse(self, sums: np.ndarray) -> bool:
-        """Whether the next level is there and sparse, whatever came in."""
-        table = self._core.table
-        likely = int(sums[_ARCS]) + int(sums[_SENT]) * _LIKELY_DEGREES * (1 + table.n_arcs // table.n_vertices)
-        return bool(sums[_VERTICES] > 0 and len(self._targets) == 0 and 4 * likely <= self._core.dense_arcs)
-
-    def _join_late(self, vertices: int, arcs: int) -> None:
-        """What came in on the level before."""
-        self._late = self._late_arcs = 0
-        self._frontier.reached += vertices
-        self._frontier.front.visited_arcs += arcs
-        self.level_counts[-1] += vertices
+        else:
+            self._next_level(*sums)
 
     def _dense_level(self) -> None:
         """One level bottom-up."""
@@ -156,16 +135,13 @@ class Search:
         if vertices == 0:
             self.complete = True
             return
-        self._count_level(vertices, arcs)
+        self.level += 1
+        self.level_counts.append(vertices)
+        self._frontier.count(vertices, arcs)
         self._left -= met
         self._frontier.choose_direction()
         if self._left <= 0:
             self.complete = False
-
-    def _count_level(self, vertices: int, arcs: int) -> None:
-        self.level += 1
-        self.level_counts.append(vertices)
-        self._frontier.count(vertices, arcs)
 
     # -- without rounds for levels ----------------------------------------------------------------
     def _async_round(self, ahead: AsyncBfs) -> None:
@@ -193,7 +169,7 @@ class Search:
             met = not table[:, 0].any()
             longest = int(table[:, 1].max()) if met else longest
         before = self.level
-        self._async, self._sparse_run, self._late, self._late_arcs = None, -1, 0, 0
+        self._async, self._sparse_run = None, -1
         self._count_again(longest)
         self._frontier.count_level(self.level - before, 0)
         if met:

@@ -22,7 +22,7 @@ _PIECE_WORDS = 1 << 10
 
 
 class Spread:
-    """A spread: every rank calls `start` or `start_at`, and `run`.
+    """A spread: every rank calls `start` and `run`.
 
     bound : unsigned[n], of which this range is right. limit : no bound above it is written. seeds, values : int64[k],
     of this range. levels : distinct values of the seeds of all ranks, ascending, none above the limit. lowered :
@@ -30,7 +30,7 @@ class Spread:
     """
 
     def __init__(
-        self, frontier: Frontier, bound: np.ndarray, limit: int, *, seeds: np.ndarray, values: np.ndarray,
+        self, frontier: Frontier, bound: np.ndarray, limit: int, seeds: np.ndarray, values: np.ndarray,
         levels: np.ndarray
     ) -> None:
         self._frontier, self._core = frontier, frontier.core
@@ -41,12 +41,11 @@ class Spread:
         self.finished = False
         self.lowered = self.level = 0
 
-    def start(self) -> None:
-        """Begin with the smallest seeds."""
-        self._next_seeds()
-
-    def start_at(self, value: int) -> None:
-        """Begin with all vertices whose bound is exactly `value` as seeds; without other seeds."""
+    def start(self, value: int | None = None) -> None:
+        """Begin with the smallest seeds, or with all vertices whose bound is exactly `value`, without other seeds."""
+        if value is None:
+            self._next_seeds()
+            return
         self.level = value
         if value >= self._limit:
             self.finished = True
@@ -144,18 +143,13 @@ class Spread:
 
 
 # -- as asked of a rank ---------------------------------------------------------------------------
-def spread(rank: Rank, key: int, limit: int, seeds: np.ndarray, values: np.ndarray, levels: np.ndarray) -> int:
-    """A whole spread, on all ranks together; see Spread. key : of the column. Vertices of this range whose bound
-    fell."""
-    run = rank.under_way = Spread(rank.frontier, rank.values[key], limit, seeds=seeds, values=values, levels=levels)
-    run.start()
-    run.run()
-    return run.lowered
-
-
-def extend(rank: Rank, key: int, old: int, limit: int) -> int:
-    """A whole spread from all vertices with bound `old`."""
-    run = rank.under_way = Spread(rank.frontier, rank.values[key], limit, seeds=NO_IDS, values=NO_IDS, levels=NO_IDS)
-    run.start_at(old)
+def spread(
+    rank: Rank, key: int, limit: int, seeds: np.ndarray = NO_IDS, values: np.ndarray = NO_IDS,
+    levels: np.ndarray = NO_IDS, old: int | None = None
+) -> int:
+    """A whole spread, on all ranks together, from seeds or from all vertices with bound `old`; see Spread. key : of the
+    column. Vertices of this range whose bound fell."""
+    run = rank.under_way = Spread(rank.frontier, rank.values[key], limit, seeds, values, levels)
+    run.start(old)
     run.run()
     return run.lowered

@@ -58,20 +58,24 @@ class Components:
             found = [c for c in self._listed if c.size > size][:most]
             self._listed = [c for c in self._listed if c.size <= size or c not in found]
             return found
-        roots = np.flatnonzero(self.sizes > size)
+        roots, counts = largest_sizes(self.sizes, size, most)
+        return self._taken(np.sort(roots), counts[np.argsort(roots)])
+
+    def _taken(self, roots: np.ndarray, counts: np.ndarray) -> list[Component]:
+        """The components of these labels (int64[k] ascending) and sizes, which are forgotten, largest first."""
         if len(roots) == 0:
             return []
-        order = np.lexsort((roots, -self.sizes[roots].astype(np.int64)))[:most]
-        chosen = np.sort(roots[order])
-        counts = self.sizes[chosen].astype(np.int64)
-        self.sizes[chosen] = 0
-        last, hub, degree = np.full((3, len(chosen)), -1, np.int64)
-        describe(self.labels, chosen, *self._core.offsets, np.array(self._core.span), last, hub, degree)
-        found = [
-            Component(int(r), int(r), int(x), int(c), int(h))
-            for r, x, c, h in zip(chosen, last, counts, hub, strict=True)
-        ]
-        return sorted(found, key=lambda c: (-c.size, c.root))
+        last, hubs = self._describe(roots)
+        listed = [Component(int(r), int(r), int(x), int(c), int(h))
+                  for r, x, c, h in zip(roots, last, counts, hubs, strict=True)]
+        return sorted(listed, key=lambda c: (-c.size, c.root))
+
+    def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(largest vertices, hubs) of the components, whose sizes are forgotten."""
+        self.sizes[roots] = 0
+        last, hubs, degrees = np.full((3, len(roots)), -1, np.int64)
+        describe(self.labels, roots, *self._core.offsets, np.array(self._core.span), last, hubs, degrees)
+        return last, hubs
 
     def compact(self, size: int, most: int = 1 << 14) -> None:
         """Keep a list of the components of more than `size` vertices, and free labels and sizes,
@@ -96,6 +100,14 @@ class Components:
         if self._listed is not None:
             return max([self._left_out, *(c.size for c in self._listed)])
         return int(self.sizes.max()) if len(self.sizes) else 0
+
+
+def largest_sizes(sizes: np.ndarray, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+    """(places, sizes) of at most `most` entries above `size`, largest first (ties: by place), int64[k] each."""
+    places = np.flatnonzero(sizes > size)
+    counts = sizes[places].astype(np.int64)
+    order = np.lexsort((places, -counts))[:most]
+    return places[order], counts[order]
 
 
 def find_components(core: Core, reached: int, tick: Tick | None = None) -> Components | None:
