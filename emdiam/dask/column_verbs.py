@@ -5,16 +5,15 @@ Vertices in arguments and results are numbers of the whole graph, but in those o
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..traverse.columns import PIECE_ITEMS, digests
-from ..traverse.degrees import highest_degrees, list_degree
-from ..traverse.paths import all_edges_exist, read_rows
+from ..traverse.degrees import list_degree
 from ..traverse.pivot_bounds import fold_range, list_between
-from .exchange import ranks_of
 from .ranges import virtual_column
 from .rank import Rank
 
@@ -101,14 +100,9 @@ def best_open(rank: Rank, among: int, values: int | None, count: int, smallest: 
     return np.sort(chosen) + rank.first
 
 
-def degrees_of(rank: Rank, ids: np.ndarray) -> np.ndarray:
-    """Degrees of vertices of this range, int64[k]."""
-    return rank.core.degrees(ids)
-
-
-def rows_of(rank: Rank, ids: np.ndarray) -> list[np.ndarray]:
-    """Rows of vertices of this range."""
-    return read_rows(rank.core, ids)
+def on_core(rank: Rank, function: Callable[..., Any], *args: Any) -> Any:
+    """A function of traverse on the core of this rank."""
+    return function(rank.core, *args)
 
 
 def of_degree(rank: Rank, degree: int, start: int, limit: int) -> tuple[np.ndarray, int]:
@@ -119,21 +113,6 @@ def of_degree(rank: Rank, degree: int, start: int, limit: int) -> tuple[np.ndarr
         return out[:0], rank.stop
     count, after = list_degree(*rank.core.offsets, degree, begin, rank.stop, out)
     return out[:count].copy(), int(after)
-
-
-def highest_degrees_of(rank: Rank, limit: int) -> tuple[np.ndarray, np.ndarray]:
-    """highest_degrees of this range."""
-    return highest_degrees(rank.core, limit)
-
-
-def edges_exist(rank: Rank, tails: np.ndarray, heads: np.ndarray) -> bool:
-    """Whether every (tails[i], heads[i]), tails of this range, is an edge."""
-    return all_edges_exist(rank.core, tails, heads)
-
-
-def ranks_at(rank: Rank, ids: np.ndarray) -> np.ndarray:
-    """Natural ranks of vertices of this range, int64[k]."""
-    return ranks_of(rank, ids)
 
 
 def fold_bounds(rank: Rank, keys: list[int], about: np.ndarray) -> np.ndarray:

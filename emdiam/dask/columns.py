@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,17 @@ class Columns:
         key = self.new_key()
         self.group.everyone(verbs.new_column, key, np.dtype(dtype).name, value)
         return self.adopt(key, dtype)
+
+
+def _by_ranges(method: str) -> Callable[..., None]:
+    """The method of WorkerColumn that is that of Column on every range; columns among its arguments are on workers.
+    Vertices `start` to `stop`, where they are meant, are its last two arguments."""
+    def ask(self: WorkerColumn, *args: Any) -> None:
+        """See Column."""
+        args, span = (args, None) if method == "clear" else (args[:-2], args[-2:])
+        self._ask(method, *(ref(arg) if isinstance(arg, Column) else arg for arg in args), span=span)
+
+    return ask
 
 
 class WorkerColumn(Column):
@@ -108,10 +119,6 @@ class WorkerColumn(Column):
             if ids is not None and len(ids):
                 yield ids + first
 
-    def clear(self) -> None:
-        """See Column.clear."""
-        self._ask("clear")
-
     def select(self, predicate: str, value: int, most: int | None = None) -> np.ndarray:
         """See Column.select."""
         parts = self._vertices(self._ask("select", predicate, value, most))
@@ -120,7 +127,7 @@ class WorkerColumn(Column):
     def first(
         self, wanted: Sequence[int], start: int = 0, stop: int | None = None, labels: Any = None, label: int = 0
     ) -> int:
-        """See Column.first. labels : WorkerLabels of components (of length 0: none)."""
+        """See Column.first. labels : of components, a WorkerColumn (of length 0: none)."""
         some = self._ask("first", list(wanted), span=(start, len(self) if stop is None else stop), label=label,
                          labels=Values(labels.key) if labels is not None and len(labels) else None)
         return next((first + at for first, at in zip(self.group.ranges.tolist(), some, strict=False)
@@ -156,13 +163,28 @@ class WorkerColumn(Column):
         return min((pair for pair in pairs if pair[0] >= 0), key=lambda pair: (sign * pair[1], pair[0]),
                    default=(-1, -1))[0]
 
+    def __getitem__(self, wanted: slice | np.ndarray) -> np.ndarray:
+        """A copy of the values of some vertices: ids, or consecutive ones."""
+        if not isinstance(wanted, slice):
+            return self.take(np.asarray(wanted, np.int64))
+        start, stop, step = wanted.indices(len(self))
+        if step != 1:
+            raise ValueError("values of columns on workers are given for consecutive vertices")
+        return self.part(start, stop)
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self[:].astype(dtype or self.dtype, copy=False)
+
     def raw(self) -> np.ndarray:
         """A copy in RAM of the client, which cannot be written to: changes of it would be lost."""
         values = self.part(0, len(self))
         values.flags.writeable = False
         return values
 
-    # -- folds ----------------------------------------------------------------------------------
+    # -- folds, and what else each range does by itself -----------------------------------------
+    clear, open_at, close, close_at_most = map(_by_ranges, ("clear", "open_at", "close", "close_at_most"))
+    tighten_upper, tighten_lower = map(_by_ranges, ("tighten_upper", "tighten_lower"))
+
     def open_vertices(self, start: int, stop: int) -> Iterator[np.ndarray]:
         """See Column.open_vertices."""
         return self._vertices(self._ask("open_list", span=(start, stop)))
@@ -171,29 +193,9 @@ class WorkerColumn(Column):
         """See Column.open_bitmap."""
         return np.concatenate([np.empty(0, np.uint64), *self._ask("open_bitmap")])
 
-    def open_at(self, reached: Column, value: int, start: int, stop: int) -> None:
-        """See Column.open_at."""
-        self._ask("open_at", ref(reached), value, span=(start, stop))
-
-    def close(self, start: int, stop: int) -> None:
-        """See Column.close."""
-        self._ask("close", span=(start, stop))
-
-    def tighten_upper(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
-        """See Column.tighten_upper."""
-        self._ask("tighten_upper", ref(distances), eccentricity, span=(start, stop))
-
-    def tighten_lower(self, distances: Column, eccentricity: int, start: int, stop: int) -> None:
-        """See Column.tighten_lower."""
-        self._ask("tighten_lower", ref(distances), eccentricity, span=(start, stop))
-
     def largest(self, start: int, stop: int) -> int:
         """See Column.largest."""
         return max(self._fold("largest", span=(start, stop)), default=-1)
-
-    def close_at_most(self, bound: int, start: int, stop: int) -> None:
-        """See Column.close_at_most."""
-        self._ask("close_at_most", bound, span=(start, stop))
 
     def close_known(self, lower: Column, bound: int, widest: int, start: int, stop: int) -> int:
         """See Column.close_known."""

@@ -164,36 +164,12 @@ def describe_components(rank: Rank, labels: int, sizes: int, roots: np.ndarray) 
     return facts
 
 
-class WorkerLabels:
-    """Labels of all vertices, as an array that is fetched where it is looked at; Column.first takes them by key.
-
-    column : that holds them."""
-
-    def __init__(self, column: WorkerColumn) -> None:
-        self._column, self.key, self.dtype = column, column.key, column.dtype
-
-    def __len__(self) -> int:
-        return len(self._column)
-
-    def __getitem__(self, wanted: slice | np.ndarray) -> np.ndarray:
-        """Labels of some vertices (ids, or consecutive ones), a copy."""
-        if not isinstance(wanted, slice):
-            return self._column.take(np.asarray(wanted, np.int64))
-        start, stop, step = wanted.indices(len(self))
-        if step != 1:
-            raise ValueError("labels are fetched for consecutive vertices")
-        return self._column.part(start, stop)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self[:].astype(dtype or self.dtype, copy=False)
-
-
 class WorkerComponents(Components):
-    """See Components. labels : WorkerLabels, an empty array once they are released. sizes : of the component whose
+    """See Components. labels : a WorkerColumn, an empty array once they are released. sizes : of the component whose
     label a vertex is."""
 
     def __init__(
-        self, columns: Columns, labels: WorkerLabels, sizes: WorkerColumn, n_others: int, reached_label: int
+        self, columns: Columns, labels: WorkerColumn, sizes: WorkerColumn, n_others: int, reached_label: int
     ) -> None:
         self._columns, self._group = columns, columns.group
         self.labels: Any = labels

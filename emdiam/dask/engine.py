@@ -30,13 +30,16 @@ from ..stream.counters import Counters, SharedCounters
 from ..stream.plan import MemoryPlan
 from ..traverse.bfs import Traversal
 from ..traverse.columns import Column, smallest_dtype
+from ..traverse.core import Core
+from ..traverse.degrees import highest_degrees
+from ..traverse.paths import all_edges_exist, read_rows
 from ..traverse.pivot_bounds import PivotBounds
-from . import column_verbs, multi, scans, search, walks
 from . import components as component_verbs
-from .column_verbs import Reached
+from . import multi, scans, search, walks
+from .column_verbs import Reached, of_degree, on_core
 from .columns import Columns, WorkerBounds, WorkerColumn, ref
-from .components import WorkerComponents, WorkerLabels
-from .exchange import slab_size
+from .components import WorkerComponents
+from .exchange import ranks_of, slab_size
 from .labels import WorkerClusters, on_workers
 from .masks import range_bytes, row_bytes
 from .rank_group import Loss, RankGroup, WorkersLost
@@ -156,14 +159,14 @@ class DaskEngine(Engine):
     # -- rows -----------------------------------------------------------------------------------
     def degrees(self, ids: np.ndarray) -> np.ndarray:
         """See Engine.degrees."""
-        return self.group.gathered(column_verbs.degrees_of, ids, np.int64)
+        return self.group.gathered(on_core, ids, np.int64, Core.degrees)
 
     def rows(self, ids: np.ndarray) -> list[np.ndarray]:
         """See Engine.rows."""
         wanted = np.asarray(ids, np.int64)
         places = self.group.by_owner(wanted)
         rows: list[np.ndarray] = [np.empty(0, np.int64)] * len(wanted)
-        parts = self.group.some(column_verbs.rows_of, {rank: (wanted[at],) for rank, at in places.items()})
+        parts = self.group.some(on_core, {rank: (read_rows, wanted[at]) for rank, at in places.items()})
         for at, some in zip(places.values(), parts, strict=True):
             for i, row in zip(at.tolist(), some, strict=True):
                 rows[i] = row
@@ -175,7 +178,7 @@ class DaskEngine(Engine):
         for rank in range(self.group.size):
             start, stop = int(self.group.ranges[rank]), int(self.group.ranges[rank + 1])
             while start < stop:  # pieces are filled across ranges, so that methods see the same ones as anywhere
-                (more, start), = self.group.some(column_verbs.of_degree, {rank: (degree, start, most - len(piece))})
+                (more, start), = self.group.some(of_degree, {rank: (degree, start, most - len(piece))})
                 piece = np.concatenate((piece, more))
                 if len(piece) == most:
                     yield piece
@@ -185,7 +188,7 @@ class DaskEngine(Engine):
 
     def highest_degrees(self, most: int) -> np.ndarray:
         """See Engine.highest_degrees."""
-        pairs = self.group.everyone(column_verbs.highest_degrees_of, most)
+        pairs = self.group.everyone(on_core, highest_degrees, most)
         best, degrees = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.argsort(-degrees, kind="stable")[:most]
         return best[order[degrees[order] > 0]]
@@ -193,8 +196,8 @@ class DaskEngine(Engine):
     def all_edges_exist(self, tails: np.ndarray, heads: np.ndarray) -> bool:
         """See Engine.all_edges_exist."""
         tails, heads = np.asarray(tails, np.int64), np.asarray(heads, np.int64)
-        return all(self.group.some(column_verbs.edges_exist, {
-            rank: (tails[at], heads[at]) for rank, at in self.group.by_owner(tails).items()}))
+        return all(self.group.some(on_core, {
+            rank: (all_edges_exist, tails[at], heads[at]) for rank, at in self.group.by_owner(tails).items()}))
 
     # -- many sources ---------------------------------------------------------------------------
     def eccentricities(
@@ -245,15 +248,13 @@ class DaskEngine(Engine):
             remaining = int(np.bitwise_count(targets).sum()) * len(sources) - int(themselves.sum())
         batch = multi.Batch(sources, columns, remaining, self._room(len(sources)))
         words = (self.group.ranges + 63) >> 6
-        result = self.group.some(multi.multi_source, {
+        eccentricities, self.reporter.level, too_long = self.group.some(multi.multi_source, {
             rank: (batch, None if targets is None else targets[words[rank] : words[rank + 1]])
             for rank in range(self.group.size)})[0]
-        self.reporter.level = result.level
-        if result.too_long:
-            raise OverflowError(f"distance {result.level} does not fit the columns")
+        if too_long:
+            raise OverflowError(f"distance {self.reporter.level} does not fit the columns")
         self._counters.add(traversals=1)
-        eccentricities: np.ndarray = result.eccentricities
-        return eccentricities
+        return np.asarray(eccentricities)
 
     # -- bounds ---------------------------------------------------------------------------------
     def new_bounds(self, largest: int) -> PivotBounds:
@@ -284,7 +285,7 @@ class DaskEngine(Engine):
         keys = self.columns.new_key(), self.columns.new_key()
         counts = self.group.everyone(component_verbs.label_components, *keys, int(reached))
         labels, sizes = (self.columns.adopt(key, self.store.id_dtype) for key in keys)
-        return WorkerComponents(self.columns, WorkerLabels(labels), sizes, sum(counts), int(reached))
+        return WorkerComponents(self.columns, labels, sizes, sum(counts), int(reached))
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters."""
@@ -352,7 +353,7 @@ class DaskEngine(Engine):
         wanted = np.asarray(ids, np.int64)
         if self.store.is_natural or len(wanted) == 0:
             return wanted
-        return self.group.gathered(column_verbs.ranks_at, wanted, np.int64)
+        return self.group.gathered(ranks_of, wanted, np.int64)
 
     def sample_vertices(self, key: int, expected: int) -> np.ndarray:
         """See Engine.sample_vertices."""

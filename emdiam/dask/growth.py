@@ -53,9 +53,9 @@ class Growth:
     ) -> None:
         self._rank, self._values, self._width = rank, values, width
         self._adapts = width == 1
-        self._most_rounds = FOREVER if most_rounds is None else most_rounds
-        self._most_blocks = FOREVER if most_blocks is None else most_blocks
-        self._most_offers = max(1, room // _OFFER_BYTES)
+        self._round_limit = FOREVER if most_rounds is None else most_rounds
+        self._block_limit = FOREVER if most_blocks is None else most_blocks
+        self._offer_limit = max(1, room // _OFFER_BYTES)
         self._offers: list[np.ndarray] = []
         for outside in self._outside:
             rank.core.work.visited[outside] = rank.core.work.frontier[outside] = 0
@@ -76,7 +76,7 @@ class Growth:
             assert self.level is not None
             if self.level == FOREVER:
                 return WHOLE
-            if self.level >= self._most_rounds or self.blocks >= self._most_blocks:
+            if self.level >= self._round_limit or self.blocks >= self._block_limit:
                 return STOPPED
             if self.level >= LONGEST:
                 return TOO_LONG
@@ -85,16 +85,16 @@ class Growth:
 
     def _round(self, lowest: int) -> None:
         """One window, told to the others in as many messages as the room asks for."""
-        limit = min(FOREVER, lowest + self._width, max(lowest + 1, self._most_rounds))
+        limit = min(FOREVER, lowest + self._width, max(lowest + 1, self._round_limit))
         narrow = self._width == 1
         pending = self._take(limit)
         while True:
             size = 0
             while len(pending):
-                some = max(1, self._most_offers >> self._rank.core.table.shift)
+                some = max(1, self._offer_limit >> self._rank.core.table.shift)
                 size += self._sweep(pending[:some], limit)
                 pending = pending[some:]
-                if size >= self._most_offers:
+                if size >= self._offer_limit:
                     break
                 if not len(pending) and 1 < self._width < FOREVER:
                     pending = self._take(limit)
@@ -113,8 +113,7 @@ class Growth:
     def _take(self, limit: int) -> np.ndarray:
         """Take what waits below `limit`; the blocks with its rows, int64[k]."""
         rank, core, work = self._rank, self._rank.core, self._rank.core.work
-        own = rank.words
-        take_waiting(work.before[own], work.frontier[own], self._values[rank.span], limit)
+        take_waiting(work.before[rank.words], work.frontier[rank.words], self._values[rank.span], limit)
         return core.blocks_with(work.frontier)
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
@@ -148,8 +147,8 @@ class Growth:
     def _settle(self) -> None:
         """Learn the lowest distance that waits on any rank, and how much the round took."""
         rank, core = self._rank, self._rank.core
-        mine = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span]))
-        table = rank.alltoall.share(np.array([mine, self._scanned, self._looked], np.int64))
+        lowest = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span]))
+        table = rank.alltoall.share(np.array([lowest, self._scanned, self._looked], np.int64))
         core.counters.add(edges_scanned=self._scanned)
         if self.level is not None:
             self.rounds += 1

@@ -22,13 +22,13 @@ from ..traverse.labels import FOREVER, UNREACHED
 from ..traverse.rows import ALL
 from ..traverse.workspace import set_bits
 from .columns import Columns
-from .components import WorkerLabels, smallest_of_components, united
+from .components import smallest_of_components, united
 from .exchange import range_ranks, ranks_of, slab_size
 from .growth import TOO_LONG, WHOLE, Growth
 from .ranges import virtual_zeros
 from .rank import Rank
 from .rank_group import RankGroup
-from .scans import begin_condensing, condense_some, end_condensing
+from .scans import condense_some, end_condensing
 
 _PIECE = 1 << 20
 # Packed arcs that a worker hands over at a time.
@@ -133,7 +133,7 @@ class WorkerClusters(Labels):
         check_number(len(masters))
         self._columns, self.masters, self._room, self.passes = columns, masters, room, 0
         self.column = columns.make(np.uint64, int(UNREACHED))
-        self._values: Any = WorkerLabels(self.column)
+        self._values: Any = self.column
 
     @property
     def name(self) -> str:
@@ -184,14 +184,14 @@ class WorkerClusters(Labels):
         n, size = len(self.column), slab_size(self._room, self.column.dtype.itemsize)
         try:
             for low in range(0, n, size):
-                self._group.everyone(begin_condensing, self.key, low, min(low + size, n))
-                left = list(range(self._group.size))
-                while left:
-                    some = self._group.some(condense_some, {rank: (self.key, bits, _PACKED_ARCS) for rank in left})
+                slab, done = (low, min(low + size, n)), dict.fromkeys(range(self._group.size), 0)
+                while done:
+                    some = self._group.some(condense_some, {
+                        rank: (self.key, slab, blocks, bits, _PACKED_ARCS) for rank, blocks in done.items()})
                     for arcs, _ in some:
                         if len(arcs):
                             push(arcs)
-                    left = [rank for rank, (_, more) in zip(left, some, strict=True) if more]
+                    done = {rank: blocks for rank, (_, blocks) in zip(done, some, strict=True) if blocks >= 0}
         finally:
             self._group.everyone(end_condensing)
 

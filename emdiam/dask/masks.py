@@ -76,8 +76,8 @@ class Masks:
         self.marks = virtual_zeros(MARKS * ((n + 63) // 64), np.uint64).reshape(MARKS, -1)
         self.marks[FULL, self.range_words] = core.table.isolated[self.range_words]
         self.index = core.work.frontier, virtual_zeros((n + 63) // 64, np.uint32)
-        self._most_offers = room // _OFFER_BYTES
-        self._most_sent = max(_LEAST_SENT, room // (4 * (8 + row_bytes(k))))
+        self._offer_limit = room // _OFFER_BYTES
+        self._message_limit = max(_LEAST_SENT, room // (4 * (8 + row_bytes(k))))
         self._offers, self._pending = np.empty(0, np.int64), np.empty(0, np.int64)
         self._seed(sources)
 
@@ -117,7 +117,7 @@ class Masks:
             self._offers = self._sweep(shift)
         ids = self._offers >> shift
         starts = np.flatnonzero(np.diff(ids, prepend=-1))
-        count = min(len(starts), self._most_sent)
+        count = min(len(starts), self._message_limit)
         end = int(starts[count]) if count < len(starts) else len(ids)
         masks: np.ndarray = np.zeros((count, self.width), self.dtype)
         join_offers(self._offers[:end], shift, self.masks, masks)
@@ -128,8 +128,8 @@ class Masks:
         """Push along the rows of the next blocks; what leaves the range, int64[k] ascending, see push_masks."""
         core, offers, size = self._core, [np.empty(0, np.int64)], 0
         limits = np.array([*core.span, shift], np.int64)
-        while len(self._pending) and size <= self._most_offers:
-            blocks = self._pending[: max(1, (self._most_offers - size) >> core.table.shift)]
+        while len(self._pending) and size <= self._offer_limit:
+            blocks = self._pending[: max(1, (self._offer_limit - size) >> core.table.shift)]
             self._pending = self._pending[len(blocks) :]
             self.scanned += core.gather(
                 blocks, push_masks, self.words, self.marks, self.index, self.masks, limits,

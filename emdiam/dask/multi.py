@@ -41,15 +41,6 @@ class Batch:
     room: int
 
 
-@dataclass(frozen=True)
-class BatchResult:
-    """eccentricities : int32[k]. level : largest distance. too_long : whether the columns do not hold it."""
-
-    eccentricities: np.ndarray
-    level: int
-    too_long: bool
-
-
 class MultiSearch:
     """A BFS of k sources: every rank calls `run`.
 
@@ -85,8 +76,8 @@ class MultiSearch:
         masks.begin_push()
         while True:
             vertices, rows, more = masks.push()
-            told, table = self._alltoall.tell(vertices, self._packed(rows), np.array([more], np.int64))
-            for ids, data in told:
+            incoming, table = self._alltoall.tell(vertices, self._packed(rows), np.array([more], np.int64))
+            for ids, data in incoming:
                 masks.receive(ids, self._unpacked(data))
             if not table[:, _MORE].any():
                 return masks.scanned
@@ -169,8 +160,9 @@ class MultiSearch:
         return rows.view(self._masks.dtype)
 
 
-def multi_source(rank: Rank, batch: Batch, targets: np.ndarray | None) -> BatchResult:
-    """A whole batch, on all ranks together. targets : bitmap of this range, uint64[words]."""
+def multi_source(rank: Rank, batch: Batch, targets: np.ndarray | None) -> tuple[np.ndarray, int, bool]:
+    """A whole batch, on all ranks together: (eccentricities, int32[k]; largest distance; whether the columns do not
+    hold it). targets : bitmap of this range, uint64[words]."""
     bitmap = _NO_BITS
     if targets is not None:
         bitmap = virtual_zeros(rank.store.n_vertices // 64 + 1, np.uint64)
@@ -179,7 +171,7 @@ def multi_source(rank: Rank, batch: Batch, targets: np.ndarray | None) -> BatchR
     masks = Masks(rank.core, batch.sources, targets=bitmap, sinks=sinks, room=batch.room)
     search = rank.under_way = MultiSearch(rank.frontier, masks, batch, widest)
     search.run()
-    return BatchResult(search.eccentricities, search.level, search.too_long)
+    return search.eccentricities, search.level, search.too_long
 
 
 def _open_columns(rank: Rank, batch: Batch) -> tuple[tuple[np.ndarray, int], int | None]:

@@ -117,11 +117,11 @@ class RankGroup:
 
     # -- verbs ------------------------------------------------------------------------------------
     def everyone(self, verb: Verb, *args: Any) -> list[Any]:
-        """verb(part, *args) on every rank; the results by rank."""
+        """verb(rank, *args) on every rank; the results by rank."""
         return self.some(verb, dict.fromkeys(range(self.size), args))
 
     def some(self, verb: Verb, args: dict[int, tuple[Any, ...]]) -> list[Any]:
-        """verb(part, *args[rank]) on the ranks of `args`; the results in its order. Raises what a rank raises, and
+        """verb(rank, *args[rank]) on the ranks of `args`; the results in its order. Raises what a rank raises, and
         WorkersLost, or StateLost where no other worker is there."""
         try:
             done = self._asked(verb, args)
@@ -133,7 +133,7 @@ class RankGroup:
         return [done[rank].value for rank in args]
 
     def gathered(self, verb: Verb, ids: np.ndarray, dtype: DTypeLike, *args: Any) -> np.ndarray:
-        """A value of each vertex, dtype[k], from its owner: verb(part, *args, ids of this rank)."""
+        """A value of each vertex, dtype[k], from its owner: verb(rank, *args, ids of this rank)."""
         wanted = np.asarray(ids, np.int64)
         places, values = self.by_owner(wanted), np.empty(len(wanted), dtype)
         parts = self.some(verb, {rank: (*args, wanted[at]) for rank, at in places.items()})

@@ -13,7 +13,6 @@ flight, and sent beside the halo: 16 bytes for every vertex whose parent another
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -39,44 +38,34 @@ def count_steep(rank: Rank, key: int, size: int) -> int:
     return steep
 
 
-@dataclass
-class Condensing:
-    """A pass for the arcs into one group. low : its first vertex. slab : uint64[k], its labels. done : blocks."""
-
-    low: int
-    slab: np.ndarray
-    done: int = 0
-
-
-def begin_condensing(rank: Rank, key: int, low: int, high: int) -> None:
-    """Bring the labels, column `key`, of vertices low..high-1."""
-    rank.objects.pop(CONDENSING, None)
-    rank.objects[CONDENSING] = Condensing(low, halo(rank, rank.values[key], low, high))
-    count_pass(rank)
-
-
 def end_condensing(rank: Rank) -> None:
     """Let go of what a pass held."""
     rank.objects.pop(CONDENSING, None)
 
 
-def condense_some(rank: Rank, key: int, bits: tuple[int, int], most: int) -> tuple[np.ndarray, bool]:
-    """The packed arcs of the next blocks with `most` arcs at most (one block at least), each once, uint64[k], and
-    whether there are more blocks."""
-    core, labels, state = rank.core, rank.values[key], rank.objects[CONDENSING]
-    table = core.table
-    blocks = rank.blocks[state.done : state.done + max(1, most >> table.shift)]
-    state.done += len(blocks)
+def condense_some(
+    rank: Rank, key: int, slab: tuple[int, int], done: int, bits: tuple[int, int], limit: int
+) -> tuple[np.ndarray, int]:
+    """The packed arcs into the vertices of a slab (first, end) in the next blocks with `limit` arcs at most (one block
+    at least), each once, uint64[k], by the labels in column `key`; and how many blocks are done, -1 for all. done :
+    blocks before. All ranks together where that is 0: the labels of the slab are brought then."""
+    core, table = rank.core, rank.core.table
+    if not done:
+        rank.objects.pop(CONDENSING, None)
+        rank.objects[CONDENSING] = halo(rank, rank.values[key], *slab)
+        count_pass(rank)
+    blocks = rank.blocks[done : done + max(1, limit >> table.shift)]
     shifts = np.array([bits[0] + bits[1], bits[1]], np.uint64)
     pieces: list[np.ndarray] = []
     wrong = np.full(1, -1, np.int64)
-    core.gather(blocks, crossing_arcs, labels, state.slab, state.low, shifts, wrong,
+    core.gather(blocks, crossing_arcs, rank.values[key], rank.objects[CONDENSING], slab[0], shifts, wrong,
                 new_buffer=lambda: np.empty(1 << table.shift, np.uint64),
                 take=lambda arcs: pieces.append(arcs.copy()))
     if wrong[0] >= 0:
         raise one_way(int(wrong[0]))
     packed = np.unique(np.concatenate(pieces)) if pieces else np.empty(0, np.uint64)
-    return packed, state.done < len(rank.blocks)
+    done += len(blocks)
+    return packed, done if done < len(rank.blocks) else -1
 
 
 def sample_range(rank: Rank, key: int, threshold: int, everyone: bool) -> tuple[np.ndarray, np.ndarray]:
