@@ -159,11 +159,11 @@ class AsyncBfs:
 def _sent_table(frontier: Frontier) -> np.ndarray:
     """Zeros, uint64[2^k], in the bitmap `before` of the range, which has no other use here."""
     words = frontier.core.work.before[frontier.words]
-    size = 1 << (len(words).bit_length() - 1) if len(words) else 0
-    if size < _LEAST_REMEMBERED:
+    if len(words) < _LEAST_REMEMBERED:
         return np.zeros(_LEAST_REMEMBERED, np.uint64)
-    words[:size] = 0
-    return words[:size]
+    table = words[: 1 << (len(words).bit_length() - 1)]
+    table[:] = 0
+    return table
 
 
 @visitor

@@ -147,10 +147,9 @@ class WorkerColumn(Column):
         """See Column.recode. within : a bitmap in RAM, or what the engine's `reached` gives."""
         if not isinstance(within, np.ndarray):
             return sum(self._ask("recode", list(old), new, within))
-        words = (self.group.ranges + 63) >> 6
         return sum(self.group.some(verbs.ask_column, {
-            rank: (self.key, "recode", (list(old), new, within[words[rank] : words[rank + 1]]))
-            for rank in range(self.group.size)}))
+            rank: (self.key, "recode", (list(old), new, words))
+            for rank, words in enumerate(self.group.split_words(within))}))
 
     def recode_where_reached(self, other: Column, old: Sequence[int], new: int) -> int:
         """See Column.recode_where_reached; `other` is on the workers too."""
@@ -171,9 +170,6 @@ class WorkerColumn(Column):
         if step != 1:
             raise ValueError("values of columns on workers are given for consecutive vertices")
         return self.part(start, stop)
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return self[:].astype(dtype or self.dtype, copy=False)
 
     def raw(self) -> np.ndarray:
         """A copy in RAM of the client, which cannot be written to: changes of it would be lost."""

@@ -78,8 +78,8 @@ class DaskEngine(Engine):
         self.load_seconds = 0.0
         check_degrees(store, store.record.max_degree, group.n_isolated)
         self.facts = self._facts()
-        self.reporter = Reporter(progress, self._stats, self._count, self._position)
         self._counters = SharedCounters()
+        self.reporter = Reporter(progress, self._stats, self._counters.add, self._position)
         self._exits = ExitStack()
         self._open_local = local
         self._local_engine: CpuEngine | None = None
@@ -137,8 +137,8 @@ class DaskEngine(Engine):
         wanted = None if targets is None else np.unique(np.fromiter(targets, np.int64))
         self.reporter.begin()
         keep = None if into is not None or not distances else self.columns.new_key()
-        query = search.Query(int(source), radius, wanted, None if into is None else ref(into).key, keep, profile)
-        parts = self.group.everyone(search.bfs, query)
+        there = None if into is None else ref(into).key
+        parts = self.group.everyone(search.bfs, int(source), radius, wanted, there, keep, profile)
         self._counters.add(traversals=1)
         column = into if keep is None else self.columns.adopt(keep, parts[0].dtype)
         level = self.reporter.level = parts[0].level
@@ -246,11 +246,10 @@ class DaskEngine(Engine):
         if targets is not None:
             themselves = targets[sources >> 6] >> (sources & 63).astype(np.uint64) & np.uint64(1)
             remaining = int(np.bitwise_count(targets).sum()) * len(sources) - int(themselves.sum())
-        batch = multi.Batch(sources, columns, remaining, self._room(len(sources)))
-        words = (self.group.ranges + 63) >> 6
+        room, words = self._room(len(sources)), [None] * self.group.size
         eccentricities, self.reporter.level, too_long = self.group.some(multi.multi_source, {
-            rank: (batch, None if targets is None else targets[words[rank] : words[rank + 1]])
-            for rank in range(self.group.size)})[0]
+            rank: (sources, columns, bitmap, remaining, room)
+            for rank, bitmap in enumerate(words if targets is None else self.group.split_words(targets))})[0]
         if too_long:
             raise OverflowError(f"distance {self.reporter.level} does not fit the columns")
         self._counters.add(traversals=1)
@@ -403,9 +402,6 @@ class DaskEngine(Engine):
                 self.group.spec.addresses, self.group.ranges[:-1], self.group.ranges[1:], self.group.reports,
                 self.group.plans, strict=True)],
             "losses": [asdict(loss) for loss in self.group.losses]}
-
-    def _count(self, **amounts: float) -> None:
-        self._counters.add(**amounts)
 
     def _position(self) -> dict[str, Any]:
         return {} if self.group.level is None else {"level": self.group.level}

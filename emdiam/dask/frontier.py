@@ -12,7 +12,6 @@ import time
 
 import numpy as np
 
-from ..stream.pager import Tick
 from ..traverse.core import Core
 from ..traverse.dense import bottom_up, top_down
 from ..traverse.direction import Front, commit
@@ -106,9 +105,7 @@ class Frontier:
         set_bits(new, before, len(before))
         return *self._split(list_words(new, 0)), arcs
 
-    def look_back(
-        self, distances: np.ndarray, level: int, targets: np.ndarray, tick: Tick | None = None
-    ) -> tuple[int, int, int, int]:
+    def look_back(self, distances: np.ndarray, level: int, targets: np.ndarray) -> tuple[int, int, int, int]:
         """One level bottom-up, with the whole frontier in work.frontier: (vertices, arcs of their rows, targets met,
         arcs scanned). New vertices get their distance, and are in work.frontier[words]; what others have in the
         frontier is remembered as visited. targets : bitmap of all vertices, or of length 0."""
@@ -116,14 +113,14 @@ class Frontier:
         for others in (slice(0, words.start), slice(words.stop, None)):
             work.visited[others] |= work.frontier[others]
         np.copyto(work.before[words], work.visited[words])
-        scanned = self._sweep(True, tick)
+        scanned = self._sweep(True)
         return *commit(self.core, distances, level, targets)[:3], scanned
 
-    def _sweep(self, up: bool, tick: Tick | None = None) -> int:
+    def _sweep(self, up: bool) -> int:
         """Mark in work.visited what the frontier reaches, by reading this rank's blocks; arcs scanned."""
         core, work = self.core, self.core.work
         blocks = core.blocks_with(work.visited if up else work.frontier, up)
-        return core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited, tick=tick)
+        return core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited)
 
     # -- exchange -------------------------------------------------------------------------------
     def tell_owners(self, others: np.ndarray, facts: np.ndarray = NO_FACTS) -> tuple[np.ndarray, np.ndarray]:

@@ -136,11 +136,6 @@ class WorkerClusters(Labels):
         self._values: Any = self.column
 
     @property
-    def name(self) -> str:
-        """For people."""
-        return f"labels in column {self.key}"
-
-    @property
     def key(self) -> int:
         """Of the column, as verbs name it."""
         return self.column.key

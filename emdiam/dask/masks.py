@@ -19,7 +19,6 @@ import numpy as np
 
 from ..jit import kernel, visitor
 from ..stream.offsets import row_start
-from ..stream.pager import Tick
 from ..traverse.atomics import atomic_add, atomic_or, count_ones
 from ..traverse.core import Core
 from ..traverse.multi import words_for
@@ -144,11 +143,11 @@ class Masks:
         receive_masks(vertices, masks, self.words, self.marks)
 
     # -- dense: vertices look at their neighbours -----------------------------------------------
-    def pull(self, masks: np.ndarray, tick: Tick | None = None) -> int:
+    def pull(self, masks: np.ndarray) -> int:
         """Look back at (a part of) the frontier of all ranks, whose masks stand as the index says; see pull_masks.
         Returns arcs scanned."""
         blocks = self._core.blocks_with(self.marks[FULL], True)
-        return self._core.sweep(blocks, pull_masks, self.words, self.marks, self.index, masks, tick=tick)
+        return self._core.sweep(blocks, pull_masks, self.words, self.marks, self.index, masks)
 
     # -- both -----------------------------------------------------------------------------------
     def end_level(self, distance: int) -> tuple[int, np.ndarray]:

@@ -10,8 +10,6 @@ Sources: Then et al., PVLDB 2014 (MS-BFS); Buluc and Madduri 2011, 1D partitioni
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from .frontier import Frontier
@@ -29,36 +27,26 @@ _NEW, _ARCS, _OPEN, _MET, _ALIVE = 0, 1, 2, 3, 4
 _NO_BITS = np.empty(0, np.uint64)
 
 
-@dataclass(frozen=True)
-class Batch:
-    """What a batch looks for. sources : int64[k]. columns : keys of columns for their distances, or None. remaining :
-    (target, source) pairs to be met, or None without targets. room : bytes for what goes to others, and as many for
-    what comes from them."""
-
-    sources: np.ndarray
-    columns: list[int] | None
-    remaining: int | None
-    room: int
-
-
 class MultiSearch:
     """A BFS of k sources: every rank calls `run`.
 
-    masks : of this rank. widest : largest distance that the columns hold, or None.
+    masks : of this rank. k : number of sources. remaining : (target, source) pairs to be met, or None without targets.
+    widest : largest distance that the columns hold, or None. room : bytes for what comes from others.
     eccentricities : int32[k], the same on every rank. level : largest distance reached so far. too_long : whether it
     was ended by a distance that the columns do not hold.
     """
 
-    def __init__(self, frontier: Frontier, masks: Masks, batch: Batch, widest: int | None) -> None:
-        self._alltoall, self._frontier, self._masks = frontier.alltoall, frontier, masks
-        self._k = k = len(batch.sources)
-        self._remaining, self._widest = batch.remaining, widest
+    def __init__(
+        self, frontier: Frontier, masks: Masks, k: int, remaining: int | None, widest: int | None, room: int
+    ) -> None:
+        self._alltoall, self._frontier, self._masks, self._k = frontier.alltoall, frontier, masks, k
+        self._remaining, self._widest = remaining, widest
         self._sent_bytes = -(-k // 8)
-        self._rows = max(1, batch.room // (2 * row_bytes(k) * (frontier.alltoall.size + 1)))
+        self._rows = max(1, room // (2 * row_bytes(k) * (frontier.alltoall.size + 1)))
         self.eccentricities = np.zeros(k, np.int32)
         self.level = 0
         self.dense = self.too_long = False
-        self.finished = batch.remaining is not None and batch.remaining <= 0
+        self.finished = remaining is not None and remaining <= 0
         if not self.finished:
             self._choose(self._alltoall.total(np.array([masks.row_arcs, masks.open_arcs], np.int64)).tolist())
 
@@ -160,26 +148,32 @@ class MultiSearch:
         return rows.view(self._masks.dtype)
 
 
-def multi_source(rank: Rank, batch: Batch, targets: np.ndarray | None) -> tuple[np.ndarray, int, bool]:
+def multi_source(
+    rank: Rank, sources: np.ndarray, columns: list[int] | None, targets: np.ndarray | None, remaining: int | None,
+    room: int
+) -> tuple[np.ndarray, int, bool]:
     """A whole batch, on all ranks together: (eccentricities, int32[k]; largest distance; whether the columns do not
-    hold it). targets : bitmap of this range, uint64[words]."""
+    hold it). columns : keys of those for the distances of each source. targets : bitmap of this range, uint64[words].
+    remaining : (target, source) pairs to be met. room : bytes for what goes to others, and as many for what comes."""
     bitmap = _NO_BITS
     if targets is not None:
         bitmap = virtual_zeros(rank.store.n_vertices // 64 + 1, np.uint64)
         bitmap[rank.words] = targets
-    sinks, widest = _open_columns(rank, batch)
-    masks = Masks(rank.core, batch.sources, targets=bitmap, sinks=sinks, room=batch.room)
-    search = rank.under_way = MultiSearch(rank.frontier, masks, batch, widest)
+    sinks, widest = _open_columns(rank, sources, columns)
+    masks = Masks(rank.core, sources, targets=bitmap, sinks=sinks, room=room)
+    search = rank.under_way = MultiSearch(rank.frontier, masks, len(sources), remaining, widest, room)
     search.run()
     return search.eccentricities, search.level, search.too_long
 
 
-def _open_columns(rank: Rank, batch: Batch) -> tuple[tuple[np.ndarray, int], int | None]:
+def _open_columns(
+    rank: Rank, sources: np.ndarray, keys: list[int] | None
+) -> tuple[tuple[np.ndarray, int], int | None]:
     """(addresses of the columns and bytes of their items, largest value that they hold); sources are at distance 0."""
-    if batch.columns is None:
+    if keys is None:
         return (_NO_BITS, 0), None
-    columns = [rank.values[key] for key in batch.columns]
-    for column, source in zip(columns, batch.sources.tolist(), strict=True):
+    columns = [rank.values[key] for key in keys]
+    for column, source in zip(columns, sources.tolist(), strict=True):
         if rank.first <= source < rank.stop:
             column[source] = 0
     addresses = np.array([column.ctypes.data for column in columns], np.int64)

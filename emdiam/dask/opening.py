@@ -23,7 +23,6 @@ from ..errors import InputError
 from ..progress import Listener, TimeOver
 from ..store.check import blamed_on
 from ..store.store import Store
-from ..stream.plan import MemoryPlan
 from ..units import default_memory_bytes
 from .engine import DaskEngine
 from .plan import RankSpec, plan_client
@@ -48,14 +47,19 @@ def open_dask_engine(
     workers are started here. options : memory_bytes, dense_arcs. Raises InputError (BudgetError, StoreError)."""
     begin = time.perf_counter()
     with ExitStack() as stack:
-        plan = plan_client(store, needs, _client_memory(cluster, options.get("memory_bytes")))
+        memory, here = options.get("memory_bytes"), cluster.scheduler is None
+        if memory is None:  # what is left here; beside workers on this machine, a share as theirs
+            memory = default_memory_bytes() // ((cluster.workers or 1) + 1 if here else 1)
+        plan = plan_client(store, needs, memory)
         client = stack.enter_context(connected(cluster, threads))
         addresses = chosen_workers(client, cluster.workers)
         given = client.nthreads()
+        # Workers of a scheduler look at the memory of their machines themselves.
+        share = (default_memory_bytes() - plan.planned_rss_bytes) // len(addresses) if here else None
         spec = RankSpec(
             store=worker_path(store), digest=store.digest, ranges=balanced_ranges(store, len(addresses)),
             addresses=addresses, phases=needs.phases, pool_wanted=needs.pool_bytes,
-            memory_bytes=cluster.worker_memory_bytes or _share(cluster, len(addresses), plan),
+            memory_bytes=cluster.worker_memory_bytes or share,
             threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1))
         group = RankGroup(client, store, spec)
@@ -70,19 +74,6 @@ def open_dask_engine(
 def worker_path(store: Store) -> str:
     """The store as workers are to open it: an absolute path, or the URL as it was given."""
     return store.path if "://" in store.path else str(Path(store.path).absolute())
-
-
-def _client_memory(cluster: OnCluster, memory_bytes: int | None) -> int:
-    """Memory of the client: as was said, or what is left here; beside workers on this machine, a share as theirs."""
-    if memory_bytes is not None:
-        return memory_bytes
-    return default_memory_bytes() // (1 if cluster.scheduler is not None else (cluster.workers or 1) + 1)
-
-
-def _share(cluster: OnCluster, workers: int, plan: MemoryPlan) -> int | None:
-    """Memory of one of the workers on this machine, beside the client with its `plan`; None for those of a scheduler,
-    which look at their own."""
-    return None if cluster.scheduler is not None else (default_memory_bytes() - plan.planned_rss_bytes) // workers
 
 
 @contextmanager

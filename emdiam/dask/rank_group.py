@@ -115,6 +115,10 @@ class RankGroup:
         owners = self.owners(vertices)
         return {int(rank): np.flatnonzero(owners == rank) for rank in np.unique(owners)}
 
+    def split_words(self, bitmap: np.ndarray) -> list[np.ndarray]:
+        """What of a bitmap of all vertices is of each range."""
+        return np.split(bitmap, (self.ranges[1:-1] + 63) >> 6)
+
     # -- verbs ------------------------------------------------------------------------------------
     def everyone(self, verb: Verb, *args: Any) -> list[Any]:
         """verb(rank, *args) on every rank; the results by rank."""

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..traverse.columns import smallest_dtype
 from ..traverse.profile import BINS, count_labels, count_level
+from ..traverse.ram_column import widen
 from ..traverse.spread import bounded_bits
 from ..traverse.workspace import set_bits
 from .async_bfs import AsyncBfs
@@ -243,28 +243,13 @@ class Search:
 
 def widened(values: np.ndarray, first: int, stop: int) -> np.ndarray:
     """The column in the next wider dtype, sentinels kept sentinels, in first..stop-1."""
-    old = int(np.iinfo(values.dtype).max)
-    dtype = smallest_dtype(old)
-    wide = virtual_column(len(values), dtype, first, stop, int(np.iinfo(dtype).max))
-    reached = np.flatnonzero(values[first:stop] != old) + first
-    wide[reached] = values[reached]
+    part = widen(values[first:stop])
+    wide = virtual_zeros(len(values), part.dtype)
+    wide[first:stop] = part
     return wide
 
 
 # -- as asked of a rank ---------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Query:
-    """What a search is begun with: source, radius, targets and profile as of Engine.bfs. into : key of the column that
-    takes the distances, cleared first, or None. keep : key of a new column for them, or None."""
-
-    source: int
-    radius: int | None
-    targets: np.ndarray | None
-    into: int | None
-    keep: int | None
-    profile: bool
-
-
 @dataclass(frozen=True)
 class RangeResult:
     """What a search has reached in one range. level : the last one. complete : whether it came to its end, and not to a
@@ -280,17 +265,21 @@ class RangeResult:
     level_counts: list[int]
 
 
-def bfs(rank: Rank, query: Query) -> RangeResult:
-    """A whole search, on all ranks together."""
+def bfs(
+    rank: Rank, source: int, radius: int | None, targets: np.ndarray | None, into: int | None, keep: int | None,
+    profile: bool
+) -> RangeResult:
+    """A whole search, on all ranks together; source, radius, targets and profile as of Engine.bfs. into : key of the
+    column that takes the distances, cleared first, or None. keep : key of a new column for them, or None."""
     values = None
-    if query.into is not None:
-        values = rank.values[query.into]
+    if into is not None:
+        values = rank.values[into]
         values[rank.span] = np.iinfo(values.dtype).max
-    search = rank.under_way = Search(rank.frontier, query.source, radius=query.radius, targets=query.targets,
-                                     distances=values, profile=query.profile)
+    search = rank.under_way = Search(rank.frontier, source, radius=radius, targets=targets, distances=values,
+                                     profile=profile)
     search.run()
-    if query.keep is not None:
-        rank.values[query.keep] = search.distances
+    if keep is not None:
+        rank.values[keep] = search.distances
     at = np.flatnonzero(search.distances[rank.span] == search.level)[:1]
     return RangeResult(search.level, bool(search.complete), search.reached,
                        int(at[0]) + rank.first if len(at) else -1, search.distances.dtype.name, search.bins,

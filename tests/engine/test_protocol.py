@@ -129,7 +129,7 @@ def check_components(engine: Engine, graph: naive.Graph, source: int) -> None:
         top = max(len(graph[v]) for v in part)
         assert component.hub == min(v for v in part if len(graph[v]) == top)
         assert component.last == part[-1]
-        assert np.flatnonzero(np.asarray(found.labels) == component.root).tolist() == part
+        assert np.flatnonzero(found.labels[:] == component.root).tolist() == part
 
 
 def check_rows(engine: Engine, graph: naive.Graph, source: int) -> None:
