@@ -11,9 +11,7 @@ left to go on from; or at a level that is large for some rank (many arcs, or lon
 last target: then everything up to that level is final and what is beyond is forgotten (search.py).
 Bytes: 1 to 5 for a vertex and those of a distance, 8 a message. State: the queues and `before` bitmap of the range,
 which a search has anyway, and 40 bytes a message vertex of one round.
-Measured with 2 worker processes on one machine of two cores: path of 2^17 0.11 to 0.37 s (level by level 92 s; one
-process 0.01 to 0.09 s), of 2^20 0.25 to 0.51 s, grid 800x800 0.16 to 0.25 s, USA-road-d.NY 0.16 to 0.36 s; 28 to 69
-rounds each.
+Why: with 2 worker processes a path of 2^17 took 0.11 to 0.37 s, level by level 92 s (docs/scaling.md).
 Source: label-correcting in Delta-stepping windows, Meyer and Sanders, Delta-stepping: a parallelizable shortest path
 algorithm (2003), with unit lengths and windows that adapt.
 """

@@ -54,12 +54,12 @@ def _by_ranges(method: str) -> Callable[..., None]:
 
 
 class WorkerColumn(Column):
-    """A column on workers. key : its name there. kind : dtype of the values."""
+    """A column on workers. group : the ranks that hold it. key : its name there. kind : dtype of the values."""
 
     piece = 1 << 18
 
     def __init__(self, columns: Columns, key: int, kind: np.dtype[Any]) -> None:
-        self.columns, self.key, self.kind = columns, key, kind
+        self.group, self.n_vertices, self.key, self.kind = columns.group, columns.n_vertices, key, kind
         weakref.finalize(self, columns.group.unused.append, key)
 
     @property
@@ -67,13 +67,8 @@ class WorkerColumn(Column):
         """dtype of the values."""
         return self.kind
 
-    @property
-    def group(self) -> RankGroup:
-        """The ranks that hold it."""
-        return self.columns.group
-
     def __len__(self) -> int:
-        return self.columns.n_vertices
+        return self.n_vertices
 
     def take(self, ids: np.ndarray) -> np.ndarray:
         """See Column.take."""

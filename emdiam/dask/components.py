@@ -40,17 +40,14 @@ _PIECE = 1 << 20
 
 def label_components(rank: Rank, labels: int, sizes: int, reached: int) -> int:
     """Make the columns of the keys `labels` and `sizes` (of the component whose label the vertex is) of what the last
-    BFS has not reached; how many components have their label here."""
+    BFS has not reached; how many components have their label here, -1 if no rank has a vertex that was not reached."""
     seen = rank.core.work.visited[rank.words]
+    if not rank.alltoall.total(np.array([np.count_nonzero(seen != ALL)]))[0]:
+        return -1
     rank.values[labels] = united(rank, seen, reached)
     rank.values[sizes] = virtual_zeros(rank.core.table.n_vertices, rank.store.id_dtype)
     _count_sizes(rank, rank.values[labels], seen, rank.values[sizes][rank.span])
     return int(np.count_nonzero(rank.values[sizes][rank.span]))
-
-
-def any_unseen(rank: Rank) -> bool:
-    """Whether the last BFS has left out a vertex with an edge."""
-    return bool((rank.core.work.visited[rank.words] != ALL).any())
 
 
 def united(rank: Rank, seen: np.ndarray, reached: int) -> np.ndarray:

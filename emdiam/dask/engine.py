@@ -279,10 +279,10 @@ class DaskEngine(Engine):
     # -- components and clusters ------------------------------------------------------------------
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
-        if not any(self.group.everyone(component_verbs.any_unseen)):
-            return None
         keys = self.columns.new_key(), self.columns.new_key()
         counts = self.group.everyone(component_verbs.label_components, *keys, int(reached))
+        if counts[0] < 0:
+            return None
         labels, sizes = (self.columns.adopt(key, self.store.id_dtype) for key in keys)
         return WorkerComponents(self.columns, labels, sizes, sum(counts), int(reached))
 
@@ -332,8 +332,7 @@ class DaskEngine(Engine):
         if name != "steep-arcs":
             raise ValueError(f"unknown scan kernel {name!r}")
         there = self.on_workers(column)
-        return sum(self.group.everyone(
-            scans.count_steep, there.key, slab_size(self._halo_room, there.dtype.itemsize)))
+        return sum(self.group.everyone(scans.count_steep, there.key, slab_size(self._halo_room, there.dtype.itemsize)))
 
     def _tree_diameter(self, distances: Column, source: int) -> int:
         if distances.gather([source])[0] != 0:

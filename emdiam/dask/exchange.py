@@ -159,8 +159,7 @@ def hand_over(rank: Rank, rows: np.ndarray, vertices: np.ndarray) -> tuple[np.nd
     """Give rows (int64[k, w]) to the owners of `vertices` (int64[k]), none of which are of this range: (rows that come
     here, how many move on all ranks). One round."""
     owners = np.searchsorted(rank.spec.ranges, vertices, side="right") - 1
-    messages = {other: _bytes(rows[owners == other])
-                for other in rank.alltoall.others if (owners == other).any()}
+    messages = {other: _bytes(rows[owners == other]) for other in rank.alltoall.others if (owners == other).any()}
     incoming, table = rank.alltoall.swap(messages, np.array([len(rows)], np.int64))
     come = [message.copy().view(np.int64).reshape(-1, rows.shape[1]) for message in incoming.values() if len(message)]
     return np.concatenate([rows[:0], *come]), int(table.sum())

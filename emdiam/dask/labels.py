@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from .exchange import range_ranks, ranks_of, slab_size
 from .growth import TOO_LONG, WHOLE, Growth
 from .ranges import virtual_zeros
 from .rank import Rank
-from .rank_group import RankGroup
 from .scans import condense_some, end_condensing
 
 _PIECE = 1 << 20
@@ -127,22 +126,14 @@ def take_distances(rank: Rank, key: int, new: int) -> None:
 
 class WorkerClusters(Labels):
     """See Labels. columns : of the engine. masters : of its groups, which grow later. room : bytes for labels and
-    offers of other ranks on a worker. column : of uint64, that holds the labels."""
+    offers of other ranks on a worker. column : of uint64, that holds the
+    labels; key : of it."""
 
     def __init__(self, columns: Columns, masters: np.ndarray, room: int) -> None:
         check_number(len(masters))
         self._columns, self.masters, self._room, self.passes = columns, masters, room, 0
         self.column = columns.make(np.uint64, int(UNREACHED))
-        self._values: Any = self.column
-
-    @property
-    def key(self) -> int:
-        """Of the column, as verbs name it."""
-        return self.column.key
-
-    @property
-    def _group(self) -> RankGroup:
-        return self._columns.group
+        self.key, self._values, self._group = self.column.key, cast(Any, self.column), columns.group
 
     # -- growth -------------------------------------------------------------------------------------
     def grow_new(self, first: int, most_rounds: int | None) -> bool:

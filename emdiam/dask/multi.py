@@ -166,9 +166,7 @@ def multi_source(
     return search.eccentricities, search.level, search.too_long
 
 
-def _open_columns(
-    rank: Rank, sources: np.ndarray, keys: list[int] | None
-) -> tuple[tuple[np.ndarray, int], int | None]:
+def _open_columns(rank: Rank, sources: np.ndarray, keys: list[int] | None) -> tuple[tuple[np.ndarray, int], int | None]:
     """(addresses of the columns and bytes of their items, largest value that they hold); sources are at distance 0."""
     if keys is None:
         return (_NO_BITS, 0), None

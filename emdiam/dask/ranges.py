@@ -3,17 +3,10 @@
 Ranges are contiguous, with about as many arcs each. A range begins at a multiple of 64, so that no two workers share a
 word of a bitmap. A vertex counts as much as an arc, so that vertices without an arc are shared out too.
 
-Arrays are as long as the graph, of which a worker touches its own range: addresses, not memory. A worker indexes by
-the numbers of the whole graph, so that kernels are the same as on one machine. Pages of an anonymous mapping take no
-memory until they are written to, so an array of n entries takes what the worker's range needs of it, rounded to pages.
-
-The block table is as stream.blocks.BlockTable, with the rows of other workers empty. Offsets and bitmaps are indexed
-by the numbers of the whole graph; what lies outside the range takes no memory and reads as rows without arcs.
-`first_vertex` is right for the blocks of the range, and its last entry is the end of the range, at which kernels stop.
-
-The state of traversals is as traverse.workspace.Workspace, without memory for what others own. `visited` is the
-exception, and `frontier` on dense levels: their bits for vertices of others say what is known of these, n/8 bytes
-each.
+Arrays of a range are reserved as long as the graph, so that kernels are those of one process: addresses, not memory.
+Pages of an anonymous mapping take none until they are written to, and read as zeros, which are rows without arcs. What
+is touched beyond the range: bits of others' vertices in `visited` (what this rank knows of them) and in `frontier` (on
+dense levels, label growth and batches), n / 8 bytes each; everything else only in the range, rounded to pages.
 """
 
 from __future__ import annotations

@@ -265,8 +265,7 @@ class RankGroup:
         while True:
             self.close()
             addresses = self._workers(why)
-            self.spec = replace(self.spec, addresses=addresses,
-                                ranges=balanced_ranges(self._store, len(addresses)))
+            self.spec = replace(self.spec, addresses=addresses, ranges=balanced_ranges(self._store, len(addresses)))
             try:
                 self._open()
                 break

@@ -225,9 +225,7 @@ class Search:
             count_level(self.bins, 0, level, len(new))
 
     def _met(self, new: np.ndarray) -> int:
-        if len(self._targets) == 0 or len(new) == 0:
-            return 0
-        return int(np.count_nonzero((self._targets[new >> 6] >> (new & 63).astype(np.uint64)) & np.uint64(1)))
+        return int(np.isin(new, self._own_targets).sum()) if len(self._own_targets) else 0
 
     def _level_limit(self) -> int:
         return min(self._radius, self._unreached - 1)
