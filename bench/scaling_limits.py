@@ -81,7 +81,7 @@ def _memory_limits(shape: Shape, n_arcs: float, machines: Machines, costs: Costs
         Limit("vertex state", memory["need"] / have, True,
               f"{format_size(int(memory['need']))} a worker before the first block"),
         Limit("state of all n on each worker", memory["whole"] / (_FREE * have), True,
-              f"bitmaps and queues as long as the graph: {format_size(int(memory['whole']))} a worker, however many"),
+              f"bitmaps as long as the graph: {format_size(int(memory['whole']))} a worker, however many"),
         Limit("blocks in RAM", (memory["need"] + memory["blocks"]) / have, False,
               f"{format_size(int(memory['blocks']))} of decoded blocks a worker; beyond 1 they are read again"),
         Limit("32-bit ids", n / _UINT32_VERTICES, False,
