@@ -18,28 +18,25 @@ def _pointer(context: Any, builder: Any, array_type: Any, array: Any, index: Any
     return cgutils.get_item_pointer(context, builder, array_type, struct, [index], wraparound=False)
 
 
-@intrinsic
-def atomic_or(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """words[index] |= value, atomically; returns the word before. array : unsigned[:]."""
-    signature = array.dtype(array, types.intp, array.dtype)
+def _atomic(operation: str, order: str) -> Any:
+    """f(array, index, value): array[index] = operation(array[index], value), atomically; returns the entry before.
 
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return builder.atomic_rmw("or", pointer, args[2], "monotonic")
+    array : integers [:], and value of its dtype. operation, order : as LLVM's atomicrmw has them. Where the order is
+    sequentially consistent, what another thread wrote before its own update is seen by the thread that meets that."""
+    @intrinsic
+    def update(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+        def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+            pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
+            return builder.atomic_rmw(operation, pointer, args[2], order)
 
-    return signature, codegen
+        return array.dtype(array, types.intp, array.dtype), codegen
+
+    return update
 
 
-@intrinsic
-def atomic_add(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index] += value, atomically; returns the value before. array : int64[:]."""
-    signature = types.int64(array, types.intp, types.int64)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return builder.atomic_rmw("add", pointer, args[2], "monotonic")
-
-    return signature, codegen
+atomic_add, atomic_or = _atomic("add", "monotonic"), _atomic("or", "monotonic")
+# Of unsigned words; the last is atomic_or, but sequentially consistent.
+atomic_and, atomic_min, atomic_raise = _atomic("and", "seq_cst"), _atomic("umin", "seq_cst"), _atomic("or", "seq_cst")
 
 
 @intrinsic
@@ -83,49 +80,9 @@ def store_unsigned(typingctx: Any, address: Any, index: Any, value: Any, item_by
 
 
 @intrinsic
-def atomic_and(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """words[index] &= value, atomically; returns the word before. array : unsigned[:].
-
-    Sequentially consistent: what another thread wrote before it set a bit is seen by the one that
-    clears the bit."""
-    signature = array.dtype(array, types.intp, array.dtype)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return builder.atomic_rmw("and", pointer, args[2], "seq_cst")
-
-    return signature, codegen
-
-
-@intrinsic
-def atomic_min(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """array[index] = min(array[index], value), atomically; returns the entry before. array :
-    unsigned[:]. Sequentially consistent, as atomic_and."""
-    signature = array.dtype(array, types.intp, array.dtype)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return builder.atomic_rmw("umin", pointer, args[2], "seq_cst")
-
-    return signature, codegen
-
-
-@intrinsic
-def atomic_raise(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
-    """words[index] |= value, as atomic_or, but sequentially consistent."""
-    signature = array.dtype(array, types.intp, array.dtype)
-
-    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
-        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
-        return builder.atomic_rmw("or", pointer, args[2], "seq_cst")
-
-    return signature, codegen
-
-
-@intrinsic
 def atomic_replace(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -> Any:
     """If array[index] == old, put `new` there, atomically; returns the entry before. array :
-    unsigned[:]. Sequentially consistent, as atomic_and."""
+    unsigned[:]. Sequentially consistent."""
     signature = array.dtype(array, types.intp, array.dtype, array.dtype)
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
