@@ -15,8 +15,7 @@ from ..progress import Event
 from ..units import format_seconds
 from .phases import Phase, PhaseBook, joined
 
-_BAR_WIDTH = 24
-_FRAMES_A_SECOND = 4
+_BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
 
 
 class LiveView:

@@ -22,6 +22,7 @@ from ..runs.registry import METHODS
 from .records import ANSWERED, FAILED, OPEN, STOPPED, Bound, Report, Run, Spell, Track, Traversal, number
 
 RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
+_LIMIT_PROFILES = 4
 # Options that a batch adds to every command.
 _ADDED = ("--checkpoint=", "--events=", "--json", "--resume")
 _REMEDY = "give the folder of a batch or a trade-off, a results.jsonl, or what a command printed with --json"
@@ -168,9 +169,6 @@ def _single(name: str, data: Any, source: Path | None) -> Run:
 
 def _events(*places: Path) -> Any:
     return next((read_events(place) for place in places if place.is_file()), None)
-
-
-_LIMIT_PROFILES = 4
 
 
 def read_events(path: Path) -> Track:
