@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.checkpoint.folder import DamagedError, Folder
@@ -62,6 +62,7 @@ def same(a: Any, b: Any) -> bool:
     return bool(a == b and type(a) is type(b))
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # of inputs, on a machine that is busy
 @given(st.dictionaries(st.text(), VALUES), st.data())
 def test_a_state_comes_back_and_any_damage_is_noticed(state: dict[str, Any], data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory() as name:
