@@ -25,20 +25,7 @@ import numpy as np
 from ..jit import kernel, visitor
 from ..stream.offsets import row_start
 from ..traverse.rows import has_bit
-from ..traverse.sparse import (
-    ARCS,
-    COUNT,
-    CURRENT,
-    DONE,
-    HEAD,
-    LEVEL,
-    LIMIT,
-    MISSED,
-    MISSING,
-    NEXT,
-    NEXT_ARCS,
-    queue_walk,
-)
+from ..traverse.sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS, queue_walk
 from .exchange import Pairs, least_of_each
 from .frontier import Frontier
 
@@ -49,7 +36,7 @@ _LEAST_REMEMBERED, _LEAST_MESSAGES = 1 << 12, 1 << 10
 # whose distance fell after it was set, whether a message found no room.
 TAKEN, LISTED, AGAIN, CROWDED = 11, 12, 13, 14
 STATE = 15
-# Why a call returned, beside DONE, MISSING and LIMIT of traverse/sparse.py.
+# Why a call returned, beside MISSING and LIMIT of traverse/sparse.py.
 LARGE, FULL = 6, 7
 # Facts of a round: 1 + the smallest distance that waits here, 1 + the smallest that is sent, 1 + a level that is too
 # large (0 each: none), arcs scanned, and again, targets without a final distance.
@@ -211,8 +198,8 @@ def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, mess
     of another rank's vertex: its owner knows its distance. seeds : (int64[s], int64[s]), vertices and distances,
     ascending by distance. sent : uint64[2^k], see _list_message. messages : int64[2, k], vertices of others and their
     distances. limits : int64[5] = first, stop, distance to run to, arcs of a level that is too large, unreached.
-    LARGE: the level in the current queue is; FULL: `messages` is, and the level is to be run again, which changes
-    nothing of what it has done.
+    LIMIT: nothing is left below it; LARGE: the level in the current queue is; FULL: `messages` is, and the level is to
+    be run again, which changes nothing of what it has done.
     """
     vertices, values = seeds
     while True:
@@ -220,7 +207,7 @@ def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, mess
         if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
             if state[COUNT] == 0:
                 if state[TAKEN] == len(vertices):
-                    return DONE
+                    return LIMIT
                 state[LEVEL] = values[state[TAKEN]]
             if state[LEVEL] >= limits[2]:
                 return LIMIT
