@@ -8,10 +8,11 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from ._version import __version__
 
+# Known to type checkers by its name. `typing` itself takes 10 ms, in which Ctrl-C would still print a traceback.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import approximate, convert, diameter, exact, generate, open, plan, reorder, verify
     from .errors import BudgetError, DeviceError, EmdiamError, InputError, StoppedEarly, StoreError
@@ -30,7 +31,7 @@ _HOMES = {
 }
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Import a public name when it is first used: `import emdiam` and `emdiam --help` stay quick."""
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

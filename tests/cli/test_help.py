@@ -10,6 +10,7 @@ import pytest
 
 from emdiam.cli import options
 from emdiam.cli.main import COMMANDS, COMPLETE, main
+from tests.conftest import ROOT
 
 HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich", "jinja2", "tabulate", "psutil", "matplotlib")
 # Help answers at once, which is importing little: 180 modules with the interpreter's own, with numpy more than 300.
@@ -36,6 +37,13 @@ def test_the_api_alone_loads_no_compiler():
     code = "import sys, emdiam.api\nprint('numba' in sys.modules, 'zarr' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "False False\n"
+
+
+def test_until_ctrl_c_is_heeded_next_to_nothing_is_imported():
+    """Where the command says what Ctrl-C does, only `signal` and what that needs has been imported (-S: no site)."""
+    code = "import sys; before = set(sys.modules); import emdiam.__main__; print(*sorted(set(sys.modules) - before))"
+    done = subprocess.run([sys.executable, "-S", "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()).isdisjoint({"typing", "re", "pathlib", "contextlib", *HEAVY})
 
 
 def test_help_names_every_command(emdiam):
