@@ -274,7 +274,7 @@ def check_killed(store: Path, tmp_path: Path, command: list[str], kills: int) ->
         needed = traversals_of(found.result) if by_the_clock else unbroken
         assert 0 <= found.begun - needed <= found.kills
         assert bool(found.result["details"]["checkpoint"]["resumed"]) == (found.records > 0)
-    assert answers[-1].kills > 0 and answers[-1].records > 0
+    assert any(found.kills and found.records for found in answers), "no run went on from what a killed one had kept"
     assert not (tmp_path / "kept").exists()
     return answers
 
