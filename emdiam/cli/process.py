@@ -8,8 +8,9 @@ between two kernels.
 
 There are places where Python prints an exception and goes on: functions that C calls back (llvmlite while
 it loads or compiles kernels), __del__, callbacks of weak references. A KeyboardInterrupt that is raised there
-is lost, and in llvmlite the compiler is left without an answer. So none is raised while numba or llvmlite is at
-work; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all the same, the hook
+is lost, and in llvmlite the compiler is left without an answer. Extensions in Rust make a panic of an exception that
+is raised while they are imported. So none is raised while numba or llvmlite is at work or a module is being
+imported; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all the same, the hook
 for such exceptions starts the timer too.
 """
 
@@ -74,8 +75,9 @@ STOPPING = (signal.SIGINT, signal.SIGTERM)
 # then to its group.
 SAME_SECONDS = 0.3
 AGAIN_SECONDS = 0.02
-# Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted.
-_CALLED_BACK = ("numba", "llvmlite")
+# Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted; the last
+# is the one whose frames stand above a module that is being imported.
+_CALLED_BACK = ("numba", "llvmlite", "importlib")
 
 
 @contextmanager

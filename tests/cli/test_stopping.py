@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import importlib
 import json
 import os
 import signal
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -157,6 +159,17 @@ def test_a_compiler_at_work_is_not_interrupted():
         by_compiler(passed)
         threading.Event().wait(PATIENCE)
     assert passed == [True]
+
+
+def test_a_module_that_is_being_imported_is_not_interrupted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """An extension in Rust would make a panic of the exception."""
+    (tmp_path / "being_imported.py").write_text(
+        "from tests.cli.test_stopping import terminate\nterminate()\nwhole = True\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with stopping_on_signals(), pytest.raises(KeyboardInterrupt):
+        importlib.import_module("being_imported")
+        threading.Event().wait(PATIENCE)
+    assert sys.modules.pop("being_imported").whole
 
 
 def test_other_exceptions_that_are_lost_are_shown_as_ever(capsys: pytest.CaptureFixture[str]):
