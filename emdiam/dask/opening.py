@@ -31,9 +31,10 @@ from .rank_group import RankGroup, chosen_workers
 from .setting import OnCluster
 
 _CONNECT_SECONDS = 30.0
-# A cluster on this machine looks, 15 s after a worker was lost, whether it is there again, and else never starts it
-# again; at that moment it may be starting after a second loss.
-PATIENCE = {"distributed.deploy.lost-worker-timeout": "30 days"}
+# Of a cluster on this machine. It looks, 15 s after a worker was lost, whether it is there again, and else never starts
+# it again; at that moment it may be starting after a second loss. And its profiler looks a hundred times a second at
+# what all threads do, which before Python 3.11.9 may stop the process for good (python/cpython#106883).
+SETTINGS = {"distributed.deploy.lost-worker-timeout": "30 days", "distributed.worker.profile.enabled": False}
 
 
 @contextmanager
@@ -84,7 +85,7 @@ def connected(cluster: OnCluster, threads: int) -> Iterator[Client]:
             workers = cluster.workers or 1
             each = cluster.worker_threads or max(1, threads // workers)
             # Memory is planned and measured here, and not by killing what has grown: hence no limit of Dask's own.
-            stack.enter_context(dask.config.set(PATIENCE))
+            stack.enter_context(dask.config.set(SETTINGS))
             here = stack.enter_context(_whole(lambda: _quiet_cluster(workers, each)))
             yield stack.enter_context(Client(here))
             return

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -41,3 +42,17 @@ def test_a_cluster_that_is_half_there_is_closed_when_it_is_whole():
             _whole(start)
         other.join()
     assert told == ["started", "closed"]
+
+
+@pytest.mark.parametrize("processes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_workers_are_not_profiled(processes: bool):
+    """Dask's profiler may stop a process for good."""
+    from emdiam.dask.opening import connected
+    from emdiam.dask.setting import OnCluster
+    from tests.helpers.workers import client
+
+    def profiled(dask_worker: Any) -> bool:
+        return "profile" in dask_worker.periodic_callbacks
+
+    with connected(OnCluster(workers=1), 1) if processes else nullcontext(client(1, processes=False)) as one:
+        assert list(one.run(profiled).values()) == [False]

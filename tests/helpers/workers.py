@@ -31,11 +31,11 @@ def client(workers: int, processes: bool = True, threads: int = 1) -> Any:
     """A client of a cluster on this machine, ended with the session."""
     import dask
 
-    from emdiam.dask.opening import PATIENCE
+    from emdiam.dask.opening import SETTINGS
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Port .* is already in use", UserWarning)
-        dask.config.set(PATIENCE)
+        dask.config.set(SETTINGS)
         cluster = distributed.LocalCluster(
             n_workers=workers, threads_per_worker=threads, processes=processes, dashboard_address=None,
             memory_limit=0)
