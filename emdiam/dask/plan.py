@@ -23,10 +23,13 @@ _MARGIN = 16 << 20
 _BLOCK_ENTRY = 24
 
 
-def plan_rank(store: Store, spec: RankSpec, rank: int, n_blocks: int, n_arcs: int, memory_bytes: int) -> MemoryPlan:
+def plan_rank(
+    store: Store, spec: RankSpec, rank: int, n_blocks: int, n_arcs: int, memory_bytes: int, program: int
+) -> MemoryPlan:
     """Plan a rank that has `n_blocks` blocks with `n_arcs` arcs within `memory_bytes` of peak RSS of its process.
 
-    The base is measured now. Raises BudgetError with the numbers if it cannot work."""
+    program : what program_bytes gave before the table was read. Raises BudgetError with the numbers if it cannot
+    work."""
     first, stop = spec.span(rank)
     n, in_range = store.n_vertices, stop - first
     share = in_range / max(1, n)
@@ -35,7 +38,7 @@ def plan_rank(store: Store, spec: RankSpec, rank: int, n_blocks: int, n_arcs: in
     state = table + int(share * widest) + n // 4  # bitmaps that come from others
     block = store.indices.chunk_items * store.id_dtype.itemsize
     least = min(MIN_BLOCKS, max(1, n_blocks)) * block
-    base = program_bytes() + _MARGIN
+    base = program + _MARGIN
     tables = _BLOCK_ENTRY * store.indices.n_chunks
     fetchers = spec.threads + READERS
     need = base + state + tables + buffer_bytes(fetchers, 1, block) + least

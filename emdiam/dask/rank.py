@@ -18,7 +18,7 @@ from ..errors import StoreError
 from ..store.store import Store, open_store
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
-from ..stream.plan import READERS
+from ..stream.plan import READERS, program_bytes
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.core import Core
@@ -72,11 +72,11 @@ class Rank:
         self._closed = False
 
     def _open_core(self, n_ranks: int) -> tuple[Core, np.ndarray]:
-        spec, store = self.spec, self.store
+        spec, store, program = self.spec, self.store, program_bytes()
         table, blocks = build_range_table(store, self.first, self.stop)
         arcs = 0 if not len(blocks) else (len(blocks) << table.shift)
         memory = spec.memory_bytes or default_memory_bytes() // n_ranks
-        self.plan = plan_rank(store, spec, self.number, len(blocks), arcs, memory)
+        self.plan = plan_rank(store, spec, self.number, len(blocks), arcs, memory, program)
         arena = Arena(table.n_blocks, self.plan.arena_blocks, store.indices.chunk_items, store.id_dtype)
         self._threads = Threads(spec.threads, READERS)
         counters = SharedCounters()
