@@ -9,8 +9,9 @@ There are places where Python prints an exception and goes on: functions that C 
 it loads or compiles kernels), __del__, callbacks of weak references. A KeyboardInterrupt that is raised there
 is lost, and in llvmlite the compiler is left without an answer. Extensions in Rust make a panic of an exception that
 is raised while they are imported. So none is raised while numba or llvmlite is at work or a module is being
-imported; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all the same, the hook
-for such exceptions starts the timer too.
+imported, nor while Python's own libraries take locks in steps, which an exception may leave locked for good, so that
+other threads wait for ever; it is put off a little by a timer (SIGALRM), again and again. And where one is lost all
+the same, the hook for such exceptions starts the timer too.
 """
 
 from __future__ import annotations
@@ -77,6 +78,9 @@ AGAIN_SECONDS = 0.02
 # Packages with functions that C calls back, or that leave themselves in disorder when they are interrupted; the last
 # is the one whose frames stand above a module that is being imported.
 _CALLED_BACK = ("numba", "llvmlite", "importlib")
+# Packages whose functions take and give back locks in steps, and those of their functions that wait for others.
+_LOCKING = ("threading", "concurrent", "queue", "logging")
+_WAITING = ("wait", "join", "_wait_for_tstate_lock")
 
 
 @contextmanager
@@ -157,10 +161,15 @@ class _Stop:
 _now: list[_Stop | None] = [None]
 
 
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
+
+
 def _called_back(frame: FrameType | None) -> bool:
-    """Whether one of the packages is at work in `frame` or in those that called it."""
-    return any(str(one.f_globals.get("__name__", "")).partition(".")[0] in _CALLED_BACK
-               for one, _ in traceback.walk_stack(frame))
+    """Whether one of the packages is at work in `frame` or in those that called it, or `frame` itself locks."""
+    if frame is not None and _package(frame) in _LOCKING and frame.f_code.co_name not in _WAITING:
+        return True
+    return any(_package(one) in _CALLED_BACK for one, _ in traceback.walk_stack(frame))
 
 
 def _watch(reading: int, wanted: set[int], end: Callable[[int], None]) -> None:

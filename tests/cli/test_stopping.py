@@ -172,6 +172,18 @@ def test_a_module_that_is_being_imported_is_not_interrupted(tmp_path: Path, monk
     assert sys.modules.pop("being_imported").whole
 
 
+@pytest.mark.parametrize("module", ["threading", "concurrent.futures._base", "queue", "logging"])
+def test_locks_of_libraries_are_not_left_locked(module: str):
+    """Python's wait(futures) takes the locks of all futures one by one: between two it is not interrupted."""
+    passed: list[bool] = []
+    names = {"__name__": module, "kill": os.kill, "who": (os.getpid(), signal.SIGTERM), "passed": passed}
+    exec("def take_locks():\n    kill(*who)\n    for _ in range(1000):\n        pass\n    passed.append(True)", names)
+    with stopping_on_signals(), pytest.raises(KeyboardInterrupt):
+        names["take_locks"]()  # type: ignore[operator]
+        threading.Event().wait(PATIENCE)
+    assert passed == [True]
+
+
 def test_other_exceptions_that_are_lost_are_shown_as_ever(capsys: pytest.CaptureFixture[str]):
     with stopping_on_signals():
         type("Faulty", (), {"__del__": lambda _self: 1 // 0})()
