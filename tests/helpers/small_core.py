@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bench.gpu.host_engine import MemoryArray
 from emdiam.store.layout import StoreRecord
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.counters import SharedCounters
@@ -15,7 +16,6 @@ from emdiam.stream.rows import RowCheck
 from emdiam.stream.threads import Threads
 from emdiam.traverse.core import Core
 from emdiam.traverse.workspace import Workspace
-from tests.helpers.memory_array import MemoryArray
 
 _BLOCK = 64
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.gpu.host_engine import MemoryArray
 from emdiam.store.store import open_store
 from emdiam.stream.blocks import build_block_table
 from emdiam.stream.offsets import Offsets, build_offsets, offsets_bytes, row_starts
 from tests.helpers import naive
-from tests.helpers.memory_array import MemoryArray
 from tests.helpers.stores import CHUNK, odd_graphs, write_store
 
 
@@ -81,4 +81,3 @@ def test_memory_array_is_read_by_chunks() -> None:
     assert array.n_chunks == 3 and array.run_length(1, 9) == 2
     array.fetch(0, list(rows))
     assert rows.reshape(-1)[:10].tolist() == list(range(10))
-    array.close()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from bench.gpu.host_engine import MemoryArray
 from emdiam.errors import StoreError
 from emdiam.store.layout import StoreRecord
 from emdiam.stream.blocks import build_block_table
@@ -19,7 +20,6 @@ from emdiam.stream.rows import RowCheck
 from emdiam.stream.threads import Threads
 from tests.helpers import naive
 from tests.helpers.forged import csr
-from tests.helpers.memory_array import MemoryArray
 
 
 class AnyRows:
