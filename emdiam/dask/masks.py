@@ -314,12 +314,12 @@ def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
     wanted = len(targets) > 0 and (targets[word] & bit) != 0
     full, met = see(words, NEXT, v, alive, sinks, about[0], about[1], wanted)
     degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
-    sums[MET] += met
-    sums[VERTICES] += 1
-    sums[ROW_ARCS] += degree
+    if wanted:
+        sums[MET] += met
     if full:
         marks[FULL, word] |= bit
         sums[CLOSED] += degree
+    return degree
 
 
 @visitor
@@ -329,6 +329,7 @@ def _take(state, v, word, bit):  # type: ignore[no-untyped-def]
     for j in range(words.shape[2]):
         masks[at, j] = words[NEXT, v, j]
         words[NEXT, v, j] = 0
+    return 0
 
 
 _walk_commit, _walk_take = bit_walk(_fresh, _commit), bit_walk(_fresh, _take)
@@ -344,7 +345,8 @@ def commit_masks(turn, grain, stop_word, offsets, words, marks, targets, sinks, 
     w = words.shape[2]
     alive = np.zeros(w, words.dtype)
     sums = np.zeros(OUT, np.int64)
-    _walk_commit(turn, grain, stop_word, (words, marks, targets, sinks, about, offsets, alive, sums))
+    sums[VERTICES], sums[ROW_ARCS] = _walk_commit(
+        turn, grain, stop_word, (words, marks, targets, sinks, about, offsets, alive, sums))
     flat = words.reshape(-1)
     for j in range(w):
         atomic_or(flat, (NEXT * (n + 1) + n) * w + j, alive[j])

@@ -171,17 +171,17 @@ def _fresh(state, word):  # type: ignore[no-untyped-def]
 
 @visitor
 def _finish(state, v, word, bit):  # type: ignore[no-untyped-def]
-    words, marks, there, merge, targets, sinks, about, offsets, alive, sums = state
+    words, marks, there, merge, targets, sinks, about, offsets, alive, met = state
     group, row, hub = offsets
     wanted = len(targets) > 0 and (targets[word] & bit) != 0
     for j in range(words.shape[2] if merge else 0):
         words[there, v, j] &= ~words[0, v, j]
     full, pairs = see(words, there, v, alive, sinks, about[0], about[1], wanted)
-    sums[0] += 1
-    sums[1] += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
-    sums[2] += pairs
+    if wanted:
+        met[0] += pairs
     if full:
         marks[FULL, word] |= bit
+    return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
 
 
 _walk_fresh = bit_walk(_fresh, _finish)
@@ -200,15 +200,16 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, 
     w = words.shape[2]
     there = 3 - state[FLIP]
     alive = np.zeros(w, words.dtype)
-    sums = np.zeros(3, np.int64)
+    met = np.zeros(1, np.int64)
     about = state[LEVEL] + 1, state[ITEM_BYTES]
-    _walk_fresh(turn, grain, marks.shape[1],
-                (words, marks, there, merge, targets, sinks, about, offsets, alive, sums))
+    vertices, arcs = _walk_fresh(turn, grain, marks.shape[1],
+                                 (words, marks, there, merge, targets, sinks, about, offsets, alive, met))
     flat = words.reshape(-1)
     for j in range(w):
         atomic_or(flat, (there * (n + 1) + n) * w + j, alive[j])
-    for i in range(3):
-        atomic_add(out, i, sums[i])
+    atomic_add(out, 0, vertices)
+    atomic_add(out, 1, arcs)
+    atomic_add(out, 2, met[0])
 
 
 @visitor
@@ -222,6 +223,7 @@ def _clear(state, v, word, bit):  # type: ignore[no-untyped-def]
     _, _, words, plane = state
     for j in range(words.shape[2]):
         words[plane, v, j] = 0
+    return 0
 
 
 _walk_stale = bit_walk(_in_both, _clear)
@@ -241,9 +243,8 @@ def _clear_bits(state, word):  # type: ignore[no-untyped-def]
 
 @visitor
 def _add_arcs(state, v, word, bit):  # type: ignore[no-untyped-def]
-    _, offsets, sums = state
-    group, row, hub = offsets
-    sums[0] += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    group, row, hub = state[1]
+    return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
 
 
 _walk_open = bit_walk(_clear_bits, _add_arcs)
@@ -252,6 +253,5 @@ _walk_open = bit_walk(_clear_bits, _add_arcs)
 @kernel
 def open_arcs(turn, grain, bitmap, offsets, out):  # type: ignore[no-untyped-def]
     """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
-    sums = np.zeros(1, np.int64)
-    _walk_open(turn, grain, len(bitmap), (bitmap, offsets, sums))
-    atomic_add(out, 0, sums[0])
+    _, arcs = _walk_open(turn, grain, len(bitmap), (bitmap, offsets))
+    atomic_add(out, 0, arcs)

@@ -24,8 +24,7 @@ DONE, MISSING, DENSE, SLICE, MET = 0, 1, 2, 3, 4
 
 @visitor
 def _reach(args, v, u, there, tail):  # type: ignore[no-untyped-def]
-    words, offsets, state = args
-    now = state[FLIP]
+    words, offsets, now = args
     then = 3 - now
     hit = False
     known = False
@@ -49,7 +48,7 @@ _walk_multi = queue_walk(_reach)
 def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):  # type: ignore[no-untyped-def]
     """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
     while True:
-        if _walk_multi(paging, offsets, queues, missed, state, (words, offsets, state)):
+        if _walk_multi(paging, offsets, queues, missed, state, (words, offsets, state[FLIP])):
             return DENSE
         if state[MISSED]:
             return MISSING

@@ -142,22 +142,25 @@ def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visit
 
 
 def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
-    """The walk over the selected bits of bitmap words: walk(turn, grain, stop_word, state) on all threads.
+    """The walk over the selected bits of bitmap words: walk(turn, grain, stop_word, state) on all threads returns how
+    many bits this one has met, and the sum of the amounts.
 
     They share `turn`, int64[1], which begins at the first word, and take `grain` words at a time. select : as above.
-    visit(state, v, word, bit): what is done at vertex v, whose bit of the word is `bit`."""
+    visit(state, v, word, bit): what is done at vertex v, whose bit of the word is `bit`; returns an amount."""
     @compiled_walk
     def walk(turn, grain, stop_word, state):  # type: ignore[no-untyped-def]
+        count = total = 0
         while True:
             begin = atomic_add(turn, 0, grain)
             if begin >= stop_word:
-                return
+                return count, total
             for word in range(begin, min(begin + grain, stop_word)):
                 bits = select(state, word)
                 while bits:
                     bit = bits & (~bits + np.uint64(1))
                     bits ^= bit
-                    visit(state, (word << 6) + count_trailing_zeros(bit), word, bit)
+                    total += visit(state, (word << 6) + count_trailing_zeros(bit), word, bit)
+                    count += 1
 
     return walk
 
