@@ -10,11 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import llvmlite.binding
 import numba
 import numpy as np
 import pytest
 
 from emdiam import jit
+from emdiam.units import current_rss_bytes
 from tests.helpers.waiting import PATIENCE
 
 # Two functions with 30 signatures each, in an order of its own, saved in the cache of this folder.
@@ -82,3 +84,20 @@ def test_saves_of_several_processes_lose_nothing(tmp_path: Path) -> None:
     children = [subprocess.Popen([*command, str(seed)], env=environment) for seed in range(4)]
     assert [child.wait(PATIENCE) for child in children] == [0] * 4
     assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 30
+
+
+def test_what_the_compiler_made_to_optimise_a_function_is_freed_with_it() -> None:
+    """A pass manager of LLVM takes 0.1 MiB or more, and numba makes one for each function."""
+    llvmlite.binding.initialize_native_target()
+    machine = llvmlite.binding.Target.from_default_triple().create_target_machine()
+    builder = llvmlite.binding.create_pass_builder(machine, llvmlite.binding.create_pipeline_tuning_options(3))
+
+    def make(number: int) -> int:
+        before = current_rss_bytes()
+        for _ in range(number):
+            builder.getFunctionPassManager()
+            builder.getModulePassManager()
+        return current_rss_bytes() - before
+
+    make(20)
+    assert make(200) < 8 << 20

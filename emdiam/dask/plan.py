@@ -15,7 +15,17 @@ import numpy as np
 from ..engine.needs import Needs
 from ..errors import BudgetError
 from ..store.store import Store
-from ..stream.plan import BASE_JITTER, MIN_BLOCKS, READERS, RUN_BLOCKS, MemoryPlan, Phase, buffer_bytes, program_bytes
+from ..stream.plan import (
+    BASE_JITTER,
+    MIN_BLOCKS,
+    READERS,
+    RUN_BLOCKS,
+    MemoryPlan,
+    Phase,
+    buffer_bytes,
+    loading_bytes,
+    program_bytes,
+)
 from ..units import format_size
 from .ranges import range_state_bytes
 
@@ -47,13 +57,19 @@ def plan_rank(
             f"worker {rank} needs {format_size(need)}: {format_size(base)} program + {format_size(state)} vertex "
             f"state + {format_size(need - base - state)} blocks, and has {format_size(memory_bytes)}",
             remedy=f"give --worker-memory {-(-need // 2**20)}MiB, or more workers")
-    run = RUN_BLOCKS
-    while run > 1 and buffer_bytes(fetchers, run, block) + least > (memory_bytes - base - state - tables) // 2:
-        run //= 2
-    buffers = buffer_bytes(fetchers, run, block)
-    rest = memory_bytes - base - state - tables - buffers
+    spare = memory_bytes - base - state - tables
     wanted = n_blocks * block
-    pool = min(int(share * spec.pool_wanted), rest - wanted if rest > wanted else rest // 4)
+    run = RUN_BLOCKS
+    while run > 1 and loading_bytes(fetchers, run, block) > spare - wanted:
+        run //= 2
+    buffers = loading_bytes(fetchers, run, block)
+    if buffers > spare - wanted:  # not all blocks fit
+        run = RUN_BLOCKS
+        while run > 1 and buffer_bytes(fetchers, run, block) + least > spare // 2:
+            run //= 2
+        buffers = buffer_bytes(fetchers, run, block)
+    rest = spare - buffers
+    pool = min(int(share * spec.pool_wanted), rest - wanted if rest >= wanted else rest // 4)
     slots = max(min(MIN_BLOCKS, max(1, n_blocks)), min(max(1, n_blocks), (rest - pool) // block))
     return MemoryPlan(
         memory_limit_bytes=memory_bytes, base_bytes=base, phases=(Phase("part", state / max(1, in_range), state),),

@@ -20,10 +20,10 @@ MIN_BLOCKS = 4
 RUN_BLOCKS = 8
 _MARGIN = 12 << 20
 # What a process holds more once all kernels that a run calls are loaded from numba's cache (48 to 56 MiB measured
-# for exact, approx and verify on tiny graphs), and once it has compiled all of them (44 to 141 MiB more: pivots in
-# batches and clusters on a graph of many components call the most kernels, about 70).
+# for exact, approx and verify on tiny graphs), and once it has compiled all of them (25 to 68 MiB more: pivots in
+# batches call the most kernels, about 70).
 LOADED_BYTES = 56 << 20
-COMPILED_BYTES = 144 << 20
+COMPILED_BYTES = 80 << 20
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
 BASE_JITTER = 4 << 20
@@ -96,8 +96,7 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
     spare = memory_bytes - base - state - tables
     run = _run_blocks(spare - reserve, n_blocks, fetchers, block)
     buffers = buffer_bytes(fetchers, run, block)
-    # Where every block goes to its place in the arena, once, there are buffers for encoded blocks alone.
-    loading = fetchers * run * block * 5 // 4
+    loading = loading_bytes(fetchers, run, block)
     if arena_bytes is None and spare - loading - max(reserve, pool_wanted) >= n_blocks * block:
         buffers = loading
     rest = spare - buffers
@@ -127,6 +126,11 @@ def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> Budge
 def buffer_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
     """Bytes of the buffers of a pager: decoded and, at worst as large, encoded, plus slack."""
     return fetchers * run_blocks * block_bytes * 9 // 4
+
+
+def loading_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
+    """The same where every block goes to its place in the arena, once: for encoded blocks alone, plus slack."""
+    return fetchers * run_blocks * block_bytes * 5 // 4
 
 
 def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
