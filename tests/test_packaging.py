@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -59,8 +60,22 @@ def test_the_console_script_is_the_command():
     assert script.value == "emdiam.__main__:main"
 
 
+def required() -> set[str]:
+    """Names of the packages that every installation has, as they are imported."""
+    return {requirement.split(">")[0] for requirement in setup_cfg()["options"]["install_requires"].split()}
+
+
 def test_the_extras_are_declared():
-    assert {"cuda", "dask", "test", "bench"} <= set(setup_cfg()["options.extras_require"])
+    assert {"cuda", "dask", "delaunay", "docs", "test", "bench"} <= set(setup_cfg()["options.extras_require"])
+
+
+def test_the_table_of_dependencies_has_them_all():
+    """Requirements and extras, each with what it costs."""
+    table = (ROOT / "docs" / "dependencies.md").read_text(encoding="utf-8")
+    always, extras = table.split("## Extras")
+    assert required() <= set(re.findall(r"^\| (\S+) \| [0-9.]+ \|", always, re.MULTILINE))
+    named = {name for row in re.findall(r"^\| (`.+?) \|", extras, re.MULTILINE) for name in re.findall(r"`(\S+)`", row)}
+    assert named == {*setup_cfg()["options.extras_require"], "emdiam[...]"}
 
 
 def test_every_folder_of_the_package_is_a_package():
@@ -84,11 +99,10 @@ def imported_packages(folder: Path) -> set[str]:
 
 def test_requirements_are_those_that_are_imported():
     """Everything imported is required (or an extra), and everything required is imported."""
-    requires = setup_cfg()["options"]["install_requires"].split()
-    base = {requirement.split(">")[0].replace("-", "_") for requirement in requires}
+    base = required()
     imported = imported_packages(ROOT / "emdiam") - set(sys.stdlib_module_names) - {"emdiam"}
     # Extras, but for two: llvmlite comes with numba, botocore with boto3.
-    optional = {"cupy", "fsspec", "pcodec", "matplotlib", "obstore", "boto3", "dask", "distributed"}
+    optional = {"cupy", "fsspec", "pcodec", "matplotlib", "obstore", "boto3", "dask", "distributed", "scipy"}
     optional |= {"llvmlite", "botocore"}
     assert imported - base - optional == set()
     assert base - imported == set()

@@ -8,6 +8,8 @@ edges are listed; a budget below that is refused. Delaunay 1934; Barber, Dobkin,
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -39,9 +41,7 @@ class Delaunay(GeneratedSource):
         return points[np.argsort(positions, kind="stable")]
 
     def _build(self) -> None:
-        from scipy.spatial import Delaunay as Triangulation
-
-        triangulation = Triangulation(self.points())
+        triangulation = _qhull()(self.points())
         if len(triangulation.coplanar):
             raise InputError(f"{len(triangulation.coplanar)} points coincide within rounding",
                              remedy="choose another seed")
@@ -78,8 +78,19 @@ def _triangle_edges(corners, beyond, first, stop, src, dst):
     return count
 
 
+def _qhull() -> Any:
+    """scipy's class of triangulations. Raises InputError where scipy is not installed: nothing else here needs it."""
+    try:
+        from scipy.spatial import Delaunay as Triangulation
+    except ImportError:
+        raise InputError("the class delaunay needs scipy, which is not installed",
+                         remedy="pip install 'emdiam[delaunay]', or choose another class, such as geometric") from None
+    return Triangulation
+
+
 def delaunay(request: Request) -> Delaunay:
-    """The triangulation of `vertices` >= 3 random points."""
+    """The triangulation of `vertices` >= 3 random points. Raises InputError at once where scipy is not installed."""
+    _qhull()
     n = required_vertices(request, 3)
     if n > MAX_VERTICES:
         raise InputError(f"a delaunay graph has at most {MAX_VERTICES} vertices", text=str(n),

@@ -132,7 +132,8 @@ _RANDOM = (
                           "without edges)", choices=("bond", "site"))),
                "sum of (side - 1) when p = 1; none otherwise",
                "Broadbent, Hammersley 1957", "percolated:percolated", vertices_required=False),
-    GraphClass("delaunay", "Delaunay triangulation of random points; ids run along a Hilbert curve",
+    GraphClass("delaunay", "Delaunay triangulation of random points; ids run along a Hilbert curve (needs scipy: "
+               "pip install 'emdiam[delaunay]')",
                "any number from 3", (), None, "Delaunay 1934; Barber, Dobkin, Huhdanpaa 1996 (Qhull)",
                "delaunay:delaunay"),
 )

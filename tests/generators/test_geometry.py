@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull, Delaunay
 
+from emdiam.errors import InputError
 from emdiam.generators import make_source
 from emdiam.generators.hilbert import hilbert_cell, hilbert_position
 from tests.generators.test_protocol import edge_set, pairs
@@ -88,3 +91,11 @@ def test_delaunay_is_a_triangulation_of_local_ids():
     assert len(got) == 3 * 5000 - 3 - hull  # Euler's formula with every inner face a triangle
     assert np.median(np.abs(got[:, 0] - got[:, 1])) < 20
     assert source.memory_bytes == 0  # prepared: what it holds is held
+
+
+def test_delaunay_without_scipy_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    """At once: scipy is an extra, and no other class needs it."""
+    monkeypatch.setitem(sys.modules, "scipy.spatial", None)
+    with pytest.raises(InputError, match=r"needs scipy, .* pip install 'emdiam\[delaunay\]'"):
+        make_source("delaunay", vertices=100)
+    assert make_source("geometric", vertices=100).n_vertices == 100
