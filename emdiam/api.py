@@ -16,10 +16,11 @@ from typing import Any, TypedDict, Unpack, cast
 
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import CheckpointOptions, chosen_checkpoint
-from .conversion.convert import ConvertOptions, ConvertReport, write_graph
+from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
 from .conversion.convert import convert as convert_files
 from .conversion.writing import ReorderReport
 from .errors import StoppedEarly
+from .formats.source import SourceInfo
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .methods.approx.result import Approximation
@@ -33,6 +34,9 @@ from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
 from .verification.report import VerifyReport
+
+# Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
+_ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
@@ -157,7 +161,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     graph : a Store, the path of one, a square scipy.sparse matrix or array (any format; int32 or
         int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit
         zeros too), a tuple (src, dst) of one-dimensional arrays of ids, a list of pairs or an array of
-        two columns, or a networkx graph of any kind. A graph in memory is first written to a temporary store.
+        two columns, or a networkx graph of any kind. A graph in memory is first written to a temporary store, which lies in memory
+        too if it is small.
     method : see emdiam.runs.registry.EXACT. Options, all by name:
     memory : peak resident memory of this process, default: what machine and cgroup leave.
     arena : memory for decoded edges alone. threads : default: the cores this process may use.
@@ -255,20 +260,31 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
 
 @contextmanager
 def _temporary_store(graph: Any, run: Run, scratch: str | Path | None,
-                     progress: Listener | None) -> Iterator[tuple[Path, Callable[[Any], Any]]]:
+                     progress: Listener | None) -> Iterator[tuple[Store | Path, Callable[[Any], Any]]]:
     """A store of the graph in memory, removed at the end, and the function from its ids to the caller's names."""
     from .formats.in_memory import NetworkxSource, as_source
 
     source = as_source(graph)
-    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(scratch)) as folder:
-        # Named here, so that the conversion takes the folder even where it is a tmpfs: a graph
-        # that is in memory anyway does no harm there.
-        options = convert_options({"scratch": Path(folder), "threads": run.threads, "progress": progress})
-        options = replace(options, memory_bytes=run.memory_bytes)
-        target = Path(folder) / "graph.zarr"
-        write_graph(source, target, options=options)
-        labels = source.labels if isinstance(source, NetworkxSource) else None
-        yield target, (lambda vertex: vertex) if labels is None else labels.__getitem__
+    labels = source.labels if isinstance(source, NetworkxSource) else None
+    rename = (lambda vertex: vertex) if labels is None else labels.__getitem__
+    # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
+    # that is in memory anyway does no harm there.
+    folder = Path(scratch_folder(scratch))
+    options = convert_options({"scratch": folder, "threads": run.threads, "progress": progress})
+    options = replace(options, memory_bytes=run.memory_bytes)
+    if run.cluster is None and _is_small(source.info()):
+        yield graph_in_memory(source, folder, options), rename
+        return
+    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
+        target = Path(inside) / "graph.zarr"
+        write_graph(source, target, options=replace(options, scratch=Path(inside)))
+        yield target, rename
+
+
+def _is_small(info: SourceInfo) -> bool:
+    """Whether a store of the graph may lie in memory beside it."""
+    items = None if info.n_entries is None else info.n_entries + (info.n_vertices or 0)
+    return items is not None and items <= _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
 
 
 def _renamed(result: Any, rename: Callable[[Any], Any]) -> Any:

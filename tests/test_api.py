@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import emdiam
+from emdiam import api
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource, as_source
 from emdiam.formats.source import EdgeSource
@@ -241,6 +242,21 @@ def test_events_reach_the_listener():
     emdiam.diameter(nx.path_graph(50), progress=events.append)
     assert events
     assert all(isinstance(event, emdiam.Event) for event in events)
+
+
+def test_small_graphs_lie_in_memory_and_others_on_disk(tmp_path, monkeypatch):
+    """With one answer, of one store: its digest is that of the files."""
+    edges = np.random.default_rng(5).integers(0, 300, (1000, 2))
+    stores: list[str] = []
+    execute = api.execute
+    monkeypatch.setattr(api, "execute", lambda store, *rest: (stores.append(type(store).__name__),
+                                                              execute(store, *rest))[1])
+    small = emdiam.diameter(edges, scratch=tmp_path)
+    monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", 999)
+    large = emdiam.diameter(edges, scratch=tmp_path)
+    assert stores == ["Store", "PosixPath"] and list(tmp_path.iterdir()) == []
+    assert small.store_digest == large.store_digest and small.witness == large.witness
+    assert (small.diameter, small.traversals) == (large.diameter, large.traversals)
 
 
 def test_temporary_stores_are_removed(tmp_path):

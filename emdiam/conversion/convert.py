@@ -19,7 +19,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ..checkpoint.records import State
 from ..errors import BudgetError, EmdiamError, InputError
@@ -30,12 +30,14 @@ from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import Scratch, disk_full_is_said
 from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
-from ..store.writer import check_target, writer_bytes
+from ..store.memory import MemoryWriter
+from ..store.store import Store
+from ..store.writer import StoreWriter, check_target, writer_bytes
 from ..units import current_rss_bytes, format_size
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
 from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context
 
-__all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "write_graph"]
+__all__ = ["ConvertOptions", "ConvertReport", "check_outputs", "convert", "graph_in_memory", "write_graph"]
 
 if TYPE_CHECKING:
     from .strings import StoredBatches
@@ -118,6 +120,25 @@ def _pin(path: Path) -> list[Any]:
 def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None) -> ConvertReport:
     """Convert, from the state of the checkpoint if there is one."""
     check_target(target, options.force)
+    info, plan = _planned(source, options, checkpoint)
+    with sort_context(plan, target, options, checkpoint, Meter(options.progress)) as context:
+        return Conversion(source, info, target, options, context).write(info)
+
+
+def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -> Store:
+    """The edges of `source` as a store in memory (store/memory.py). folder : for scratch files, where there are any.
+    options : without a checkpoint. Raises what write_graph raises."""
+    info, plan = _planned(source, options, None)
+    target = folder / "graph"  # nothing is made of that name
+    with sort_context(plan, target, options, None, Meter(options.progress)) as context:
+        conversion = _ConversionInMemory(source, info, target, options, context)
+        conversion.write(info)
+    assert conversion.store is not None
+    return conversion.store
+
+
+def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint | None) -> tuple[SourceInfo, SortPlan]:
+    """What the source says, and the memory plan."""
     info = source.info()
     _load_libraries(info)
     plan = options.plan or plan_sort(
@@ -125,8 +146,7 @@ def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint
         getattr(source, "memory_bytes", 0), options.threads, writer_bytes(options.threads, options.chunk_ids),
     )
     _check_declared(info, source.name, plan)
-    with sort_context(plan, target, options, checkpoint, Meter(options.progress)) as context:
-        return Conversion(source, info, target, options, context).write(info)
+    return info, plan
 
 
 def _check_declared(info: SourceInfo, name: str, plan: SortPlan) -> None:
@@ -304,6 +324,18 @@ class Conversion(StoreWriting[ConvertReport]):
         if numbering.gaps:
             yield (f"{numbering.gaps} ids between {numbering.min_id} and {numbering.max_id} do not occur"
                    " and are no vertices")
+
+
+class _ConversionInMemory(Conversion):
+    """A Conversion to `store`, which lies in memory."""
+
+    _writer_class = MemoryWriter
+    store: Store | None = None
+
+    def _finish_store(self, writer: StoreWriter, record: StoreRecord) -> StoreRecord:
+        done = super()._finish_store(writer, record)
+        self.store = cast(MemoryWriter, writer).store(done)
+        return done
 
 
 def _is_directed(info: SourceInfo, counts: Counts) -> bool:

@@ -150,6 +150,8 @@ Report = TypeVar("Report", bound=WritingReport)
 class StoreWriting(ABC, Generic[Report]):
     """One store under way: what has to be stopped when it fails. Subclasses say where its arcs come from."""
 
+    _writer_class = StoreWriter
+
     def __init__(self, target: Path, options: ConvertOptions, context: SortContext) -> None:
         self._target, self._options, self._context = target, options, context
         self._writer: StoreWriter | None = None
@@ -204,8 +206,9 @@ class StoreWriting(ABC, Generic[Report]):
         options = self._options
 
         def opened(state: State | None) -> StoreWriter:
-            return StoreWriter(self._target, n_vertices=n_vertices, force=options.force, codec=options.codec,
-                               chunk_ids=options.chunk_ids, threads=options.threads, resumed=state)
+            return self._writer_class(self._target, n_vertices=n_vertices, force=options.force,
+                                      codec=options.codec, chunk_ids=options.chunk_ids, threads=options.threads,
+                                      resumed=state)
 
         if resumed is not None:
             try:

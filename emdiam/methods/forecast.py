@@ -13,7 +13,6 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from ..store.array_reader import LocalArray
 from ..store.store import Store
 from ..stream.plan import COMPILED_BYTES, MemoryPlan
 
@@ -100,7 +99,7 @@ class CostInputs:
     @property
     def stored_bytes(self) -> int | None:
         """Encoded bytes of the edges; None where that is not known (a store behind a URL)."""
-        return self.store.indices.stored_bytes if isinstance(self.store.indices, LocalArray) else None
+        return self.store.indices.stored_bytes
 
     @property
     def buffers(self) -> int:

@@ -25,6 +25,7 @@ class Presence:
     def __init__(self, n_ids: int) -> None:
         self.n_ids = n_ids
         self.words = np.zeros(n_ids // 64 + 1, np.uint64)
+        self.n_used = 0  # words up to the last that is not 0: what is behind them is never looked at
         self._lock = Lock()
 
     def add_sources(self, keys: Keys, shift: int) -> None:
@@ -44,24 +45,23 @@ class Presence:
         together = np.bitwise_or.reduceat(bits, starts)
         with self._lock:
             self.words[words[starts]] |= together
+            self.n_used = max(self.n_used, int(words[-1]) + 1)
 
     def state(self) -> State:
         """The set as a state: its size, and the words up to the last that is not 0 (not copied)."""
-        used = len(self.words)
-        while used and not self.words[max(0, used - _BLOCK) : used].any():
-            used = max(0, used - _BLOCK)
-        return {"n_ids": self.n_ids, "words": self.words[:used]}
+        return {"n_ids": self.n_ids, "words": self.words[: self.n_used]}
 
     @classmethod
     def restored(cls, state: State) -> Presence:
         made = cls(state["n_ids"])
-        made.words[: len(state["words"])] = state["words"]
+        made.n_used = len(state["words"])
+        made.words[: made.n_used] = state["words"]
         return made
 
     def ids(self) -> Iterator[Keys]:
         """All ids in increasing order, uint64, some hundred thousand at a time, never empty."""
-        for start in range(0, len(self.words), _WORDS):
-            part = self.words[start : start + _WORDS]
+        for start in range(0, self.n_used, _WORDS):
+            part = self.words[start : min(start + _WORDS, self.n_used)]
             if part.any():
                 bits = np.unpackbits(part.view(np.uint8), bitorder="little")
                 yield (np.flatnonzero(bits) + 64 * start).astype(np.uint64)
@@ -75,11 +75,7 @@ class Ranks:
     """
 
     def __init__(self, presence: Presence) -> None:
-        n_words = len(presence.words)
-        while n_words and not presence.words[n_words - 1]:
-            part = presence.words[max(0, n_words - _BLOCK) : n_words]
-            last_used = np.flatnonzero(part)
-            n_words = n_words - len(part) + (int(last_used[-1]) + 1 if len(last_used) else 0)
+        n_words = presence.n_used
         self._words = presence.words[:n_words]
         # Fewer than 2^32 ids fit the bitmap, so the count before a word fits 32 bits.
         self._before = np.empty(n_words, np.uint32)

@@ -37,6 +37,16 @@ class ShardedArray(ABC):
         self.shard_chunks, self._codec = meta.shard_chunks, ChunkCodec(codec, meta.dtype)
 
     @property
+    def ahead_bytes(self) -> int:
+        """Memory that requests made ahead may take; 0 for files, where the page cache does that."""
+        return 0
+
+    @property
+    def stored_bytes(self) -> int | None:
+        """Encoded bytes of all chunks (indexes not counted); None where nobody says."""
+        return None
+
+    @property
     def n_shards(self) -> int:
         return -(-self.n_chunks // self.shard_chunks)
 
@@ -141,7 +151,6 @@ class LocalArray(ShardedArray):
 
     @property
     def stored_bytes(self) -> int:
-        """Encoded bytes of all chunks (indexes not counted)."""
         return sum(int(index[:, 1].sum()) for index in self._index)
 
     def _index_of(self, shard: int) -> np.ndarray:

@@ -143,13 +143,22 @@ class ArrayWriter:
 
     def _write(self, data: bytes) -> None:
         if self._file is None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            self._file = open(self._folder / str(self._n_shards), "wb")
+            self._file = self._new_shard()
         self._file.write(data)
         self._checks += data[-CRC_BYTES:]
         self._sizes.append(len(data))
         if len(self._sizes) == self._shard_chunks:
             self._end_shard()
+
+    def _new_shard(self) -> BinaryIO:
+        """Where the next shard goes."""
+        self._folder.mkdir(parents=True, exist_ok=True)
+        return open(self._folder / str(self._n_shards), "wb")
+
+    def _store_shard(self, file: BinaryIO) -> None:
+        """The shard is whole: make it last."""
+        file.flush()
+        os.fsync(file.fileno())
 
     def _end_shard(self) -> None:
         if self._file is None:
@@ -157,8 +166,7 @@ class ArrayWriter:
         index = pack_index(self._sizes, self._shard_chunks)
         self._file.write(index)
         self._seals += index[-CRC_BYTES:] + self._checks[-CRC_BYTES:]
-        self._file.flush()
-        os.fsync(self._file.fileno())
+        self._store_shard(self._file)
         self._file.close()
         self._file, self._sizes = None, []
         self._n_shards += 1

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from .array_reader import LocalArray, ShardedArray, pieces
+from .array_reader import ShardedArray, pieces
 from .shards import file_fault
 from .store import Store
 
@@ -121,7 +121,7 @@ def _array_info(array: ShardedArray) -> dict[str, Any]:
         "items": array.length, "dtype": str(array.dtype), "chunks": array.n_chunks,
         "chunk_items": array.chunk_items, "shards": array.n_shards, "shard_chunks": array.shard_chunks,
         "decoded_bytes": array.length * array.dtype.itemsize,
-        "stored_bytes": array.stored_bytes if isinstance(array, LocalArray) else None,
+        "stored_bytes": array.stored_bytes,
     }
 
 

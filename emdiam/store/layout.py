@@ -21,6 +21,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import asdict, dataclass, field, fields
+from functools import cache
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -175,8 +176,8 @@ class StoreRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for the attributes."""
-        return {name: value for name, value in asdict(self).items()
-                if name in _names(self.format_version) and value is not None}
+        names = _names(self.format_version)
+        return {name: value for name, value in asdict(self).items() if name in names and value is not None}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:
@@ -214,6 +215,7 @@ def _is_text(value: Any) -> bool:
     return type(value) is str and not any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
-def _names(version: int) -> set[str]:
+@cache
+def _names(version: int) -> frozenset[str]:
     """The fields of a record of this format version."""
-    return {f.name for f in fields(StoreRecord)} - ({"shard_digests", *_ORIGIN} if version < 2 else set())
+    return frozenset(f.name for f in fields(StoreRecord)) - ({"shard_digests", *_ORIGIN} if version < 2 else set())

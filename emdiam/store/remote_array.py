@@ -47,6 +47,10 @@ class RemoteArray(ShardedArray):
         self._lock = threading.Lock()
         self._ahead = _Ahead(self._get)
 
+    @property
+    def ahead_bytes(self) -> int:
+        return AHEAD_BYTES
+
     def _index_of(self, shard: int) -> np.ndarray:
         if not self._shards:
             with self._lock:

@@ -45,12 +45,8 @@ class Store:
 
     @property
     def ahead_bytes(self) -> int:
-        """Memory that requests made ahead may take; 0 for files, where the page cache does that."""
-        if self.is_local:
-            return 0
-        from .remote_array import AHEAD_BYTES
-
-        return AHEAD_BYTES
+        """See ShardedArray."""
+        return self.indices.ahead_bytes
 
     def array_names(self) -> list[str]:
         """Names of the stored arrays (without the virtual `data`)."""

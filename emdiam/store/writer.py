@@ -93,13 +93,15 @@ class StoreWriter:
     StoreError if that is not there as it was; nothing was removed then.
     """
 
+    _array_writer = ArrayWriter
+
     def __init__(
         self, target: Path, *, n_vertices: int, force: bool = False, codec: str = "lz4", chunk_ids: int = CHUNK_IDS,
         threads: int = 2, resumed: State | None = None,
     ) -> None:
         check_chunk_ids(chunk_ids)
         self.target, self.force = Path(target), force
-        check_target(self.target, force)
+        self._check_place()
         self.n_vertices, self.id_dtype = n_vertices, id_dtype(n_vertices)
         self._codec_name, self._chunk_ids = codec, chunk_ids
         ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
@@ -114,22 +116,26 @@ class StoreWriter:
         if resumed is not None:
             self._go_on(resumed)
             return
-        remove_stale(self.partial)
-        self.partial.mkdir()
-        self._claim = claim(self.partial)
         try:
-            self._begin()
+            self._take_place()
+            self._array("indptr", np.dtype(np.int64)).append(np.zeros(1, np.int64))
+            self._array("indices", self.id_dtype)
         except BaseException:
             self.abort()
             raise
 
-    def _begin(self) -> None:
-        """Make a group of the empty NAME.partial, with its first two arrays."""
+    def _check_place(self) -> None:
+        """Raise InputError unless the store may lie at the target."""
+        check_target(self.target, self.force)
+
+    def _take_place(self) -> None:
+        """Make NAME.partial, claimed, an empty group."""
         import zarr
 
+        remove_stale(self.partial)
+        self.partial.mkdir()
+        self._claim = claim(self.partial)
         zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
-        self._array("indptr", np.dtype(np.int64)).append(np.zeros(1, np.int64))
-        self._array("indices", self.id_dtype)
 
     def _go_on(self, state: State) -> None:
         """Take up NAME.partial as it was when `state` was made."""
@@ -165,7 +171,7 @@ class StoreWriter:
     def _array(self, name: str, dtype: np.dtype[Any]) -> ArrayWriter:
         """The array of this name, made if it is not there yet."""
         if name not in self._arrays:
-            self._arrays[name] = ArrayWriter(
+            self._arrays[name] = self._array_writer(
                 self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=self._chunk_ids,
                 shard_chunks=shard_chunks(dtype, self._chunk_ids), fill_value=fill_value(name, dtype),
                 pool=self._pool)

@@ -55,6 +55,9 @@ def test_presence_and_ranks(ids: set[int], loops: set[int]) -> None:
     assert ranks.contiguous == (want == list(range(ranks.first, ranks.last + 1)))
     assert ranks.rank(keys_of(want)).tolist() == list(range(len(want)))
     assert ranks.rank(np.array(want[::-1], np.uint32)).tolist() == list(range(len(want)))[::-1]
+    assert presence.n_used == (want[-1] // 64 + 1 if want else 0), "words beyond the last id are never looked at"
+    again = Presence.restored(presence.state())
+    assert again.n_used == presence.n_used and again.words.tolist() == presence.words.tolist()
 
 
 def test_presence_far_beyond_one_block_of_words() -> None:

@@ -1,0 +1,101 @@
+"""A store that lies in memory: of a small graph, for as long as one run takes.
+
+Its shards are the bytes that a folder would hold, with all checksums, so that it is read, checked and known by its
+digests as any other. There is no file, nothing to sync and no metadata of zarr, which is most of what a small store
+costs. Other processes cannot open it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from io import BytesIO
+from typing import Any, BinaryIO, cast
+
+import numpy as np
+
+from .array_reader import ShardedArray
+from .array_writer import ArrayWriter
+from .layout import StoreRecord
+from .metadata import ArrayMeta
+from .shards import check_seals, end_bytes, index_bytes, parse_index, seal_of
+from .store import Store
+from .writer import StoreWriter
+
+_PLACE = "a graph in memory"
+
+
+class _MemoryArrayWriter(ArrayWriter):
+    """An ArrayWriter whose shards are kept."""
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._shards: list[bytes] = []
+
+    def _new_shard(self) -> BinaryIO:
+        return BytesIO()
+
+    def _store_shard(self, file: BinaryIO) -> None:
+        self._shards.append(cast(BytesIO, file).getvalue())
+
+    def _write_metadata(self) -> None:
+        pass
+
+    def reader(self, record: StoreRecord) -> MemoryArray:
+        """The array that was written, closed by now."""
+        meta = ArrayMeta(self._codec.dtype, self.length, self._chunk_items, self._shard_chunks)
+        return MemoryArray(self.name, meta, record, self._shards)
+
+
+class MemoryArray(ShardedArray):
+    """Reader of an array whose shards are in memory. record : of its store. shards : their bytes, in order."""
+
+    def __init__(self, name: str, meta: ArrayMeta, record: StoreRecord, shards: Sequence[bytes]) -> None:
+        super().__init__(meta, record.codec)
+        self._name, self._shards = name, shards
+        self._index = [
+            parse_index(data[-index_bytes(self.shard_chunks):], self.shard_chunks, self.chunks_in(shard), len(data),
+                        self.shard_name(shard)) for shard, data in enumerate(shards)]
+        check_seals(b"".join(seal_of(data[-end_bytes(self.shard_chunks):]) for data in shards),
+                    record.shard_digests[name], _PLACE)
+
+    @property
+    def stored_bytes(self) -> int:
+        return sum(int(index[:, 1].sum()) for index in self._index)
+
+    def _index_of(self, shard: int) -> np.ndarray:
+        return self._index[shard]
+
+    def _read(self, shard: int, offset: int, size: int) -> memoryview:
+        return memoryview(self._shards[shard])[offset : offset + size]
+
+    def prefetch(self, first: int, count: int) -> None:
+        """Nothing: it is here."""
+
+    def shard_name(self, shard: int) -> str:
+        return f"{_PLACE}: {self._name} {shard}"
+
+    def close(self) -> None:
+        """Nothing: its memory goes with it."""
+
+
+class MemoryWriter(StoreWriter):
+    """A StoreWriter without a place: `store` returns what was written, once it is finished."""
+
+    _array_writer = _MemoryArrayWriter
+
+    def _check_place(self) -> None:
+        pass
+
+    def _take_place(self) -> None:
+        pass
+
+    def _complete(self, record: StoreRecord) -> None:
+        pass
+
+    def _rename(self) -> None:
+        pass
+
+    def store(self, record: StoreRecord) -> Store:
+        """The store. record : what `finish` returned."""
+        arrays = {name: cast(_MemoryArrayWriter, writer).reader(record) for name, writer in self._arrays.items()}
+        return Store(_PLACE, record, cast("dict[str, ShardedArray]", arrays), address=_PLACE)
