@@ -161,8 +161,8 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     graph : a Store, the path of one, a square scipy.sparse matrix or array (any format; int32 or
         int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit
         zeros too), a tuple (src, dst) of one-dimensional arrays of ids, a list of pairs or an array of
-        two columns, or a networkx graph of any kind. A graph in memory is first written to a temporary store, which lies in memory
-        too if it is small.
+        two columns, or a networkx graph of any kind. A graph in memory is first written to a
+        temporary store, which lies in memory too if it is small.
     method : see emdiam.runs.registry.EXACT. Options, all by name:
     memory : peak resident memory of this process, default: what machine and cgroup leave.
     arena : memory for decoded edges alone. threads : default: the cores this process may use.
