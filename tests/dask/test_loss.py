@@ -39,9 +39,10 @@ def mesh() -> naive.Graph:
 
 
 def lose(engine: Any, *ranks: int) -> None:
-    """As if the processes of these ranks had been started again: what they held is gone."""
+    """As if the processes of these ranks had been started again: what they held is gone, their connections too."""
     for rank in ranks:
-        engine.group.ranks[rank].close().result(timeout=PATIENCE)
+        for call in (engine.group.ranks[rank].close(), engine.group.ranks[rank].disconnect()):
+            call.result(timeout=PATIENCE)
 
 
 @contextmanager
