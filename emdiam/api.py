@@ -12,15 +12,16 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, Unpack, cast
+from typing import Any, TypedDict, TypeGuard, Unpack, cast
 
+from .addresses import is_url
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import CheckpointOptions, chosen_checkpoint
 from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
-from .conversion.convert import convert as convert_files
+from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
-from .errors import StoppedEarly
-from .formats.source import SourceInfo
+from .errors import InputError, NotWritten, StoppedEarly
+from .formats.source import EdgeSource, SourceInfo
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .methods.approx.result import Approximation
@@ -29,7 +30,7 @@ from .methods.exact.result import Result
 from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, option_names
-from .runs.run import Run, execute, run_with
+from .runs.run import execute, run_with
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
@@ -37,6 +38,8 @@ from .verification.report import VerifyReport
 
 # Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
 _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
+
+Rename = Callable[[Any], Any]
 
 
 def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
@@ -63,12 +66,14 @@ class WritingKeywords(TypedDict, total=False):
     keep_checkpoint: bool
 
 
-def convert(inputs: str | Path | Sequence[str | Path], target: str | Path, *, format: str | None = None,
-            ids: str = "auto", order: str = NATURAL, **options: Unpack[WritingKeywords]) -> ConvertReport:
-    """Convert edge lists into a store.
+def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: str = "auto", order: str = NATURAL,
+            **options: Unpack[WritingKeywords]) -> ConvertReport | ReorderReport:
+    """Convert edge lists, or a graph in memory, into a store.
 
-    inputs : a file, a glob, "-" for standard input, or several of them (together one graph). target : the store to
-    write. Options, all by name: memory : peak resident memory of this process; default: what machine and cgroup leave.
+    inputs : a file, a glob, "-" for standard input, or several of them (together one graph); a graph of any kind that
+    `diameter` takes, without format, ids and checkpoints; or a store, which is written in this order, as `reorder`
+    does. target : the store to write. Options, all by name: memory : peak resident memory of this process; default:
+    what machine and cgroup leave.
     scratch : folder for temporary files, default beside the target. force : replace the target. format : name of the
     input format, default from suffix and content. ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none".
     chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". threads : default: the cores this
@@ -78,20 +83,43 @@ def convert(inputs: str | Path | Sequence[str | Path], target: str | Path, *, fo
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
-    files = [inputs] if isinstance(inputs, str | Path) else list(inputs)
+    if isinstance(inputs, Store) or (isinstance(inputs, str | Path) and _is_store_place(inputs)):
+        return reorder(inputs, target, order, **options)
+    source = _inputs(inputs, options, files_only=format is not None or ids != "auto")
     chosen = convert_options(options, fmt=format, ids=ids)
     if order == NATURAL:
-        return convert_files(files, Path(target), options=chosen)
+        return convert_source(source, Path(target), options=chosen)
     from .order.convert import convert_ordered
 
-    return convert_ordered(files, target, order, options=chosen)
+    return convert_ordered(source, target, order, options=chosen)
 
 
-def reorder(store: str | Path, target: str | Path, order: str, *, seed: int = 0,
+def _is_store_place(path: str | Path) -> bool:
+    """Whether a store is there, finished or not, or it is an address."""
+    return is_url(str(path)) or (Path(path) / "zarr.json").is_file()
+
+
+def _inputs(inputs: Any, options: WritingKeywords, files_only: bool) -> Sequence[str | Path] | EdgeSource:
+    """Names of files, or the source of a graph in memory. Raises InputError for what is not of both."""
+    if isinstance(inputs, str | Path):
+        return [inputs]
+    if isinstance(inputs, list | tuple) and all(isinstance(item, str | Path) for item in inputs):
+        return list(inputs)
+    source = _source_of(inputs)
+    if files_only:
+        raise InputError("format and ids tell how files are read, and this is a graph in memory",
+                         remedy="leave them out")
+    if chosen_checkpoint(options) is not None:
+        raise InputError("a graph in memory is not there any more after a stop",
+                         remedy="leave the options of checkpoints out, or write its edges to a file")
+    return source
+
+
+def reorder(store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0,
             **options: Unpack[WritingKeywords]) -> ReorderReport:
     """Write the graph of a store to a new one, its vertices in another order; answers stay in your ids.
 
-    store : the path of one. target : the store to write. order : "natural" (increasing ids),
+    store : opened, or the path of one. target : the store to write. order : "natural" (increasing ids),
     "degree" (descending degree), "bfs" (by component, then by distance from its hub), "cluster" (near
     vertices in the same blocks). Options, all by name: memory, scratch, force, threads, progress,
     checkpoint as for `convert`; codec, chunk : default those of the store; seed : of orders with chance.
@@ -101,11 +129,12 @@ def reorder(store: str | Path, target: str | Path, order: str, *, seed: int = 0,
     """
     from .order.reorder import reorder as reorder_store
 
-    with open_store(store) as opened:
+    place = store.address if isinstance(store, Store) else store
+    with open_store(place) as opened:
         record = opened.record
     options["codec"] = options.get("codec") or record.codec
     options["chunk"] = options.get("chunk") or record.chunk_ids
-    return reorder_store(store, target, order, seed=seed, options=convert_options(options))
+    return reorder_store(place, target, order, seed=seed, options=convert_options(options))
 
 
 def generate(name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0,
@@ -158,11 +187,12 @@ class RunKeywords(TypedDict, total=False):
 def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeywords]) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
-    graph : a Store, the path of one, a square scipy.sparse matrix or array (any format; int32 or
-        int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit
-        zeros too), a tuple (src, dst) of one-dimensional arrays of ids, a list of pairs or an array of
-        two columns, or a networkx graph of any kind. A graph in memory is first written to a
-        temporary store, which lies in memory too if it is small.
+    graph : a Store, the path of one, or of a file of edges; a list of pairs, an array of two columns, a tuple
+        (src, dst) of one-dimensional arrays of ids; a table of pandas, polars or pyarrow, with columns source and
+        target, src and dst, from and to, or two of one kind; a square scipy.sparse matrix or array (any format; int32
+        or int64 indices, sorted or not, duplicates allowed; every stored entry is an edge, explicit zeros too); a
+        graph of networkx, igraph or networkit. All but a store is first written to a temporary one, which lies in
+        memory too if it is small.
     method : see emdiam.runs.registry.EXACT. Options, all by name:
     memory : peak resident memory of this process, default: what machine and cgroup leave.
     arena : memory for decoded edges alone. threads : default: the cores this process may use.
@@ -173,7 +203,7 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
         $TMPDIR or /var/tmp. progress : called with progress.Event.
 
-    The witness carries the caller's names: row numbers, the ids of the arrays, networkx nodes.
+    The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
@@ -209,10 +239,10 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Appr
     return cast(Approximation, _run(graph, method, "approx", options))
 
 
-def plan(store: str | Path, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
+def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
          **options: Any) -> list[Planned]:
-    """What runs on the store at a path would take, without running them: one Planned for every method, each with its
-    own default options; or for `method` alone.
+    """What runs on the store at a path, or on a graph of another kind that `diameter` takes, would take, without
+    running them: one Planned for every method, each with its own default options; or for `method` alone.
 
     probe : look at the graph for at most so many seconds (or a text like "10s"), by four BFS at the arena of the plan;
     None: predict from its size alone. Options by name: memory, arena, threads, device as for `diameter`; of a single
@@ -222,14 +252,15 @@ def plan(store: str | Path, *, method: str = ALL, probe: int | float | str | Non
     device = options.get("device")
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
-    if method == ALL:
-        return plan_all(store, [run_with(name, options) for name in METHODS], seconds)
-    return [plan_one(store, run_with(method, options), seconds)]
+    runs = [run_with(name, options) for name in (METHODS if method == ALL else [method])]
+    with _as_store(store, runs[0].memory_bytes, runs[0].threads) as (opened, _):
+        return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
 
-def verify(certificate: str | Path, store: Store | str | Path, *, memory: int | str | None = None,
+def verify(certificate: str | Path, store: Any, *, memory: int | str | None = None,
            threads: int | None = None, progress: Listener | None = None) -> VerifyReport:
-    """Prove again what the certificate (a path) claims of the store (opened, or a path).
+    """Prove again what the certificate (a path) claims of the store (opened, or a path), or of a graph of another kind
+    that `diameter` takes.
 
     memory, threads, progress : as for `diameter`. A certificate that is intact and no proof gives a report with
     `verified` false and the reason. Raises InputError for a file that is no intact certificate (StoreError,
@@ -237,8 +268,10 @@ def verify(certificate: str | Path, store: Store | str | Path, *, memory: int | 
     """
     from .verification.run import verify as verify_certificate
 
-    return verify_certificate(certificate, store, memory_bytes=None if memory is None else parse_size(memory),
-                              threads=threads or available_cores(), progress=progress)
+    memory_bytes = None if memory is None else parse_size(memory)
+    with _as_store(store, memory_bytes, threads, progress=progress) as (opened, _):
+        return verify_certificate(certificate, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
+                                  progress=progress)
 
 
 def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
@@ -247,32 +280,33 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     if scratch is not None and "scratch" not in option_names(method):
         del options["scratch"]
     run = run_with(method, options, family)
-    if isinstance(graph, Store | str | Path):
-        return execute(graph, run, progress)
-    with _temporary_store(graph, run, scratch, progress) as (store, rename):
+    with _as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
         try:
             return _renamed(execute(store, run, progress), rename)
-        except StoppedEarly as stop:
+        except (StoppedEarly, NotWritten) as stop:
             if stop.result is not None:
                 _renamed(stop.result, rename)
             raise
 
 
 @contextmanager
-def _temporary_store(graph: Any, run: Run, scratch: str | Path | None,
-                     progress: Listener | None) -> Iterator[tuple[Store | Path, Callable[[Any], Any]]]:
-    """A store of the graph in memory, removed at the end, and the function from its ids to the caller's names."""
-    from .formats.in_memory import NetworkxSource, as_source
-
-    source = as_source(graph)
-    labels = source.labels if isinstance(source, NetworkxSource) else None
-    rename = (lambda vertex: vertex) if labels is None else labels.__getitem__
+def _as_store(
+    graph: Any, memory_bytes: int | None, threads: int | None, scratch: str | Path | None = None,
+    progress: Listener | None = None, here: bool = True,
+) -> Iterator[tuple[Store | str | Path, Rename | None]]:
+    """A store of a graph of any kind, for as long as the context lasts, and what makes the caller's names of its ids,
+    where these are others. here : whether no other process is to open it."""
+    if _is_store(graph):
+        yield graph, None
+        return
+    source = _source_of(graph)
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
     folder = Path(scratch_folder(scratch))
-    options = convert_options({"scratch": folder, "threads": run.threads, "progress": progress})
-    options = replace(options, memory_bytes=run.memory_bytes)
-    if run.cluster is None and _is_small(source.info()):
+    options = convert_options({"scratch": folder, "threads": threads, "progress": progress}, memory_bytes=memory_bytes)
+    labels: Sequence[Any] | None = getattr(source, "labels", None)
+    rename = None if labels is None else labels.__getitem__
+    if here and _is_small(source.info()):
         yield graph_in_memory(source, folder, options), rename
         return
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
@@ -281,16 +315,33 @@ def _temporary_store(graph: Any, run: Run, scratch: str | Path | None,
         yield target, rename
 
 
+def _is_store(graph: Any) -> TypeGuard[Store | str | Path]:
+    """Whether it is a store, or a path or address which is not that of a file: that of a store, if of anything."""
+    return isinstance(graph, Store) or (
+        isinstance(graph, str | Path) and (is_url(str(graph)) or not Path(graph).is_file()))
+
+
+def _source_of(graph: Any) -> EdgeSource:
+    """The edges of the file at a path, or of a graph in memory. Raises InputError."""
+    if isinstance(graph, str | Path):
+        from .formats import open_source
+
+        return open_source([graph])
+    from .formats.objects import as_source
+
+    return as_source(graph)
+
+
 def _is_small(info: SourceInfo) -> bool:
     """Whether a store of the graph may lie in memory beside it."""
     items = None if info.n_entries is None else info.n_entries + (info.n_vertices or 0)
     return items is not None and items <= _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
 
 
-def _renamed(result: Any, rename: Callable[[Any], Any]) -> Any:
+def _renamed(result: Any, rename: Rename | None) -> Any:
     """`result` with the caller's names in its witness."""
     witness = result.witness
-    if witness is not None:
+    if witness is not None and rename is not None:
         witness.source, witness.target = rename(witness.source), rename(witness.target)
         witness.path = None if witness.path is None else [rename(vertex) for vertex in witness.path]
     return result

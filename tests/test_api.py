@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam import api
 from emdiam.errors import BudgetError, InputError, StoreError
-from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource, as_source
+from emdiam.formats.in_memory import ArraySource, MatrixSource
+from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
 
 
@@ -116,7 +117,7 @@ def test_arrays_that_are_no_edges(src: Any, dst: Any, text: str):
 def test_networkx_graphs_keep_their_order(kind: Any):
     graph = kind([("b", "a"), ("a", (1, 2))])
     graph.add_node(7)
-    source = NetworkxSource(graph)
+    source = as_source(graph)
     assert source.labels == ["b", "a", (1, 2), 7]
     assert pairs(source) == [(0, 1), (1, 2)]
     assert source.info().n_vertices == 4

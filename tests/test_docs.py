@@ -99,6 +99,16 @@ def with_examples() -> list[Path]:
             if path != FIRST and {"console", "python"} & {language for language, _ in blocks(path)}]
 
 
+def test_blocks_of_the_python_interface_run_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Each in names and a folder of its own; in this process, so that the quick suite has them all."""
+    for number, (language, text) in enumerate(blocks(ROOT / "docs" / "python-api.md")):
+        if language == "python":
+            folder = tmp_path / str(number)
+            folder.mkdir()
+            monkeypatch.chdir(folder)
+            exec(compile(text, f"python-api.md, block {number}", "exec"), {"__name__": "__main__"})
+
+
 @pytest.mark.thin(10, sampled=("document",))
 @pytest.mark.parametrize("document", with_examples(), ids=lambda path: str(path.relative_to(ROOT)))
 def test_examples_run(document: Path, tmp_path: Path):

@@ -101,9 +101,9 @@ def test_requirements_are_those_that_are_imported():
     """Everything imported is required (or an extra), and everything required is imported."""
     base = required()
     imported = imported_packages(ROOT / "emdiam") - set(sys.stdlib_module_names) - {"emdiam"}
-    # Extras, but for two: llvmlite comes with numba, botocore with boto3.
+    # Extras, and libraries whose graphs are taken; llvmlite comes with numba, botocore with boto3.
     optional = {"cupy", "fsspec", "pcodec", "matplotlib", "obstore", "boto3", "dask", "distributed", "scipy"}
-    optional |= {"llvmlite", "botocore"}
+    optional |= {"llvmlite", "botocore", "networkx", "igraph", "networkit", "pandas", "polars"}
     assert imported - base - optional == set()
     assert base - imported == set()
 

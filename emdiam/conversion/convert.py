@@ -50,8 +50,11 @@ _SALTS = 16
 _PINNED_BYTES = 1 << 16
 
 
-def convert(inputs: Sequence[str | Path], target: Path, *, options: ConvertOptions | None = None) -> ConvertReport:
-    """Convert files, globs or "-" (together one graph) into a store at `target`.
+Inputs = Sequence[str | Path] | EdgeSource
+
+
+def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = None) -> ConvertReport:
+    """Convert files, globs or "-" (together one graph), or the edges of a source, into a store at `target`.
 
     Raises InputError for bad input or an existing target, BudgetError where memory or disk cannot
     do. Then, and after Ctrl-C, neither the target nor scratch files exist, but for a checkpoint.
@@ -64,7 +67,9 @@ def convert(inputs: Sequence[str | Path], target: Path, *, options: ConvertOptio
     check_outputs(Path(target), options)
     # The default pool keeps freed memory, which counts as RSS.
     pa.set_memory_pool(pa.system_memory_pool())
-    return write_graph(open_source(inputs, fmt=options.fmt, ids=options.ids), target, options=options)
+    if not isinstance(inputs, EdgeSource):
+        inputs = open_source(inputs, fmt=options.fmt, ids=options.ids)
+    return write_graph(inputs, target, options=options)
 
 
 def check_outputs(target: Path, options: ConvertOptions) -> None:

@@ -162,7 +162,7 @@ class DeclaredIntake:
     def __init__(self, info: SourceInfo, name: str, context: SortContext, resumed: State | None = None) -> None:
         if info.n_vertices is None:
             raise ValueError("the number of vertices is not declared")
-        self._n, self._first, self._name = info.n_vertices, info.first_id, name
+        self._n, self._first, self._labels, self._name = info.n_vertices, info.first_id, info.labels, name
         self._arcs = ArcSorter(self._n, context, resumed and resumed["arcs"])
         self.tally = Tally.of(resumed)
 
@@ -185,11 +185,21 @@ class DeclaredIntake:
 
     def finish(self) -> Numbering:
         self._arcs.finish()
+        if self._labels is not None and self._n:
+            first, last = self._labels[0], self._labels[-1]
+            if isinstance(self._labels, np.ndarray):
+                return _numbering(self._n, int(first), int(last))
+            return Numbering(self._n, "string", 0, first.as_py(), last.as_py())
         last = self._first + self._n - 1
         return Numbering(self._n, "offset" if self._first else "identity", self._first,
                          self._first if self._n else None, last if self._n else None)
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
+        if self._labels is not None and writer.rows_resumed is None:
+            if not isinstance(self._labels, np.ndarray):
+                writer.append_vertex_strings(self._labels)
+            elif int(self._labels[-1]) - int(self._labels[0]) != self._n - 1:
+                writer.append_ids("vertex_id", self._labels)
         return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def state(self) -> State:

@@ -18,7 +18,26 @@ IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
 
 
-class FileSource(ABC):
+class Named:
+    """What has a name by which errors call it."""
+
+    name: str
+
+    @contextmanager
+    def _damage(self, errors: tuple[type[Exception], ...], what: str, remedy: str) -> Iterator[None]:
+        """A context where such errors of a library become an InputError: `what` and what the library says."""
+        try:
+            yield
+        except errors as error:
+            why = str(error).partition("\n")[0]
+            raise self.error(f"{what} ({why})", remedy=remedy) from error
+
+    def error(self, what: str, **where: object) -> InputError:
+        """An InputError about this input."""
+        return InputError(what, path=self.name, **where)  # type: ignore[arg-type]
+
+
+class FileSource(Named, ABC):
     """An EdgeSource over one input. Subclasses read the header once and yield the batches."""
 
     format: ClassVar[str]
@@ -56,15 +75,6 @@ class FileSource(ABC):
             raise self.error(f"a compressed {kind} cannot be read in place", remedy="decompress it first")
         return path
 
-    @contextmanager
-    def _damage(self, errors: tuple[type[Exception], ...], what: str, remedy: str) -> Iterator[None]:
-        """A context where such errors of a library become an InputError: `what` and what the library says."""
-        try:
-            yield
-        except errors as error:
-            why = str(error).partition("\n")[0]
-            raise self.error(f"{what} ({why})", remedy=remedy) from error
-
     @abstractmethod
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource."""
@@ -72,10 +82,6 @@ class FileSource(ABC):
     def position_bytes(self) -> int:
         """Compressed bytes of input consumed so far."""
         return self.input.position_bytes()
-
-    def error(self, what: str, **where: object) -> InputError:
-        """An InputError about this input."""
-        return InputError(what, path=self.name, **where)  # type: ignore[arg-type]
 
 
 class ChainedSource:

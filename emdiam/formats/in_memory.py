@@ -1,4 +1,4 @@
-"""Graphs that are in memory already as sources of edges: scipy matrices, arrays, networkx graphs.
+"""Graphs that are in memory already as sources of edges: matrices, arrays, graph objects (tables: table_source.py).
 
 Each source yields slices of what the caller holds, so that beyond the graph itself about one
 batch is in memory. Directions, weights and multiplicities say nothing about hop distances and
@@ -7,15 +7,15 @@ are dropped by the conversion; every stored entry of a matrix is an edge, explic
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
-from .source import EdgeBatch, EdgeSource, SourceInfo, WithoutFile, pairs_per_batch
+from .base import MAX_ID
+from .source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
 
 _STRING_SHARE = 8  # strings are taken to be this much larger than int64, with their offsets
 
@@ -124,77 +124,77 @@ def _arrow_strings(ids: np.ndarray, begin: int) -> Any:
     return pa.array(ids.tolist(), type=pa.string())
 
 
-class NetworkxSource(WithoutFile):
-    """The edges of a networkx graph of any kind; vertex i is the i-th node of the graph.
+class NodesSource(WithoutFile):
+    """The edges of a graph object whose vertices are nodes with names.
 
-    labels : the nodes in that order. Beside the graph, the numbering costs a dict of n entries.
+    kind : of what library. nodes : what its edges name vertices by, range(n) where these are numbers. edges : returns
+    an iterator of (node, node), or (node, node, attributes), of which those that are not empty are counted. labels :
+    what vertices are called, in the order of `nodes`; default: the nodes. Labels that are all natural numbers, or all
+    strings, and all different, become the ids of the store, whose vertices go by increasing id. Others cannot be ids:
+    vertices are numbered in the order of `nodes` then, and `labels` of the source has what they are called (else None).
+    Beside the graph, the numbering costs a dict of n entries.
     """
 
-    name = "networkx"
-
-    def __init__(self, graph: Any) -> None:
-        self._graph = graph
-        self.labels: Sequence[Hashable] = list(graph)
-        self._number = {node: i for i, node in enumerate(self.labels)}
-        self._dropped: dict[str, int] = {}
+    def __init__(self, kind: str, nodes: Sequence[Any], edges: Callable[[], Iterable[Sequence[Any]]], n_edges: int,
+                 directed: bool, labels: Sequence[Any] | None = None) -> None:
+        self.name, self._edges, self._n_edges, self._directed = kind, edges, n_edges, directed
+        self._number = None if isinstance(nodes, range) else {node: i for i, node in enumerate(nodes)}
+        labels = nodes if labels is None else labels
+        ids = None if isinstance(labels, range) else _ids_of_labels(labels)
+        self._ids: Any = None
+        self._place: np.ndarray | None = None
+        if ids is not None:
+            self._ids, self._place = _in_order(ids)
+        self.labels = labels if ids is None and not isinstance(labels, range) else None
+        self._n, self._dropped = len(nodes), dict[str, int]()
 
     def info(self) -> SourceInfo:
         """n is declared: nodes without an edge are isolated vertices."""
-        return SourceInfo(n_vertices=len(self.labels), n_entries=self._graph.number_of_edges(),
-                          directed=bool(self._graph.is_directed()), format="networkx", dropped=self._dropped)
+        return SourceInfo(n_vertices=self._n, n_entries=self._n_edges, directed=self._directed, format=self.name,
+                          dropped=self._dropped, labels=self._ids)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
-        """Edges as int64 [k] node numbers."""
-        number, attributed = self._number, 0
-        edges = iter(self._graph.edges(data=True))
+        """Edges as int64 [k] vertex numbers."""
+        number, attributed, edges = self._number, 0, iter(self._edges())
         while some := list(islice(edges, pairs_per_batch(batch_bytes))):
-            attributed += sum(bool(attributes) for _, _, attributes in some)
-            both = np.array([(number[u], number[v]) for u, v, _ in some], dtype=np.int64)
-            yield EdgeBatch(np.ascontiguousarray(both[:, 0]), np.ascontiguousarray(both[:, 1]))
+            attributed += sum(len(edge) > 2 and bool(edge[2]) for edge in some)
+            ends = (end for edge in some for end in edge[:2])
+            both = np.fromiter(ends if number is None else map(number.__getitem__, ends), np.int64, 2 * len(some))
+            both = both if self._place is None else self._place[both]
+            yield EdgeBatch(np.ascontiguousarray(both[::2]), np.ascontiguousarray(both[1::2]))
         self._dropped = {"edges with attributes": attributed} if attributed else {}
 
 
-def as_source(graph: Any) -> EdgeSource:
-    """The source for a graph in memory: a scipy.sparse matrix, a tuple (src, dst) of arrays, a list of pairs or an
-    array of two columns, or a networkx graph. Raises InputError for anything else."""
-    sparse, networkx = sys.modules.get("scipy.sparse"), sys.modules.get("networkx")
-    # A graph of a package that nobody has imported cannot exist, so none is imported to look.
-    if sparse is not None and sparse.issparse(graph):
-        return MatrixSource(graph)
-    if networkx is not None and isinstance(graph, networkx.Graph):
-        return NetworkxSource(graph)
-    if isinstance(graph, tuple) and len(graph) == 2:
-        return ArraySource(*graph)
-    # A list is one of pairs even where it has two of them; only a tuple tells sources from targets.
-    if isinstance(graph, list | np.ndarray):
-        return ArraySource(*_columns(graph))
-    raise InputError(
-        f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
-        remedy="give a store, its path, a scipy.sparse matrix, a tuple (src, dst) of arrays, a list of pairs"
-               " or a networkx graph")
+def _ids_of_labels(labels: Sequence[Any]) -> np.ndarray | None:
+    """int64[n], or objects[n] that are strings; None for labels that no store can have as ids."""
+    if all(isinstance(label, int | np.integer) and not isinstance(label, bool) and 0 <= label <= MAX_ID
+           for label in labels):
+        ids = np.array(labels, np.int64)
+    elif all(map(_is_utf8, labels)):
+        ids = np.array(labels, object)
+    else:
+        return None
+    return ids if len(set(labels)) == len(labels) else None
 
 
-def _columns(edges: list[Any] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sources and targets of a list of pairs or an array [m, 2]. Raises InputError for another shape."""
-    if isinstance(edges, list):
-        _check_pairs(edges)
-    array = np.asarray(edges)
-    if not len(edges):
-        array = np.empty((0, 2), np.int64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(f"edges are pairs of ids, but this array has the shape {array.shape}",
-                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)")
-    return array[:, 0], array[:, 1]
+def _is_utf8(label: Any) -> bool:
+    """Whether it is a string that can be stored."""
+    try:
+        return isinstance(label, str) and label.encode() is not None
+    except UnicodeEncodeError:
+        return False
 
 
-def _check_pairs(edges: list[Any]) -> None:
-    """Raise InputError unless every entry has two ids, all of them strings or none: NumPy would turn a number among
-    strings into one."""
-    strings = bool(edges) and isinstance(edges[0], tuple | list) and any(isinstance(end, str) for end in edges[0])
-    for place, edge in enumerate(edges):
-        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
-            raise InputError(f"the entry at position {place} is no pair of ids", text=repr(edge),
-                             remedy="give a list of pairs, or a tuple (src, dst) of two arrays")
-        if any(isinstance(end, str) != strings for end in edge):
-            raise InputError(f"the pair at position {place} has an id of another kind", text=repr(edge),
-                             remedy="give integers in all pairs or strings in all")
+def _in_order(ids: np.ndarray) -> tuple[Any, np.ndarray]:
+    """The ids in increasing order, int64[n] or a pyarrow string array, and the place of each in it, int64[n]. Strings
+    go by code points, which is the order of their UTF-8 bytes."""
+    order = np.argsort(ids, kind="stable")
+    place = np.empty(len(ids), np.int64)
+    place[order] = np.arange(len(ids))
+    if ids.dtype.kind != "O":
+        return ids[order], place
+    import pyarrow as pa
+
+    return pa.array(ids[order].tolist(), pa.string()), place
+
+

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 from ..checkpoint.folder import check_names, make_folder
 from ..checkpoint.options import CheckpointOptions
-from ..conversion.convert import ConvertOptions, ConvertReport, check_outputs, convert
+from ..conversion.convert import ConvertOptions, ConvertReport, Inputs, check_outputs, convert
 from ..durable import check_name
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.writer import check_target, claim, remove_stale
@@ -31,9 +31,10 @@ _REMOVING = ".removing"
 
 
 def convert_ordered(
-    inputs: Sequence[str | Path], target: str | Path, order: str, *, options: ConvertOptions | None = None
+    inputs: Inputs, target: str | Path, order: str, *, options: ConvertOptions | None = None
 ) -> ConvertReport:
-    """Convert files, globs or "-" (together one graph) into a store at `target` in the named order.
+    """Convert files, globs or "-" (together one graph), or the edges of a source, into a store at `target` in the
+    named order.
 
     The report is that of the conversion, with the record of the store at `target`, the seconds and peaks of both steps,
     and the naturally ordered store counted as scratch. Raises what `convert` and `reorder` raise.
@@ -49,7 +50,7 @@ def convert_ordered(
 
 
 def _resumable(
-    inputs: Sequence[str | Path], target: Path, order: str, options: ConvertOptions, checkpoint: CheckpointOptions
+    inputs: Inputs, target: Path, order: str, options: ConvertOptions, checkpoint: CheckpointOptions
 ) -> ConvertReport:
     """The same with a checkpoint for each step, which stay, and with them the naturally ordered store, until both steps
     are done."""
@@ -78,7 +79,7 @@ def _resumable(
 
 
 def _both(
-    inputs: Sequence[str | Path], natural: Path, target: Path, order: str,
+    inputs: Inputs, natural: Path, target: Path, order: str,
     options: tuple[ConvertOptions, ConvertOptions],
 ) -> ConvertReport:
     """Convert to `natural`, reorder that to `target`; options : of the two steps."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError
 from ..gpu.setting import DEVICE_FAULTS
-from ..store.store import Store, open_store
+from ..store.store import Store
 from .registry import METHODS, entry_of
-from .run import Run
+from .run import Run, store_of
 
 if TYPE_CHECKING:
     from ..methods.forecast import Forecast, Probe
@@ -68,19 +68,19 @@ def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = 
                          resident_bytes(store, method.device))
 
 
-def plan_one(store: str | Path, run: Run, probe_seconds: float | None = None) -> Planned:
-    """The plan of a run on the store at a path, and the forecast. probe_seconds : look at the graph for at most so
-    long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
-    with open_store(store) as opened:
+def plan_one(store: Store | str | Path, run: Run, probe_seconds: float | None = None) -> Planned:
+    """The plan of a run on the store (opened, or a path), and the forecast. probe_seconds : look at the graph for at
+    most so long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
+    with store_of(store, run) as opened:
         plan = plan_run(opened, run)
         probe = _probe(opened, run, probe_seconds)
         return Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
 
 
-def plan_all(store: str | Path, runs: Sequence[Run], probe_seconds: float | None = None) -> list[Planned]:
+def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: float | None = None) -> list[Planned]:
     """The same for several runs. A budget that cannot do for one of them is told of it, not raised. The probe has the
     plan of the run that needs the least. Raises InputError (StoreError)."""
-    with open_store(store) as opened:
+    with store_of(store, runs[0]) as opened:
         planned = [_plan_or_refusal(opened, run) for run in runs]
         plans = [(plan, run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
         # After the plans, since what it leaves in memory is no base of theirs.

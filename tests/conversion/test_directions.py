@@ -25,7 +25,8 @@ from emdiam.cli.convert import directions_text, report_text
 from emdiam.cli.info import info_text
 from emdiam.conversion.arcs import pairs_of, put_both_directions, without_flags
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
-from emdiam.formats.in_memory import ArraySource, MatrixSource, NetworkxSource
+from emdiam.formats.in_memory import ArraySource, MatrixSource
+from emdiam.formats.objects import as_source
 from emdiam.formats.source import SourceInfo
 from emdiam.sorting.runs import RamRun
 from emdiam.sorting.sort import KeySorter, SortContext, cut_keys
@@ -288,7 +289,7 @@ def test_attributes_of_networkx_edges(tmp_path: Path) -> None:
     for made, kind in enumerate((nx.Graph, nx.MultiDiGraph)):
         graph = kind([(0, 1), (1, 2)])
         graph.add_edge(2, 3, weight=4)
-        report = write_graph(NetworkxSource(graph), tmp_path / f"{made}.zarr", options=OPTIONS)
+        report = write_graph(as_source(graph), tmp_path / f"{made}.zarr", options=OPTIONS)
         assert report.record.values_dropped == {"edges with attributes": 1}
         assert report.record.directed_input == graph.is_directed()
     report = write_graph(ArraySource([0, 1], [1, 2]), tmp_path / "g.zarr", options=OPTIONS)

@@ -1,0 +1,156 @@
+"""What Python programs hold graphs in: which kinds are known, and a source of edges for each.
+
+A kind is known by the library that its class comes from, so that no library is imported to find out: one that nobody
+has imported has no objects.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .in_memory import ArraySource, MatrixSource, NodesSource
+from .source import EdgeSource
+
+
+def _array(graph: Any) -> EdgeSource | None:
+    """An array of two columns."""
+    return ArraySource(*_columns(graph)) if isinstance(graph, np.ndarray) else None
+
+
+def _pairs(graph: Any) -> EdgeSource | None:
+    """A tuple (src, dst) of arrays, or a list of pairs: a list even where it has two of them, only a tuple tells
+    sources from targets."""
+    if isinstance(graph, tuple) and len(graph) == 2:
+        return ArraySource(*graph)
+    return ArraySource(*_columns(graph)) if isinstance(graph, list) else None
+
+
+def _scipy(graph: Any) -> EdgeSource | None:
+    """A sparse matrix or array of any format."""
+    from scipy.sparse import issparse
+
+    return MatrixSource(graph) if issparse(graph) else None
+
+
+def _networkx(graph: Any) -> EdgeSource | None:
+    """A graph of any kind; vertices are called by its nodes."""
+    from networkx import Graph
+
+    if not isinstance(graph, Graph):
+        return None
+    return NodesSource("networkx", list(graph), lambda: graph.edges(data=True), graph.number_of_edges(),
+                       graph.is_directed())
+
+
+def _igraph(graph: Any) -> EdgeSource | None:
+    """A graph; vertices are called by their attribute `name`, if there is one, else by their numbers."""
+    from igraph import GraphBase
+
+    if not isinstance(graph, GraphBase):
+        return None
+    attributed = bool(graph.es.attributes())
+    return NodesSource("igraph", range(graph.vcount()), lambda: ((*edge.tuple, attributed) for edge in graph.es),
+                       graph.ecount(), graph.is_directed(),
+                       graph.vs["name"] if "name" in graph.vs.attributes() else None)
+
+
+def _networkit(graph: Any) -> EdgeSource | None:
+    """A graph; vertices are called by their numbers, with gaps where some were removed."""
+    from networkit import Graph
+
+    if not isinstance(graph, Graph):
+        return None
+    n = graph.numberOfNodes()
+    nodes = range(n) if n == graph.upperNodeIdBound() else list(graph.iterNodes())
+    return NodesSource("networkit", nodes, graph.iterEdgesWeights if graph.isWeighted() else graph.iterEdges,
+                       graph.numberOfEdges(), graph.isDirected())
+
+
+def _pandas(graph: Any) -> EdgeSource | None:
+    """A table."""
+    from pandas import DataFrame
+
+    from .table_source import TableSource
+
+    if not isinstance(graph, DataFrame):
+        return None
+    return TableSource("pandas", list(graph.columns), len(graph),
+                       lambda begin, end, places: graph.iloc[begin:end, list(places)])
+
+
+def _polars(graph: Any) -> EdgeSource | None:
+    """A table."""
+    from polars import DataFrame
+
+    from .table_source import TableSource
+
+    if not isinstance(graph, DataFrame):
+        return None
+    names = graph.columns
+    return TableSource("polars", names, len(graph),
+                       lambda begin, end, places: graph.select([names[i] for i in places]).slice(begin, end - begin))
+
+
+def _pyarrow(graph: Any) -> EdgeSource | None:
+    """A table, or a record batch."""
+    from pyarrow import RecordBatch, Table
+
+    from .table_source import TableSource
+
+    if isinstance(graph, RecordBatch):
+        graph = Table.from_batches([graph])
+    if not isinstance(graph, Table):
+        return None
+    return TableSource("pyarrow", graph.column_names, len(graph),
+                       lambda begin, end, places: graph.select(list(places)).slice(begin, end - begin))
+
+
+# By the package that a class, or one that it inherits from, is defined in.
+KINDS: Mapping[str, Callable[[Any], EdgeSource | None]] = MappingProxyType({
+    "builtins": _pairs, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
+    "networkit": _networkit, "pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow,
+})
+
+
+def as_source(graph: Any) -> EdgeSource:
+    """The source of edges for a graph in memory, of a kind in KINDS. Raises InputError for anything else."""
+    for package in dict.fromkeys(base.__module__.partition(".")[0] for base in type(graph).__mro__):
+        source = KINDS[package](graph) if package in KINDS else None
+        if source is not None:
+            return source
+    raise InputError(
+        f"{type(graph).__module__}.{type(graph).__qualname__} is not a kind of graph that emdiam knows",
+        remedy="give a store, its path, a file of edges, a list of pairs, an array of two columns, a tuple (src, dst)"
+               " of arrays, a table of pandas, polars or pyarrow, a scipy.sparse matrix, or a graph of networkx, igraph"
+               " or networkit")
+
+
+def _columns(edges: list[Any] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sources and targets of a list of pairs or an array [m, 2]. Raises InputError for another shape."""
+    if isinstance(edges, list):
+        _check_pairs(edges)
+    array = np.asarray(edges)
+    if not len(edges):
+        array = np.empty((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2:
+        raise InputError(f"edges are pairs of ids, but this array has the shape {array.shape}",
+                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)")
+    return array[:, 0], array[:, 1]
+
+
+def _check_pairs(edges: list[Any]) -> None:
+    """Raise InputError unless every entry has two ids, all of them strings or none: NumPy would turn a number among
+    strings into one."""
+    strings = bool(edges) and isinstance(edges[0], tuple | list) and any(isinstance(end, str) for end in edges[0])
+    for place, edge in enumerate(edges):
+        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 2:
+            raise InputError(f"the entry at position {place} is no pair of ids", text=repr(edge),
+                             remedy="give a list of pairs, or a tuple (src, dst) of two arrays")
+        if any(isinstance(end, str) != strings for end in edge):
+            raise InputError(f"the pair at position {place} has an id of another kind", text=repr(edge),
+                             remedy="give integers in all pairs or strings in all")

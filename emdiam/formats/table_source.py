@@ -1,0 +1,74 @@
+"""Tables in memory (pandas, polars, pyarrow) as sources of edges: two columns, a piece after another through Arrow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from .arrow_edges import ArrowEdges, column_kind, rows_per_batch
+from .source import EdgeBatch, SourceInfo, WithoutFile
+from .tables import dropped_columns, in_slices, named_pair
+
+_LOOKED_AT = 1000  # rows by which the types of columns are known that hold any objects
+_CHOOSE = "choose the two columns of the edges' ends, as in table[['source', 'target']]"
+_FAULTS = (pa.ArrowException, TypeError, ValueError, OverflowError)
+
+
+class TableSource(WithoutFile, ArrowEdges):
+    """The rows of a table, whose edge is in two columns: those with names like source and target, else the only two of
+    integers, else the only two of strings; vertices are the ids that occur.
+
+    kind : of what library. names : of its columns. n_rows : how many rows. rows : rows(begin, end, places) -> the table
+    of these rows and columns, which pyarrow can take. Raises InputError where the two columns are not plain.
+    """
+
+    ids = "auto"
+
+    def __init__(self, kind: str, names: Sequence[Any], n_rows: int,
+                 rows: Callable[[int, int, Sequence[int]], Any]) -> None:
+        self.name, self._n, self._rows = f"the table of {kind}", n_rows, rows
+        self._names = [str(name) for name in names]
+        self._format, self.dropped = kind, dict[str, int]()
+        self._places, self._kind = self._chosen()
+
+    def _chosen(self) -> tuple[tuple[int, int], str]:
+        """Places of the two columns, and the kind of their ids."""
+        if not self._n:
+            return (0, 0), "int"
+        places = named_pair(self._names) or range(len(self._names))
+        columns = self._columns(self._arrow(0, min(self._n, _LOOKED_AT), places).schema)
+        return (places[columns.ids[0]], places[columns.ids[1]]), columns.kind
+
+    def _are_ends(self, places: Sequence[int]) -> bool:
+        return len(places) == 2
+
+    def _arrow(self, begin: int, end: int, places: Sequence[int]) -> Any:
+        """The rows as a table of pyarrow, with these columns, in this order, and no others. Raises InputError."""
+        with self._damage(_FAULTS, "a column has objects that are no ids, or of several kinds", _CHOOSE):
+            return pa.table(self._rows(begin, end, places)).select(list(range(len(places))))
+
+    def info(self) -> SourceInfo:
+        """No n is declared."""
+        return SourceInfo(n_entries=self._n, directed=True, id_kind=self._kind, format=self._format,
+                          dropped=self.dropped)
+
+    def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
+        """See EdgeSource. Raises InputError for missing, negative or too large ids, and ids of another kind."""
+        names, step = [self._names[place] for place in self._places], rows_per_batch(batch_bytes, self._kind)
+        for begin in range(0, self._n, step):
+            table, done = self._arrow(begin, min(begin + step, self._n), self._places), begin
+            for batch in table.to_batches():
+                src, dst = map(self._checked, batch.columns, names, (done, done))
+                done += batch.num_rows
+                yield from in_slices(src, dst, batch_bytes)
+        if self._n:
+            self.dropped = dict.fromkeys(dropped_columns(self._names, self._places), self._n)
+
+    def _checked(self, column: Any, name: str, done: int) -> Any:
+        """As ArrowEdges._ids; a column of Python objects may have others than before."""
+        if not column.null_count and column_kind(column.type) != self._kind:
+            raise self.error(f"column {name} has ids of another kind from row {done + 1} on",
+                             remedy="give integers or strings in the whole column")
+        return self._ids(column, name, done, self._kind == "string")
