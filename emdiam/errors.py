@@ -6,6 +6,7 @@ the remedy. The command line prints it and leaves with `exit_code`; the library 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from .addresses import redacted
@@ -18,7 +19,7 @@ class EmdiamError(Exception):
 
 
 class InputError(EmdiamError):
-    """The input or the options are at fault: the user can mend it.
+    """The input or the options are at fault: the user can fix it.
 
     Parameters
     ----------
@@ -50,6 +51,30 @@ class InputError(EmdiamError):
         if remedy:
             message += f"; {remedy}"
         super().__init__(redacted(message))
+
+
+def no_such(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a name that is none of the `known` ones; it names the closest of them, if one is close.
+
+    kind : what the name is of, as in "there is no such KIND"."""
+    names = list(known)
+    close = closest(name, names)
+    remedy = f"choose from: {', '.join(names)}" if names else "there are none"
+    return InputError(f"there is no such {kind}", text=name,
+                      remedy=remedy if close is None else f"did you mean {close}? {remedy}")
+
+
+def closest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that is most like `name`, if one is close."""
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(name, list(known), n=1)), None)
+
+
+def clause(message: str) -> str:
+    """What click says of a command line, as a clause: its last sentences are in brackets or behind a semicolon."""
+    text = " ".join(message.split()).rstrip(".").replace(". (Did you", " (did you").replace("'. Choose", "'; choose")
+    return text[:1].lower() + text[1:]
 
 
 class StoreError(InputError):

@@ -95,6 +95,11 @@ def format_seconds(seconds: float, digits: int = 2) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def format_count(number: int, one: str, many: str | None = None) -> str:
+    """A number of things: "1 edge", "2,048 edges". one : of what; many : of several, if that is not with an s."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
+
+
 def current_rss_bytes() -> int:
     """Resident set of this process now, bytes."""
     import psutil

@@ -11,6 +11,8 @@ from typing import Any
 
 import click
 
+from ..errors import clause
+
 WORK = ("convert", "generate", "reorder", "exact", "approx", "tradeoff", "verify")
 # Arguments and options that name files, by what happens to them.
 READS: dict[str, tuple[str, ...]] = {
@@ -23,7 +25,7 @@ WRITES: dict[str, tuple[str, ...]] = {
 }
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}
-OF_BATCH = ("json", "csv", "events", "quiet", "log-interval", "checkpoint", "resume", "help")
+OF_BATCH = ("json", "csv", "events", "verbose", "quiet", "log-interval", "checkpoint", "resume", "help")
 # As the command line has them: a command keeps what its first context says of them.
 _HELP = ["-h", "--help"]
 # Commands that end by their own --time-limit, with an answer; that of tradeoff is for each of its cells.
@@ -108,10 +110,10 @@ def complaints(command: click.Command, words: Sequence[str], values: Mapping[str
     for name, value in values.items():
         fault = _fault(command, [*words, *option_words({name: value})])
         if fault is not None and not isinstance(fault, click.MissingParameter):
-            faults[name] = _text(fault)
+            faults[name] = clause(fault.format_message())
     fault = _fault(command, [*words, *option_words(values)])
     if fault is not None and (isinstance(fault, click.MissingParameter) or not faults):
-        faults[""] = _text(fault)
+        faults[""] = clause(fault.format_message())
     return faults
 
 
@@ -121,9 +123,3 @@ def _fault(command: click.Command, words: Sequence[str]) -> click.UsageError | N
     except click.UsageError as error:
         return error
     return None
-
-
-def _text(error: click.UsageError) -> str:
-    """One clause."""
-    text = " ".join(error.format_message().split()).rstrip(".").replace(". (Did you", " (did you")
-    return text[:1].lower() + text[1:]

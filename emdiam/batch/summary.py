@@ -8,7 +8,7 @@ from typing import Any
 from ..addresses import redacted
 from ..errors import InputError, StoppedEarly
 from ..tables import table_text
-from ..units import format_size
+from ..units import format_count, format_seconds, format_size
 from .folder import DONE, FAILED, SKIPPED, STATUSES, STOPPED, Record
 from .prepare import Prepared
 
@@ -61,19 +61,22 @@ def answer_text(result: dict[str, Any] | None) -> str:
     if result.get("lower") is not None:
         return _bounds_text(result)
     if isinstance(result.get("record"), dict):
-        return f"{result['record'].get('n_vertices', 0):,} vertices, {result['record'].get('n_edges', 0):,} edges"
-    return f"{result['n_cells']:,} cells" if "n_cells" in result else ""
+        record = result["record"]
+        return (f"{format_count(record.get('n_vertices', 0), 'vertex', 'vertices')},"
+                f" {format_count(record.get('n_edges', 0), 'edge')}")
+    return format_count(result["n_cells"], "run") if "n_cells" in result else ""
 
 
 def _bounds_text(result: dict[str, Any]) -> str:
     lower, upper = result["lower"], result.get("upper")
-    text = f"D >= {lower}" if upper is None else f"D = {lower}" if lower == upper else f"{lower} <= D <= {upper}"
+    text = (f"D >= {lower:,}" if upper is None else f"D = {lower:,}" if lower == upper
+            else f"{lower:,} <= D <= {upper:,}")
     if result.get("connected") is False:
         largest = result.get("diameter_largest_component")
         text += (f" ({result.get('n_components', 0):,} components"
-                 + (")" if largest is None else f"; largest: {largest})"))
+                 + (")" if largest is None else f"; largest component: {largest:,})"))
     estimate = result.get("estimate")
-    return text if estimate is None else f"{text}, paper's estimate {estimate}"
+    return text if estimate is None else f"{text}, paper's estimate {estimate:,}"
 
 
 def _size_text(size: int | None) -> str:
@@ -84,13 +87,14 @@ def summary_text(batch: Batch) -> str:
     """The table, then a line for each job that is not done, then the sum."""
     rows = [
         (record.job, record.status, answer_text(record.result),
-         f"{record.seconds:,.1f}" if record.attempts else "", _size_text(record.peak_rss_bytes))
+         format_seconds(record.seconds) if record.attempts else "", _size_text(record.peak_rss_bytes))
         for record in batch.records]
-    table = table_text(("job", "status", "answer", "seconds", "peak memory"), rows, left=(0, 1, 2))
+    table = table_text(("job", "status", "answer", "time", "peak memory"), rows, left=(0, 1, 2))
     sentences = [f"{record.job}: {record.sentence}" for record in batch.records
             if record.status != DONE and record.sentence]
     counts = ", ".join(f"{count:,} {status}" for status, count in batch.counts().items() if count)
-    return "\n".join([table, *([""] if sentences else []), *sentences, "", f"{batch.n_jobs:,} jobs: {counts}"])
+    return "\n".join([table, *([""] if sentences else []), *sentences, "",
+                      f"{format_count(batch.n_jobs, 'job')}: {counts}"])
 
 
 def jobs_data(prepared: Prepared) -> dict[str, Any]:
@@ -115,7 +119,7 @@ def jobs_text(prepared: Prepared) -> str:
     data = jobs_data(prepared)
     rows = [
         (job["job"], job["state"], _size_text(job["memory"]),
-         "" if job["time_limit"] is None else f"{job['time_limit']:g} s", ", ".join(job["needs"]))
+         "" if job["time_limit"] is None else format_seconds(job["time_limit"]), ", ".join(job["needs"]))
         for job in data["jobs"]]
     table = table_text(("job", "state", "memory", "time limit", "needs"), rows, left=(0, 1, 4))
     commands = [f"{job['job']}: {job['sentence'] or ' '.join(job['command'])}" for job in data["jobs"]]

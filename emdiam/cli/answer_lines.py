@@ -1,10 +1,39 @@
-"""Lines that several answers share: traversals, device, workers, time, memory, and how far off the forecast was."""
+"""Lines that several answers share: what is proved of the diameter, then traversals, device, workers, time and memory.
+
+An answer says first what was asked, then what proves it, then what it took. With --verbose it has the plan and the
+forecast too."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..units import format_seconds, format_size
+from ..units import format_count, format_seconds, format_size
+from .phases import bounds_text
+
+
+def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
+    """What is proved of the diameter, and whether the graph is connected. reason : why bounds are no closer, if that
+    is to be said."""
+    connected, components = result["connected"], result["n_components"]
+    proved = _proved(result["lower"], result["upper"], reason)
+    if connected:
+        return [f"diameter: {proved}", "connected: yes"]
+    largest = result["diameter_largest_component"]
+    if largest is None or connected is None:  # what is proved of the component with the most vertices
+        interval = _proved(*result["details"]["interval_largest_component"])
+    else:
+        interval = _proved(largest, largest)
+    lines = [f"largest diameter of any component: {proved}", f"diameter of the largest component: {interval}"]
+    if connected is None:
+        return [*lines, "connected: not known yet"]
+    return [f"diameter: infinite ({components:,} components)", *lines]
+
+
+def _proved(lower: int, upper: int, reason: str = "") -> str:
+    """A diameter, or the bounds on it."""
+    if lower == upper:
+        return f"{lower:,} (proved)"
+    return f"{bounds_text(lower, upper)} (proved bounds{'; ' if reason else ''}{reason})"
 
 
 def worker_lines(result: dict[str, Any]) -> list[str]:
@@ -20,45 +49,36 @@ def worker_lines(result: dict[str, Any]) -> list[str]:
 
     arcs = [worker["edges_scanned"] for worker in workers]
     mean = sum(arcs) / len(arcs)
-    balance = f", the busiest with {max(arcs) / mean:.2f} times the mean of edges scanned" if mean else ""
-    waits = [worker["wait_seconds"] for worker in workers]
+    balance = f"; the busiest scanned {max(arcs) / mean:.2f} times the mean of arcs" if mean else ""
+    waits = [format_seconds(wait) for wait in sorted(worker["wait_seconds"] for worker in workers)]
     exchanged = sum(worker["payload_bytes"] + worker["fact_bytes"] for worker in workers)
     lines = [
-        f"workers: {len(workers)}{balance}",
-        f"exchanged: {format_size(exchanged)} in {largest('rounds'):,} rounds;"
-        f" waits of {min(waits):.2f} to {max(waits):.2f} s a worker",
+        f"workers: {len(workers):,}{balance}",
+        f"exchanged: {format_size(exchanged)} in {format_count(largest('rounds'), 'round')};"
+        f" a worker waited {waits[0]} to {waits[-1]}",
         f"memory of a worker: peak {format_size(largest('peak_rss_bytes'))},"
         f" planned {format_size(largest('planned_rss_bytes'))}",
     ]
     losses = details.get("losses", ())
     if losses:
         seconds = sum(loss["seconds"] for loss in losses)
-        lines.append(f"workers lost: {len(losses)}, {seconds:.1f} s until all was as before")
+        lines.append(f"workers lost: {len(losses):,}; it took {format_seconds(seconds)} to go on")
     return lines
 
 
-def forecast_lines(result: dict[str, Any]) -> list[str]:
-    """A line for the result of exact or approx; none where it has no forecast."""
-    parts = []
-    peak = result.get("peak_rss_bytes")
-    for name, what in (("planned_rss_bytes", "planned"), ("expected_rss_bytes", "predicted")):
-        if peak and result.get(name):
-            parts.append(f"{what} {result[name] / peak:.2f} of the peak")
-    read, planned = result.get("bytes_read"), result.get("planned_bytes_read")
-    if read and planned is not None:
-        parts.append(f"predicted {planned / read:.2f} of the bytes read")
-    return ["forecast: " + ", ".join(parts)] if result.get("expected_rss_bytes") and parts else []
-
-
-def memory_lines(report: dict[str, Any], more: str = "") -> list[str]:
-    """Peak, plan (where there is one) and limit in a line, with `more` at its end; another line if the limit was
-    passed."""
+def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[str]:
+    """The peak in a line, with `more` at its end; if verbose, the plan (where there is one), the limit, and what was
+    forecast (the same). Another line if the limit was passed."""
     peak, limit = report["peak_rss_bytes"], report["memory_limit_bytes"]
-    planned = f" planned {format_size(report['planned_rss_bytes'])}," if "planned_rss_bytes" in report else ""
-    lines = [f"memory: peak {format_size(peak)},{planned} limit {format_size(limit)}{more}"]
+    planned = f", planned {format_size(report['planned_rss_bytes'])}" if "planned_rss_bytes" in report else ""
+    lines = [f"memory: peak {format_size(peak)}" + (f"{planned}, limit {format_size(limit)}" if verbose else "") + more]
+    if verbose and report.get("expected_rss_bytes"):
+        read = report.get("planned_bytes_read")
+        lines.append(f"forecast: peak {format_size(report['expected_rss_bytes'])}"
+                     + ("" if read is None else f", {format_size(read)} read"))
     if report.get("memory_limit_exceeded"):
-        lines.append(f"warning: the peak passed the limit by {format_size(peak - limit)}: this is a fault of emdiam,"
-                     " please report it with the command line and the store")
+        lines.append(f"warning: the peak passed --memory ({format_size(limit)}) by {format_size(peak - limit)}: this is"
+                     " a fault of emdiam, please report it with the command line and the store")
     return lines
 
 
@@ -67,11 +87,12 @@ def traversals_line(result: dict[str, Any]) -> str:
     done = result["traversals"]
     counts = f"{done['bfs']:,} BFS"
     if done["multi_source"]:
-        counts += f", {done['multi_source']:,} multi-source ({done['multi_source_sources']:,} sources)"
+        counts += f", {done['multi_source']:,} multi-source ({format_count(done['multi_source_sources'], 'source')})"
     if done["partial"]:
         counts += f", {done['partial']:,} partial"
-    return (f"traversals: {counts}, for {result['n_vertices']:,} vertices and {result['n_edges']:,} edges;"
-            f" {result['edges_scanned']:,} arcs scanned, {format_size(result['bytes_read'])} read")
+    vertices, edges = format_count(result["n_vertices"], "vertex", "vertices"), format_count(result["n_edges"], "edge")
+    return (f"traversals: {counts} for {vertices} and {edges}; {format_count(result['edges_scanned'], 'arc')} scanned,"
+            f" {format_size(result['bytes_read'])} read")
 
 
 def device_lines(result: dict[str, Any]) -> list[str]:
@@ -80,12 +101,22 @@ def device_lines(result: dict[str, Any]) -> list[str]:
 
 
 def seconds_line(result: dict[str, Any]) -> str:
-    """Wall time in total (the sum, where the result has none) and by part."""
+    """Wall time in total (the sum, where the result has none), by part in the order of the work, and what of it was
+    compiling."""
     seconds = dict(result["seconds"])
+    compiling = seconds.pop("compile", 0.0)
     total = seconds.pop("total") if "total" in seconds else sum(seconds.values())
-    return f"time: {format_seconds(total)} ({seconds_text(seconds)})"
+    parts = seconds_text({name: seconds.pop(name) for name in ("load",) if name in seconds} | seconds)
+    compiled = f"{format_seconds(compiling)} of it compiling" if shown(compiling) else ""
+    more = "; ".join(filter(None, (parts, compiled)))
+    return f"time: {format_seconds(total)}" + (f" ({more})" if more else "")
 
 
 def seconds_text(seconds: dict[str, float]) -> str:
-    """Seconds by name, with commas."""
-    return ", ".join(f"{name} {format_seconds(value)}" for name, value in seconds.items())
+    """Seconds by name, with commas; not those that are too short to be shown."""
+    return ", ".join(f"{name} {format_seconds(value)}" for name, value in seconds.items() if shown(value))
+
+
+def shown(seconds: float) -> bool:
+    """Whether so many seconds are shown as more than 0."""
+    return format_seconds(seconds) != "0 s"

@@ -17,18 +17,19 @@ from .output import answer
 @click.option("--out", type=options.NEW_FOLDER, metavar="DIR",
               help="Folder for results, logs and checkpoints. [default: as the file says, else JOBS.out beside it]")
 @click.option("--memory", type=options.SIZE, metavar="SIZE",
-              help="Memory of all jobs that run at once. [default: as the file says]")
+              help="Memory of all jobs that run at the same time. [default: as the file says]")
 @click.option("--parallel", type=options.AT_LEAST_1, metavar="N",
-              help="Jobs at once, as their memory allows. [default: as the file says, else 1]")
-@click.option("--keep-going", is_flag=True, help="Take what is wrong with a job for its failure, and run the others.")
-@click.option("--retry", is_flag=True, help="Run jobs again that failed or met their time limit.")
+              help="Jobs at the same time, as far as memory allows. [default: as the file says, else 1]")
+@click.option("--keep-going", is_flag=True, help="Run the other jobs where some have a fault in the file.")
+@click.option("--retry", is_flag=True, help="Run again the jobs that failed or met their time limit.")
 @click.option("--dry-run", is_flag=True, help="Check the file and show the jobs, without running one.")
 @options.stacked(options.as_json, options.progress)
 def command(**given: Any) -> int:
-    """Run the jobs of a file: conversions, diameters, approximations, a night of them.
+    """Run many jobs from one file.
 
-    The whole file is checked before the first job starts. Each job is a process of its own; one that
-    fails does not stop the others. The same command goes on where it was stopped, by whatever.
+    Jobs are conversions, diameters, approximations and so on. The whole file is checked before the first job starts.
+    Each job is a process of its own; one that fails does not stop the others. The same command goes on where it was
+    stopped.
     Relative paths in the file count from its folder.
 
     Exit code 0: all jobs are done. 2: the file is not valid, or a job failed. 3: the batch or a job was stopped early.

@@ -20,15 +20,14 @@ from .outcome import Interrupted
 
 checkpoint = options.stacked(
     click.option("--checkpoint", type=options.NEW_FOLDER, metavar="DIR",
-                 help="Keep what is done in DIR as the work goes on, so that --resume can go on from it."),
+                 help="Save what is done in DIR as the work goes on, for --resume."),
     click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
-                 help="Keep a long traversal or phase half done after each TIME, e.g. 30s or 10min; finished ones are"
-                      " kept in any case. [default: 5min]"),
+                 help="Save also within a long traversal or phase, each time that TIME has gone by, e.g. 30s or 10min."
+                      " [default: 5min]"),
     click.option("--resume", is_flag=True,
-                 help="Go on from the checkpoint of the same command; begin if there is none. Without --checkpoint it"
-                      " is beside a new store, with .resume at the end of its name, else in the folder for temporary"
-                      " files."),
-    click.option("--keep-checkpoint", is_flag=True, help="Leave the checkpoint when the command has ended well."),
+                 help="Go on from the checkpoint of the same command, or begin if there is none. Without --checkpoint"
+                      " it lies beside the new store, as STORE.resume, or in the folder for temporary files."),
+    click.option("--keep-checkpoint", is_flag=True, help="Leave the checkpoint in place at the end."),
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..formats.registry import FORMATS
-from ..units import format_size
+from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
 from .checkpoint import checkpoint, writing
@@ -23,15 +23,15 @@ from .output import answer
 @options.stacked(options.memory, options.scratch, options.force)
 @click.option("--format", "fmt", metavar="NAME",
               help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
-@click.option("--ids", type=click.Choice(["auto", "int", "string"]), default="auto", show_default=True,
-              help="What vertex ids are.")
-@click.option("--codec", type=click.Choice(options.CODECS), default="lz4", show_default=True,
-              help="Compression of the store: pcodec is smaller and slower, none is for RAM disks.")
+@click.option("--ids", type=options.Choice(["auto", "int", "string"]), default="auto", show_default=True,
+              help="Whether vertex ids are integers or strings; auto: as the first edge has them.")
+@click.option("--codec", type=options.Choice(options.CODECS), default="lz4", show_default=True,
+              help="Compression of the store; pcodec is smaller and slower than lz4.")
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: 2^16]")
-@click.option("--order", type=click.Choice(options.ORDERS), default="natural", show_default=True,
-              help="Order of the vertices in the store, see `emdiam reorder`; all but natural take another pass.")
+@click.option("--order", type=options.Choice(options.ORDERS), default="natural", show_default=True,
+              help="Order of the vertices in the store, as `emdiam reorder` has them.")
 @checkpoint
-@options.stacked(options.threads, options.as_json, options.progress)
+@options.stacked(options.threads, options.as_json, options.verbose, options.progress)
 def command(**given: Any) -> int:
     """Convert edge lists into a store within a memory budget.
 
@@ -46,7 +46,7 @@ def command(**given: Any) -> int:
     with writing(given, given["store"]) as listener:
         report = convert(given["inputs"], given["store"], format=given["fmt"], progress=listener,
                          **options.passed(given, "inputs", "store", "fmt"))
-    answer(report.to_dict(), lambda data: report_text(data, given["store"]), given["as_json"])
+    answer(report.to_dict(), lambda data: report_text(data, given["store"], given["verbose"]), given["as_json"])
     return 0
 
 
@@ -57,43 +57,48 @@ _ID_KINDS = {
 }
 
 
-def report_text(report: dict[str, Any], store: str) -> str:
+def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
     """Lines for a report as `ConvertReport.to_dict()` or `GenerateReport.to_dict()` gives it."""
     record = report["record"]
     directions = directions_text({**record, "directions": report["directions"]})
+    diameter = report.get("known_diameter")
     return "\n".join([
         counts_line(store, record),
-        f"input: {record['source_format']}, {report['pairs_read']:,} pairs; {dropped_text(record)}",
+        *([] if diameter is None else [f"diameter by formula: {diameter:,}"]),
+        f"input: {record['source_format']}, {format_count(report['pairs_read'], 'pair')}; {dropped_text(record)}",
         *([f"directions: {directions}"] if directions and not record["source_format"].startswith("generated") else []),
         f"ids: {ids_text(record)}",
         *([] if record["ordering"] == "natural" else [f"order: {record['ordering']}"]),
         *(f"note: {note}" for note in report["notes"]),
-        *([f"diameter by formula: {report['known_diameter']}"] if report.get("known_diameter") is not None else []),
-        *_cost_lines(report)])
+        *_cost_lines(report, verbose)])
 
 
-def reorder_text(report: dict[str, Any], store: str) -> str:
+def reorder_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
     """Lines for a report as `ReorderReport.to_dict()` gives it."""
     record = report["record"]
     return "\n".join([counts_line(store, record), f"order: {record['ordering']}", f"ids: {ids_text(record)}",
-                      *(f"note: {note}" for note in report["notes"]), *_cost_lines(report)])
+                      *(f"note: {note}" for note in report["notes"]), *_cost_lines(report, verbose)])
 
 
 def counts_line(store: str, record: dict[str, Any]) -> str:
     """The store and its size."""
-    return f"{store}: {record['n_vertices']:,} vertices, {record['n_edges']:,} edges"
+    return (f"{store}: {format_count(record['n_vertices'], 'vertex', 'vertices')},"
+            f" {format_count(record['n_edges'], 'edge')}")
 
 
-def _cost_lines(report: dict[str, Any]) -> list[str]:
+def _cost_lines(report: dict[str, Any], verbose: bool) -> list[str]:
     """What it took: time by phase, memory and disk."""
-    return [seconds_line(report), *memory_lines(report, f"; scratch on disk {format_size(report['scratch_bytes'])}")]
+    scratch = report["scratch_bytes"]
+    more = f"; temporary files {format_size(scratch)}" if scratch else ""
+    return [seconds_line(report), *memory_lines(report, verbose, more)]
 
 
 def dropped_text(record: dict[str, Any]) -> str:
     """Which of the pairs were dropped, from a record or what `store_info` gives of it."""
-    loops, duplicates = f"dropped {record['loops_dropped']:,} loops", f"{record['duplicates_dropped']:,} duplicates"
-    reverse = record.get("reverse_dropped")
-    return f"{loops} and {duplicates}" if reverse is None else f"{loops}, {duplicates} and {reverse:,} reverse pairs"
+    parts = [format_count(record[f"{name}s_dropped"], name) for name in ("loop", "duplicate")]
+    if record.get("reverse_dropped") is not None:  # stores of older versions do not know
+        parts.append(format_count(record["reverse_dropped"], "reverse pair"))
+    return f"dropped {', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def directions_text(record: dict[str, Any]) -> str | None:
@@ -108,7 +113,7 @@ def directions_text(record: dict[str, Any]) -> str | None:
     if directions == "one":
         return "one direction only"
     both = record["reverse_dropped"]
-    return f"mixed: {both:,} edges in both directions, {record['n_edges'] - both:,} in one only"
+    return f"mixed: {format_count(both, 'edge')} in both directions, {record['n_edges'] - both:,} in one only"
 
 
 def ids_text(record: dict[str, Any]) -> str:

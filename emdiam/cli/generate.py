@@ -10,7 +10,7 @@ import click
 from ..generators.registry import CLASSES, GraphClass, Parameter
 from . import options
 from .checkpoint import writing
-from .outcome import EmdiamCommand
+from .outcome import EmdiamCommand, Suggesting
 from .output import answer
 
 _KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOAT, "sides": click.STRING,
@@ -18,7 +18,7 @@ _KINDS: dict[str, click.ParamType] = {"count": options.COUNT, "real": click.FLOA
 _METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES", "levels": "sqrt|linear|COUNT", "fans": "K1,K2[,K3]"}
 
 
-class ClassGroup(click.Group):
+class ClassGroup(Suggesting):
     """A group with one subcommand for each class that can be generated."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -46,7 +46,7 @@ def class_command(kind: GraphClass) -> click.Command:
 
         with writing(given, store) as listener:
             report = generate(kind.name, store, progress=listener, **options.passed(given))
-        answer(report.to_dict(), lambda data: report_text(data, store), given["as_json"])
+        answer(report.to_dict(), lambda data: report_text(data, store, given["verbose"]), given["as_json"])
         return 0
 
     parameters = [
@@ -61,13 +61,13 @@ def class_command(kind: GraphClass) -> click.Command:
                           short_help=kind.summary.removeprefix(kind.name + ": "),
                           help=f"{kind.summary[0].upper()}{kind.summary[1:]}.\n\n{facts}")
     shared = options.stacked(options.memory, options.scratch, options.force, options.threads, options.as_json,
-                             options.progress)
+                             options.verbose, options.progress)
     return shared(built)
 
 
 def _class_option(parameter: Parameter) -> click.Option:
     """The option of a class parameter; its default stays with the library, which checks ranges."""
-    kind = click.Choice(parameter.choices) if parameter.kind == "choice" else _KINDS[parameter.kind]
+    kind = options.Choice(parameter.choices) if parameter.kind == "choice" else _KINDS[parameter.kind]
     text = parameter.help[0].upper() + parameter.help[1:]
     if parameter.default is not None:
         text += f". [default: {parameter.default}]"

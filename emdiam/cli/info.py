@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from ..units import format_size
+from ..units import format_count, format_size
 from . import options
 from .convert import counts_line, directions_text, dropped_text, ids_text
 from .listener import listening
@@ -18,7 +18,7 @@ from .output import answer
 @options.STORE
 @options.as_json
 @click.option("--check", is_flag=True,
-              help="Read and verify everything: checksums, digest, and that the rows are those of a graph.")
+              help="Read all of the store and check it: checksums, digest, and that the rows are those of a graph.")
 @options.progress
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
@@ -45,34 +45,36 @@ def info_text(info: dict[str, Any]) -> str:
     lines = [
         counts_line(info["path"], info),
         f"degrees: {degree['min']:,} to {degree['max']:,}, mean {degree['mean']:.2f};"
-        f" {degree['isolated']:,} isolated vertices",
+        f" {format_count(degree['isolated'], 'isolated vertex', 'isolated vertices')}",
         f"vertices by degree: {counts}",
         f"ids: {ids_text(info)}",
         f"order: {info['ordering']}",
-        f"made from: {info['source_format']}, {', '.join(info['source'])} ({_origin(info)})",
+        *_origin_lines(info),
         f"layout: format {info['format_version']}, codec {info['codec']}, chunks of"
         f" {format_size(info['chunk_bytes'])} in shards of {format_size(info['shard_bytes'])}",
     ]
     if info["bytes"] is not None:
-        lines.append(f"size: {format_size(info['bytes'])} in {info['n_files']:,} files"
-                     + ("" if per_edge is None else f", {per_edge:.2f} bytes an edge"))
-    lines += [f"  {name}: {array['items']:,} x {array['dtype']} in {array['chunks']:,} chunks"
+        lines.append(f"size: {format_size(info['bytes'])} in {format_count(info['n_files'], 'file')}"
+                     + ("" if per_edge is None else f", {per_edge:,.2f} bytes an edge"))
+    lines += [f"  {name}: {array['items']:,} x {array['dtype']} in {format_count(array['chunks'], 'chunk')}"
               + ("" if array["stored_bytes"] is None else f", {format_size(array['stored_bytes'])}")
               for name, array in info["arrays"].items()]
     lines.append(f"digest: {info['digest']}")
     if "checked" in info:
-        lines.append(f"verified: {info['checked']['chunks']:,} chunks, {info['checked']['arcs']:,} arcs")
+        lines.insert(1, f"checked: {format_count(info['checked']['chunks'], 'chunk')},"
+                        f" {format_count(info['checked']['arcs'], 'arc')}; no fault")
     return "\n".join(lines)
 
 
-def _origin(info: dict[str, Any]) -> str:
-    """Directions of the input, and what was dropped of it."""
-    pairs = "" if info["pairs_read"] is None else f"of {info['pairs_read']:,} pairs, "
-    parts = [directions_text(info) or ("directed" if info["directed_input"] else "undirected"),
-             pairs + dropped_text(info)]
-    if info["values_dropped"]:
-        parts.append(", ".join(f"{name} ({count:,})" for name, count in info["values_dropped"].items()) + " dropped")
-    return "; ".join(parts)
+def _origin_lines(info: dict[str, Any]) -> list[str]:
+    """What the store was made from, directions of the edges there, and what was dropped."""
+    pairs = "" if info["pairs_read"] is None else f"; {format_count(info['pairs_read'], 'pair')}"
+    values = [f"{name} ({count:,})" for name, count in info["values_dropped"].items()]
+    return [
+        f"made from: {info['source_format']}, {', '.join(info['source'])}{pairs}; {dropped_text(info)}",
+        *([f"dropped values: {', '.join(values)}"] if values else []),
+        f"directions: {directions_text(info) or ('directed' if info['directed_input'] else 'undirected')}",
+    ]
 
 
 def _span(bucket: dict[str, int]) -> str:

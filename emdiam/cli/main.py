@@ -15,7 +15,7 @@ from typing import NoReturn
 import click
 
 from .._version import __version__
-from .outcome import USER_FAULT, run
+from .outcome import USER_FAULT, Suggesting, run
 from .output import complain
 from .process import fill_closed_streams, hide_warnings_of_libraries, settle_malloc, stopping_on_signals
 
@@ -25,7 +25,7 @@ COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff",
 COMPLETE = "_EMDIAM_COMPLETE"
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Suggesting):
     """A group that finds command NAME as the attribute `command` of the module emdiam.cli.NAME."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ..errors import InputError
+from ..errors import InputError, closest
 from ..units import available_cores, parse_count, parse_duration, parse_size
 from .output import complain
 
@@ -22,7 +22,17 @@ CODECS = ("lz4", "pcodec", "none")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 LONGEST_SHOWN_PATH = 10_000
 # Options that say how a command prints.
-_OF_PRINTING = ("as_json", "as_csv", "quiet", "log_interval")
+_OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
+# Sections of the help of commands that run methods, with the names of their options; all others come first.
+SECTIONS = {
+    "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
+               "chains", "start", "first", "k"),
+    "Memory, disk and threads": ("memory", "arena", "threads", "scratch", "evict_page_cache"),
+    "GPU": ("device", "vram", "bfs", "mapping"),
+    "Workers": ("workers", "scheduler", "worker_memory", "worker_threads"),
+    "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
+    "Output": ("as_json", "as_csv", "verbose", "quiet", "log_interval", "events", "no_plots"),
+}
 # Keys of a context's meta: the file of --events, and what writes to it.
 EVENTS, EVENT_LOG = "emdiam.events", "emdiam.event_log"
 
@@ -39,6 +49,24 @@ class Parsed(click.ParamType):
             return self._parse(value)
         except InputError as error:
             self.fail(str(error), param, ctx)
+
+
+def suggesting(message: str, name: str, known: Iterable[str]) -> str:
+    """What click says of a name that there is not, with the closest of those that there are, as click itself says it of
+    options."""
+    close = closest(name, known)
+    return message if close is None else f"{message} (Did you mean {close!r}?)"
+
+
+class Choice(click.Choice[str]):
+    """One of some names; of another one, the error names the closest, as click does of options and commands."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value, if it is one of the names."""
+        try:
+            return super().convert(value, param, ctx)
+        except click.BadParameter as error:
+            self.fail(suggesting(error.message, str(value), self.choices), param, ctx)
 
 
 SIZE = Parsed("size", parse_size)
@@ -76,27 +104,30 @@ memory = click.option(
     "--memory", type=SIZE, metavar="SIZE", help="Peak resident memory of this process, e.g. 4GiB. [default: nine tenths"
     " of what the machine or the cgroup has available]")
 arena = click.option("--arena", type=SIZE, metavar="SIZE",
-                     help="Memory for decoded edges alone. [default: what --memory leaves]")
+                     help="Cache of decoded edges. [default: what --memory leaves]")
 threads = click.option(
     "--threads", type=AT_LEAST_1, metavar="N", default=available_cores,
     show_default="the cores this process may use", help="Threads that read, decode and compute.")
 batch = click.option("--batch", type=AT_LEAST_1, metavar="K",
-                     help="Sources of one multi-source BFS, for bounding, ifub, korf and apsp. [default: 1]")
+                     help="bounding, ifub, korf, apsp: sources of one multi-source BFS. [default: 1]")
 device = click.option(
     "--device", default="cpu", show_default=True, metavar="DEVICE",
-    help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto for a GPU"
-         " where there is one and the CPU where not.")
+    help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there"
+         " is one, else the CPU.")
+verbose = click.option("--verbose", "-v", is_flag=True,
+                       help="Show in the answer what was planned and forecast, too.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 scratch = click.option("--scratch", type=SCRATCH, metavar="DIR",
                        help="Folder for temporary files of the sort. [default: beside the store]")
 spill = click.option("--scratch", type=SCRATCH, metavar="DIR",
-                     help="Folder for what memory has no room for. [default: $TMPDIR or /var/tmp]")
+                     help="Folder for temporary files, where memory is short. [default: $TMPDIR or /var/tmp]")
 levels = click.option("--levels", type=AT_LEAST_1, metavar="K",
-                      help="How often clusters condense the graph. [default: 1]")
+                      help="clusters: how often they condense the graph. [default: 1]")
 time_limit = click.option("--time-limit", type=DURATION, metavar="TIME", help="Stop a run after TIME, e.g. 10s, 5min or"
-                          " 8h, with the bounds so far and exit code 3.")
+                          " 8h; the answer is what is proved by then, with exit code 3.")
 evict_page_cache = click.option("--evict-page-cache", is_flag=True,
-                                help="Drop what was read from the page cache, so that every read is one from disk.")
+                                help="Drop from the page cache what was read, so that every read is from disk: for"
+                                     " benchmarks.")
 force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
 
 
@@ -113,7 +144,7 @@ def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
 gpu = stacked(
     device,
     click.option("--vram", type=SIZE, metavar="SIZE",
-                 help="Memory of the GPU; a graph that takes more is paged. [default: what is free]"),
+                 help="Memory of the GPU to use; a graph that takes more is paged. [default: what is free]"),
     click.option("--bfs", metavar="NAME",
                  help="Variant of BFS on a GPU, by its name in docs/algorithms/gpu-bfs.md. [default: auto]"),
     click.option("--mapping", metavar="NAME",
@@ -121,16 +152,15 @@ gpu = stacked(
 )
 workers = stacked(
     click.option("--workers", type=AT_LEAST_1, metavar="N",
-                 help="Share the run out to N worker processes of dask.distributed: on this machine, or with"
-                      " --scheduler N of those that it has."),
+                 help="Share the run out to N worker processes of dask.distributed, on this machine; with --scheduler"
+                      " to N of its workers."),
     click.option("--scheduler", metavar="ADDRESS",
                  help="Share the run out to the workers of a running Dask scheduler, e.g. tcp://host:8786."),
     click.option("--worker-memory", type=SIZE, metavar="SIZE",
                  help="Peak resident memory of a worker process. [default: its share of nine tenths of what its"
                       " machine has available]"),
     click.option("--worker-threads", type=AT_LEAST_1, metavar="N",
-                 help="Threads of a worker. [default: those that Dask gave it; on this machine, its share of"
-                      " --threads]"),
+                 help="Threads of a worker. [default: as Dask started it; on this machine, its share of --threads]"),
 )
 
 
@@ -157,7 +187,7 @@ progress = stacked(
     click.option("--log-interval", type=click.FloatRange(min=0, min_open=True), default=10.0, show_default=True,
                  metavar="SECONDS", help="Seconds between progress lines where standard error is no terminal."),
     click.option("--events", type=NEW_FILE, metavar="FILE", expose_value=False, callback=_keep_events,
-                 help="Append what happens to FILE, one JSON object a line."),
+                 help="Append every event of the run to FILE, one JSON object a line."),
 )
 
 

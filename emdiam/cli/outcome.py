@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import io
 import os
 import sys
 import traceback
@@ -12,13 +11,13 @@ from typing import Any
 import click
 
 from ..addresses import redacted
-from ..errors import EmdiamError, InputError
-from .options import EVENT_LOG, EVENTS, Written
+from ..errors import EmdiamError, InputError, clause
+from .options import EVENT_LOG, EVENTS, SECTIONS, Written, suggesting
 from .output import check_stdout, complain, last_sentence, silence
 from .process import stop_asked
 
 OUR_FAULT, USER_FAULT = 1, 2
-# Failures of files and disks that the user can mend, wherever they surface.
+# Failures of files and disks that the user can fix, wherever they surface.
 _USER_ERRNOS = frozenset({
     errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS,
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENAMETOOLONG, errno.EEXIST, errno.ELOOP,
@@ -34,7 +33,25 @@ class Interrupted(EmdiamError):
 class EmdiamCommand(click.Command):
     """A command that does not begin before all that it is to write can be written. Its broken pipes are its own:
     `emit` deals with a reader that has gone, so any other one (a helper process that died) must not pass for
-    that. With --events it keeps a record of what was asked and how it ended."""
+    that. With --events it keeps a record of what was asked and how it ended. The help of one that runs methods has its
+    options in SECTIONS."""
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the options into the help."""
+        parameters = [parameter for parameter in self.get_params(ctx) if isinstance(parameter, click.Option)]
+        if not {"method", "methods"} & {parameter.name for parameter in parameters}:
+            super().format_options(ctx, formatter)
+            return
+        rows: dict[str, list[tuple[str, str]]] = {title: [] for title in ("Options", *SECTIONS)}
+        for parameter in parameters:
+            title = next((title for title, names in SECTIONS.items() if parameter.name in names), "Options")
+            row = parameter.get_help_record(ctx)
+            if row is not None:
+                rows[title].append(row)
+        for title, records in rows.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command's body."""
@@ -64,10 +81,26 @@ class EmdiamCommand(click.Command):
             raise RuntimeError("the pipe to a helper process broke") from error
 
 
+class Suggesting(click.Group):
+    """A group that names the closest of its commands where there is none of the name that was given: click itself only
+    knows of commands that are loaded."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that `args` begin with, and what is left of them. Raises UsageError."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            raise click.UsageError(suggesting(error.message, args[0], self.list_commands(ctx)), ctx) from None
+
+
 def describe(error: BaseException) -> tuple[int, str]:
     """The exit code of what a command raised, and its sentence."""
     if isinstance(error, click.ClickException):
-        return USER_FAULT, error.format_message()
+        context = error.ctx if isinstance(error, click.UsageError) else None
+        more = "" if context is None else f"; see {context.command_path} --help"
+        return USER_FAULT, clause(error.format_message()) + more
     if isinstance(error, EmdiamError) and not (error.exit_code == OUR_FAULT and stop_asked()):
         return error.exit_code, str(error)
     if isinstance(error, KeyboardInterrupt | click.Abort):
@@ -93,10 +126,8 @@ def run(group: click.Group, arguments: list[str]) -> int:
     except BrokenPipeError:  # the reader of --help has gone
         silence(sys.stdout)
         return 0
-    except click.ClickException as error:
-        text = io.StringIO()
-        error.show(text)
-        complain(text.getvalue().rstrip("\n"))
+    except click.exceptions.NoArgsIsHelpError as error:
+        complain(error.format_message())
         return USER_FAULT
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
         if os.environ.get("EMDIAM_DEBUG") == "1":

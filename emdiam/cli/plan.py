@@ -1,6 +1,6 @@
 """`emdiam plan`: what a run would take, before it starts.
 
-The plan for people is the sum first, then what each phase asks for; or a table over all methods."""
+The plan for people is the peak first, as a sum, then what each phase asks for; or a table of all methods."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..errors import BudgetError, InputError
 from ..methods.definition import PROBE_SECONDS
 from ..runs.registry import ALL, METHODS
 from ..tables import table_text
-from ..units import format_size
+from ..units import format_seconds, format_size
 from . import options
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -25,24 +25,23 @@ if TYPE_CHECKING:
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @options.stacked(options.memory, options.arena)
-@click.option("--method", type=click.Choice((ALL, *METHODS)), default=ALL,
-              show_default=True, help="Method of exact or approx to plan for, or a table over all of them.")
+@click.option("--method", type=options.Choice((ALL, *METHODS)), default=ALL,
+              show_default=True, help="Method of exact or approx, or a table of all of them.")
 @options.batch
-@click.option("--masters", metavar="M", help="Masters of clusters, as for `emdiam approx`. [default: auto]")
-@click.option("--euler", flag_value=True, default=None, help="clusters with an Euler tour.")
+@click.option("--masters", metavar="M", help="clusters: number of masters, as for `emdiam approx`. [default: auto]")
+@click.option("--euler", flag_value=True, default=None, help="clusters: further masters along an Euler tour.")
 @click.option("--probe", type=options.DURATION, metavar="TIME", default=f"{PROBE_SECONDS:.0f}s", show_default=True,
-              help="Look at the graph for at most so long, by four BFS at the arena of the plan.")
-@click.option("--no-probe", is_flag=True, help="Do not look at the graph: predict from its size alone.")
+              help="Look at the graph by four BFS, for at most TIME.")
+@click.option("--no-probe", is_flag=True, help="Do not look at the graph; predict from its size alone.")
 @options.stacked(options.threads, options.device, options.as_json, options.progress)
 def command(**given: Any) -> int:
     """Show what a run would take, without running it.
 
-    A table over all methods: memory probably and at most, memory of a GPU, temporary files, and how
-    often the edges are read. With --method, the memory plan of that one, phase by phase. A budget that
-    cannot work is refused with the numbers and exit code 2; in the table only if it works for no method.
+    A table of all methods: the predicted peak of memory, the planned peak, memory of a GPU, temporary files, and how
+    often the edges are read. With --method, the memory plan of that method, phase by phase. A --memory that is too
+    small is refused with the numbers and exit code 2; in the table only if it is too small for every method.
 
-    The plan is a promise. What is predicted is a forecast, after four BFS that show what the graph is like:
-    graphs differ.
+    A planned peak is a promise. What is predicted is a forecast, from four BFS that show what the graph is like.
     """
     from ..api import plan
     from ..methods.approx.masters import one_item
@@ -77,7 +76,7 @@ def _all(methods: list[Planned]) -> dict[str, Any]:
 
 
 _LARGEST_PER_VERTEX = 1000
-_HEAD = ("method", "predicted peak", "planned peak", "least memory", "VRAM", "temporary files", "reads of all edges",
+_HEAD = ("method", "planned peak", "predicted peak", "least --memory", "VRAM", "temporary files", "reads of all edges",
          "bytes read")
 
 
@@ -88,18 +87,17 @@ def plan_text(plan: dict[str, Any]) -> str:
              "batches and columns": plan["pool_bytes"], "arena": plan["arena_bytes"]}
     parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items() if size)
     forecast = plan.get("forecast")
-    predicted = [] if forecast is None else [
-        f"predicted to read: {_bytes(forecast)}, all edges"
-        f" {'once' if forecast['certain'] else f'{_reads(forecast)} times'}",
-        f"temporary files: {_scratch(forecast)}",
-        f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}"]
+    lines = [f"planned peak: {format_size(plan['planned_rss_bytes'])} = {parts}"]
+    if forecast is not None:
+        often = "once" if forecast["certain"] else f"{_reads(forecast)} times"
+        lines += [f"predicted peak: {format_size(forecast['predicted_rss_bytes'])}",
+                  f"predicted to read: {_bytes(forecast)}, all edges {often}",
+                  f"temporary files: {_scratch(forecast)}",
+                  f"memory of a GPU that holds the graph: {format_size(forecast['vram_bytes'])}"]
     return "\n".join([
-        f"memory limit: {format_size(plan['memory_limit_bytes'])}",
-        *([f"predicted peak: {format_size(forecast['predicted_rss_bytes'])}"] if forecast else []),
-        f"planned peak: {format_size(plan['planned_rss_bytes'])} = {parts}",
-        f"smallest limit that works: {format_size(plan['minimum_bytes'])}",
-        f"edges: {_edges(plan)}",
-        *predicted,
+        *lines,
+        *_limit_lines(plan),
+        f"least --memory that works: {format_size(plan['minimum_bytes'])}",
         *_probe_lines(plan),
         table_text(("phase", "bytes a vertex", "vertex state"), [
             # Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing.
@@ -109,21 +107,26 @@ def plan_text(plan: dict[str, Any]) -> str:
 
 
 def methods_text(answer: dict[str, Any]) -> str:
-    """A row a method, and below it why some are refused; `answer` as `emdiam plan --json` prints it."""
+    """A row a method, and below it what holds for all, and why some are refused; `answer` as `emdiam plan --json`
+    prints it."""
     planned = [method for method in answer["methods"] if method["plan"] is not None]
     table = table_text(_HEAD, [_row(method) for method in planned], left=(0,))
-    plan = planned[0]["plan"]
     refused = [f"{method['method']}: {method['refused']}" for method in answer["methods"] if method["plan"] is None]
     notes = [] if all(method["forecast"]["certain"] for method in planned) else [
-        "Reads of a streamed run depend on the graph: at least the first figure, "
-        + ("about the second." if answer.get("probe") else "about the second on graphs of small diameter.")]
-    return "\n".join([f"memory limit: {format_size(plan['memory_limit_bytes'])}", f"edges of {planned[0]['method']}:"
-                      f" {_edges(plan)}", *_probe_lines(answer), table, *notes, *refused])
+        "reads of a streamed run depend on the graph: at least the first figure, "
+        + ("about the second" if answer.get("probe") else "about the second on graphs of small diameter")]
+    return "\n".join([table, *_limit_lines(planned[0]["plan"], f" of {planned[0]['method']}"), *_probe_lines(answer),
+                      *notes, *refused])
+
+
+def _limit_lines(plan: dict[str, Any], method: str = "") -> list[str]:
+    """The budget, and what it makes of the edges. method : " of METHOD", where there are several."""
+    return [f"memory limit: {format_size(plan['memory_limit_bytes'])}", f"edges{method}: {_edges(plan)}"]
 
 
 def _row(method: dict[str, Any]) -> tuple[str, ...]:
     plan, forecast = method["plan"], method["forecast"]
-    return (method["method"], format_size(forecast["predicted_rss_bytes"]), format_size(plan["planned_rss_bytes"]),
+    return (method["method"], format_size(plan["planned_rss_bytes"]), format_size(forecast["predicted_rss_bytes"]),
             format_size(plan["minimum_bytes"]), format_size(forecast["vram_bytes"]),
             _scratch(forecast), _reads(forecast), _bytes(forecast))
 
@@ -134,9 +137,10 @@ def _probe_lines(answer: dict[str, Any]) -> list[str]:
         return []
     probe = answer["probe"]
     if probe is None:
-        return ["probe: none, so that the predictions are those of usual graphs of this size"]
-    reads = f", a BFS reads all edges {probe['reads']:,.1f} times" if probe["reads"] else ""
-    return [f"probe: four BFS in {probe['seconds']:.2g} s, the diameter is at least {probe['lower_bound']:,}{reads}"]
+        return ["probe: none; predictions are for usual graphs of this size"]
+    reads = f"; a BFS reads all edges {probe['reads']:,.1f} times" if probe["reads"] else ""
+    return [f"probe: four BFS in {format_seconds(probe['seconds'])}; the diameter is at least {probe['lower_bound']:,}"
+            f"{reads}"]
 
 
 def _scratch(forecast: dict[str, Any]) -> str:
@@ -145,7 +149,7 @@ def _scratch(forecast: dict[str, Any]) -> str:
 
 def _reads(forecast: dict[str, Any]) -> str:
     if forecast["certain"]:
-        return f"{forecast['reads']:.0f}"
+        return f"{forecast['reads']:,.0f}"
     return f"{forecast['least_reads']:,.1f} to {forecast['reads']:,.1f}"
 
 
@@ -158,7 +162,7 @@ def _bytes(forecast: dict[str, Any]) -> str:
 
 def _edges(plan: dict[str, Any]) -> str:
     if plan["in_ram"]:
-        return f"in RAM, the arena holds all blocks ({plan['n_blocks']:,})"
+        return f"in RAM; the arena holds all blocks ({plan['n_blocks']:,})"
     share = 100 * plan["arena_blocks"] / plan["n_blocks"]
     return (f"streamed, {plan['arena_blocks']:,} of {plan['n_blocks']:,} blocks ({share:.0f} %) in the arena"
             " at a time")

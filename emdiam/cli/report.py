@@ -23,7 +23,7 @@ _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
 @click.option("-o", "--out", type=options.NEW_EITHER, metavar="FILE",
               help="What to write; for png a folder. [default: report.html, report-figures; standard output for md"
                    " and json]")
-@click.option("--format", "wanted", type=click.Choice(FORMATS),
+@click.option("--format", "wanted", type=options.Choice(FORMATS),
               help="One page, Markdown, JSON, or figures alone. [default: by the name of FILE, else html]")
 @options.as_json
 def command(**given: Any) -> int:

@@ -16,38 +16,38 @@ from .outcome import EmdiamCommand
 @click.command(cls=EmdiamCommand)
 @options.STORE
 @click.option("--out", type=options.NEW_FOLDER, required=True, metavar="DIR",
-              help="Folder for cells, tables and plots. The same command goes on with what is in it.")
+              help="Folder for the results of runs, tables and plots. The same command goes on with what is in it.")
 @click.option("--methods", metavar="LIST", default=",".join(APPROXIMATIONS), show_default=True,
-              help="Approximations, with commas.")
+              help="Approximations, separated by commas.")
 @click.option("--masters", metavar="LIST", default="2^8..2^24:4", show_default=True,
-              help="Numbers of masters of clusters: counts, shares like 10%, auto, and ranges FIRST..LAST:FACTOR, with"
-                   " commas.")
+              help="clusters: numbers of masters (cluster centres), separated by commas: counts, shares like 10%, auto,"
+                   " and ranges FIRST..LAST:FACTOR.")
 @click.option("--seed", "seeds", metavar="LIST", default="0", show_default=True,
-              help="Seeds of all random choices, with commas; a run of every cell with each.")
-@click.option("--exact", is_flag=True, help="Begin with an exact run, which proves the diameter.")
+              help="Seeds of all random choices, separated by commas: every run once with each.")
+@click.option("--exact", is_flag=True, help="First an exact run, which proves the diameter.")
 @click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
-              help="Largest diameter over all components, for the ratios estimate / D.")
+              help="Largest diameter of any component, if it is known: for the ratios estimate / D.")
 @click.option("--iterations", type=options.AT_LEAST_0, metavar="N",
-              help="Iterations of sweep, fringe and spanning, at most. [default: the method's]")
-@click.option("--euler", is_flag=True, help="Masters of clusters along an Euler tour too.")
+              help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
+@click.option("--euler", is_flag=True, help="clusters: further masters along an Euler tour.")
 @options.stacked(options.levels, options.memory, options.arena, options.threads, options.workers, options.spill)
 @click.option("--time-limit", type=options.DURATION, metavar="TIME",
-              help="Stop a cell after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
+              help="Stop a run after TIME, e.g. 10s, 5min or 8h, with the bounds so far.")
 @click.option("--checkpoint-every", type=options.DURATION, metavar="TIME",
-              help="Keep what a cell has found, also inside a traversal after each TIME, so that one that was stopped"
-                   " goes on. [default: it begins again]")
+              help="Save what a run has done, within a long traversal each time that TIME has gone by, so that a run"
+                   " that was stopped goes on. [default: it begins again]")
 @options.evict_page_cache
-@click.option("--retry", is_flag=True, help="Run cells again that failed or were stopped.")
-@click.option("--no-plots", is_flag=True, help="Tables alone.")
+@click.option("--retry", is_flag=True, help="Run again what failed or was stopped.")
+@click.option("--no-plots", is_flag=True, help="Write tables, but no plots.")
 @options.stacked(options.as_json, options.progress)
 def command(**given: Any) -> int:
-    """Run approximations of a store, and tell what each costs and gives.
+    """Compare what approximations of a store cost and give.
 
-    Every cell, a method with a number of masters and a seed, is a process of its own, with all of
-    --memory. Written to DIR: the cells as they end, tradeoff.csv, tradeoff.json, table.md, and plots
-    if matplotlib is installed. A command that was stopped goes on where it was.
+    Every method, with every number of masters and every seed, is a run in a process of its own, with all of --memory.
+    DIR gets the result of each run as it ends, tradeoff.csv, tradeoff.json, table.md, and plots if matplotlib is
+    installed. A command that was stopped goes on where it was.
 
-    Exit code 3: a cell failed or was stopped; the table says which and why.
+    Exit code 3: a run failed or was stopped; the table says which and why.
     """
     from ..tradeoff import tradeoff
     from ..tradeoff.summary import markdown_text

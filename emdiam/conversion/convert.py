@@ -33,7 +33,7 @@ from ..store.layout import StoreRecord
 from ..store.memory import MemoryWriter
 from ..store.store import Store
 from ..store.writer import StoreWriter, check_target, writer_bytes
-from ..units import current_rss_bytes, format_size
+from ..units import current_rss_bytes, format_count, format_size
 from .intake import DeclaredIntake, HashCollisionError, Intake, IntIntake, Numbering
 from .writing import ConvertOptions, ConvertReport, Counts, StoreWriting, memory_to_plan, resumable, sort_context
 
@@ -321,14 +321,14 @@ class Conversion(StoreWriting[ConvertReport]):
         """Sentences about what was dropped of the input."""
         info = self._info
         if _is_directed(info, counts):
-            yield (f"{counts.one_way:,} edges were listed in one direction only; if that was meant, it was dropped:"
-                   " every edge is undirected")
+            yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped: every"
+                   " edge is undirected")
         if info.dropped:
             values = ", ".join(f"{name} ({count:,})" for name, count in info.dropped.items())
             yield f"dropped, since distances are numbers of edges: {values}"
         if numbering.gaps:
-            yield (f"{numbering.gaps} ids between {numbering.min_id} and {numbering.max_id} do not occur"
-                   " and are no vertices")
+            yield (f"ids from {numbering.min_id} to {numbering.max_id} that do not occur, and are no vertices:"
+                   f" {numbering.gaps:,}")
 
 
 class _ConversionInMemory(Conversion):

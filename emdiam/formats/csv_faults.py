@@ -113,7 +113,7 @@ class Quotes:
         before = block[:at].tobytes()
         begin = max(before.rfind(b"\n"), before.rfind(b"\r")) + 1
         return InputError(what, path=self._name, line=first_line + count_lines(block[:at]),
-                          text=line_text(block, begin), remedy="mend the quotes")
+                          text=line_text(block, begin), remedy="fix the quotes")
 
 
 def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line: int) -> InputError | None:
@@ -133,25 +133,25 @@ def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line
             line = reader.line_num + 1
     except csv.Error as error:
         return InputError(f"the record cannot be parsed ({error})", path=name, line=first_line + line - 1,
-                          remedy="mend the record")
+                          remedy="fix the record")
     return None
 
 
 def _record_fault(record: list[str], header: Header, strings: bool) -> tuple[str, str] | None:
     """(what, remedy) if the record is wrong."""
     if len(record) != header.n_columns:
-        return f"a record of {len(record)} fields where {header.n_columns} are expected", "mend the record"
-    as_names = "mend the record, or keep such ids as names with --ids string"
+        return f"a record of {len(record)} fields where {header.n_columns} are expected", "fix the record"
+    as_names = "fix the record, or keep such ids as names with --ids string"
     for field in (record[header.src].strip(), record[header.dst].strip()):
         if not field:
-            return "an id is missing", "mend the record"
+            return "an id is missing", "fix the record"
         if strings:
             if any("\ud800" <= letter <= "\udfff" for letter in field):
                 return "an id is not UTF-8 text", "convert the file to UTF-8"
         elif field.startswith("-") and field[1:].isdigit():
             return "an id is negative", as_names
         elif not (field.isascii() and field.isdigit()):
-            return "an id is not a whole number", as_names
+            return "an id is not an integer", as_names
         elif len(field.lstrip("0")) > 19 or int(field.lstrip("0") or 0) > MAX_ID:
             return "an id is larger than 2^63 - 1", as_names
     return None

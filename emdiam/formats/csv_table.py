@@ -77,7 +77,7 @@ def read_header(name: str, head: bytes, complete: bool) -> Header | None:
         names = next(csv.reader([first], delimiter=separator, strict=not is_data), [])
     except csv.Error as error:
         raise InputError(f"the header cannot be parsed ({error})", path=name, line=first_line,
-                         remedy="mend this line") from error
+                         remedy="fix this line") from error
     src, dst = named_pair(names) or (0, 1)
     if is_data:
         return Header(separator, ("",) * len(names), src, dst, start, first_line, first)
@@ -145,7 +145,7 @@ class CsvSource(FileSource):
             fault = find_fault(data, header, strings, self.name, line)
             if fault is None:
                 raise self.error(f"the records cannot be parsed ({str(error).splitlines()[0]})", line=line,
-                                 remedy="mend the records behind this line") from error
+                                 remedy="fix the records behind this line") from error
             raise fault from error
 
 
@@ -176,7 +176,7 @@ def _checked_integers(column: Any) -> Any:
     as 16, and here that is a fault like -1."""
     if pa.types.is_string(column.type):
         if not pc.all(pc.match_substring_regex(column, _NUMBER), min_count=0).as_py():
-            raise pa.ArrowInvalid("an id is not a whole number")
+            raise pa.ArrowInvalid("an id is not an integer")
         column = pc.utf8_trim_whitespace(column).cast(pa.int64())
     ids = column.to_numpy()
     if len(ids) and ids.min() < 0:

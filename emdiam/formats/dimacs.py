@@ -33,7 +33,7 @@ class DimacsSource(FileSource):
         words = header.text.split()
         if len(words) != 4 or words[0] != "p" or words[1] not in _PROBLEMS:
             raise header.error("a DIMACS graph starts with a line 'p sp N M' or 'p edge N M'",
-                               "mend it, or name the format with --format")
+                               "fix it, or name the format with --format")
         n, m = header.counts(words[2:])
         return header, _PROBLEMS[words[1]], n, m
 
@@ -50,4 +50,4 @@ class DimacsSource(FileSource):
         self.dropped = {_MORE.get(header.text.split()[1], FURTHER_FIELDS): lines.n_further}
         if lines.n_pairs != m and not (letter == "e" and (lines.n_pairs == 2 * m or 2 * lines.n_pairs == m)):
             raise header.error(f"the header declares {m} edges but there are {lines.n_pairs}",
-                               "mend the problem line or fetch the file again")
+                               "fix the problem line or fetch the file again")

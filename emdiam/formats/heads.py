@@ -90,7 +90,7 @@ class HeaderLine:
             # Python refuses to read thousands of digits, so their number is looked at first.
             digits = word.lstrip("0") if word.isascii() and word.isdigit() else ""
             if not word.isascii() or not word.isdigit() or len(digits) > 19 or int(digits or 0) >= 2**63:
-                raise self.error("the header's counts must be whole numbers", "mend the header")
+                raise self.error("the header's counts must be whole numbers", "fix the header")
             counts.append(int(digits or 0))
         return counts
 

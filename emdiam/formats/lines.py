@@ -160,21 +160,21 @@ class LineReader:
 
     def _sentence(self, fault: int) -> tuple[str, str]:
         """(what, remedy) for a fault code of the kernels."""
-        number = "mend the line" + (", or keep such ids as names with --ids string" if self.strings else "")
+        number = "fix the line" + (", or keep such ids as names with --ids string" if self.strings else "")
         return {
             kernels.ONE_FIELD: ("a line with fewer than two ids", "every line needs two ids"),
-            kernels.NOT_INTEGER: ("an id is not a whole number", number),
+            kernels.NOT_INTEGER: ("an id is not an integer", number),
             kernels.NEGATIVE: ("an id is negative", number),
             kernels.TOO_LARGE: ("an id is larger than 2^63 - 1", number),
             kernels.OUT_OF_RANGE: (f"an id is outside {self.least}..{self.largest}, the ids that the header declares",
-                                   "mend the id or the header"),
-            kernels.EMPTY_FIELD: ("an id is missing before a comma", "mend the line"),
+                                   "fix the id or the header"),
+            kernels.EMPTY_FIELD: ("an id is missing before a comma", "fix the line"),
             kernels.WRONG_LETTER: (f"a line of no known kind where an edge ({self.letter} U V) is expected",
-                                   "mend the line"),
-            kernels.FEW_FIELDS: (f"a line with fewer than {self.fields} fields", "mend the line or the header"),
+                                   "fix the line"),
+            kernels.FEW_FIELDS: (f"a line with fewer than {self.fields} fields", "fix the line or the header"),
             kernels.OPEN_ROW: ("a row ends before the numbers that the header's flags demand",
-                               "mend the row or the flags"),
-            kernels.EXTRA_ROW: (f"a row after the {self.largest} rows that the header declares", "mend the header"),
+                               "fix the row or the flags"),
+            kernels.EXTRA_ROW: (f"a row after the {self.largest} rows that the header declares", "fix the header"),
         }[fault]
 
 

@@ -57,4 +57,4 @@ class MatrixMarketSource(FileSource):
         if lines.n_pairs != entries:
             kind = "cut short" if lines.n_pairs < entries else "longer than declared"
             raise header.error(f"the header declares {entries} entries but there are {lines.n_pairs}: the file is "
-                               f"{kind}", "mend the size line or fetch the file again")
+                               f"{kind}", "fix the size line or fetch the file again")

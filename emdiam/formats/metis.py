@@ -47,7 +47,7 @@ class MetisSource(FileSource):
                              "it must be 'n m', 'n m fmt' or 'n m fmt ncon' with fmt of digits 0 and 1")
         n, m, *rest = line.counts(words[:2] + words[3:])
         if rest and rest[0] > _MAX_WEIGHTS:
-            raise line.error(f"the header declares more than {_MAX_WEIGHTS} weights a vertex", "mend the header")
+            raise line.error(f"the header declares more than {_MAX_WEIGHTS} weights a vertex", "fix the header")
         weights = (rest[0] if rest else 1) if flags[1] == "1" else 0
         return _Header(n, m, int(flags[0]), weights, 1 + int(flags[2]), line)
 
@@ -68,11 +68,11 @@ class MetisSource(FileSource):
             yield from lines.rows(stream, header.sizes + header.weights, header.period, batch_bytes)
         if lines.n_rows < header.n:
             raise header.line.error(f"the header declares {header.n} rows but there are {lines.n_rows}",
-                                    "mend the header or fetch the file again")
+                                    "fix the header or fetch the file again")
         if lines.n_pairs != 2 * header.m:
             raise header.line.error(f"the header declares {header.m} edges, so {2 * header.m} neighbours, but the rows "
                                     f"list {lines.n_pairs}",
                                     "list every edge in the rows of both its ends" if lines.n_pairs == header.m
-                                    else "mend the header or fetch the file again")
+                                    else "fix the header or fetch the file again")
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
                         "edge weights": lines.n_pairs * (header.period - 1)}

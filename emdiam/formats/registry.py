@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from types import MappingProxyType
 
-from ..errors import InputError
+from ..errors import no_such
 
 
 @dataclass(frozen=True)
@@ -70,5 +70,5 @@ def check_format(fmt: str) -> str:
     """
     name = _BY_SUFFIX.get("." + fmt.lower(), fmt.lower())
     if name not in READERS:
-        raise InputError("unknown input format", text=fmt, remedy="known formats: " + ", ".join(FORMATS))
+        raise no_such("input format", fmt, FORMATS)
     return name

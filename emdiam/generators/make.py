@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Mapping
@@ -12,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from ..errors import BudgetError, InputError
+from ..errors import BudgetError, InputError, no_such
 from ..units import current_rss_bytes, default_memory_bytes, format_size, parse_count
 from .registry import CLASSES, GraphClass, Parameter
 
@@ -59,7 +58,7 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
 
     graph_class = CLASSES.get(name)
     if graph_class is None:
-        raise _unknown("graph class", name, list(CLASSES))
+        raise no_such("graph class", name, CLASSES)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
         raise InputError("a seed is a whole number from 0 to 2^64 - 1", text=str(seed))
     if vertices is not None and (isinstance(vertices, bool) or not isinstance(vertices, int) or vertices < 1):
@@ -98,13 +97,6 @@ def generate(name: str, target: str | Path, *, vertices: int | None = None, seed
     return GenerateReport(report, source.known_diameter, source.description)
 
 
-def _unknown(kind: str, name: str, known: list[str]) -> InputError:
-    close = difflib.get_close_matches(name, known, n=1)
-    hint = f"did you mean {close[0]}? " if close else ""
-    choices = ", ".join(known) if known else "none"
-    return InputError(f"unknown {kind}", text=name, remedy=f"{hint}there are: {choices}")
-
-
 def _parse_values(graph_class: GraphClass, given: Mapping[str, Value]) -> dict[str, Any]:
     """Every parameter of the class, checked against its kind and range, or by default."""
     known = {p.name: p for p in graph_class.parameters}
@@ -112,7 +104,7 @@ def _parse_values(graph_class: GraphClass, given: Mapping[str, Value]) -> dict[s
     for key, value in given.items():
         name = key.replace("-", "_")
         if name not in known:
-            raise _unknown(f"parameter of {graph_class.name}", key, list(known))
+            raise no_such(f"parameter of {graph_class.name}", key, known)
         values[name] = _PARSERS[known[name].kind](known[name], value)
     return values
 

@@ -109,7 +109,7 @@ def _number(record: Mapping[str, Any], name: str, path: Path, least: float = 0) 
     value = record.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value) or value < least:
         raise InputError(f"{name} of a direction table is a number from {least} on", path=path, text=repr(value),
-                         remedy="mend the table, or make it again from measurements")
+                         remedy="fix the table, or make it again from measurements")
     return value
 
 

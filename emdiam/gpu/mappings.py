@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from ..errors import InputError
+from ..errors import InputError, no_such
 
 _NONE: Mapping[str, int] = MappingProxyType({})
 
@@ -82,7 +82,7 @@ def find_mapping(name: str, tuning: Mapping[str, int] | None = None) -> tuple[Lo
     Raises InputError for a name that is none, and for a macro or a value that the mapping cannot have.
     """
     if name not in MAPPINGS:
-        raise InputError("there is no such load balancing", text=name, remedy=f"choose from {', '.join(MAPPINGS)}")
+        raise no_such("load balancing", name, MAPPINGS)
     known = MAPPINGS[name]
     for macro, value in (tuning or {}).items():
         if macro not in known.tuning or not _can_be(macro, value):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import no_such
 from ..store.store import Store
 from .placing import by_degree, by_rank, degree_bytes, rank_bytes
 
@@ -47,5 +47,5 @@ ORDERS = {order.name: order for order in (
 def order_named(name: str) -> Order:
     """Raises InputError for an order that does not exist."""
     if name not in ORDERS:
-        raise InputError("there is no such order", text=name, remedy="choose from: " + ", ".join(ORDERS))
+        raise no_such("order", name, ORDERS)
     return ORDERS[name]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from importlib import import_module
 from typing import Any
 
-from ..errors import InputError
+from ..errors import InputError, no_such
 from ..methods.definition import Method, MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
@@ -58,7 +58,7 @@ def entry_of(method: str, family: str | None = None) -> Entry:
     names = tuple(METHODS) if family is None else EXACT if family == "exact" else APPROXIMATIONS
     if method not in names:
         kind = "approximation" if family == "approx" else "method"
-        raise InputError(f"there is no such {kind}", text=method, remedy="choose from: " + ", ".join(names))
+        raise no_such(kind, method, names)
     return METHODS[method]
 
 

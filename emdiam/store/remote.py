@@ -212,7 +212,7 @@ def _from_netrc(host: str | None) -> tuple[str, str] | None:
         entry = netrc.netrc(str(path)).authenticators(host)
     except (netrc.NetrcParseError, OSError, UnicodeDecodeError) as error:
         what = error.msg if isinstance(error, netrc.NetrcParseError) else type(error).__name__
-        raise InputError(f"the netrc file cannot be read ({what})", path=path, remedy="mend it or move it") from None
+        raise InputError(f"the netrc file cannot be read ({what})", path=path, remedy="fix it or move it") from None
     return None if entry is None else (entry[0], entry[2] or "")
 
 

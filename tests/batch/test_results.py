@@ -218,10 +218,10 @@ def test_only_the_end_of_a_log_is_read(tmp_path: Path):
     ({"lower": 3, "upper": 5, "estimate": 6}, "3 <= D <= 5, paper's estimate 6"),
     ({"lower": 3, "upper": None}, "D >= 3"), ({"runs": [ANSWER, ANSWER]}, "D = 3; D = 3"),
     ({"lower": 4, "upper": 4, "connected": False, "n_components": 2000, "diameter_largest_component": 3},
-     "D = 4 (2,000 components; largest: 3)"),
+     "D = 4 (2,000 components; largest component: 3)"),
     ({"record": {"n_vertices": 1000, "n_edges": 5}}, "1,000 vertices, 5 edges"),
     ({"verified": True, "lower": 3, "upper": 3}, "proved"), ({"verified": False}, "not proved"),
-    ({"n_cells": 12, "lower": None, "upper": None}, "12 cells"),
+    ({"n_cells": 12, "lower": None, "upper": None}, "12 runs"),
 ])
 def test_answers_in_a_few_words(result, text: str):
     assert answer_text(result) == text
@@ -244,9 +244,9 @@ def test_the_table_has_a_line_for_each_and_every_sentence():
                Record("b", "1", "failed", sentence="it was too large", attempts=1, seconds=0.25),
                Record("c", "1", "skipped", sentence="it needs b, which failed: it was too large")]
     assert summary_text(Batch("f", "o", None, 1, 3, records)) == """\
-job        status   answer  seconds  peak memory
-long-name  done     D = 3   1,234.5      3.0 GiB
-b          failed               0.2
+job        status   answer         time  peak memory
+long-name  done     D = 3   20 min 34 s      3.0 GiB
+b          failed                0.25 s
 c          skipped
 
 b: it was too large

@@ -98,9 +98,9 @@ def test_two_components(call, store: str, method: str):  # noqa: F811
         assert {result["witness"]["source"], result["witness"]["target"]} <= set(range(10, 15))
     code, out, _ = call("approx", store, "--method", method, "--quiet")
     assert code == 0
-    assert out.splitlines()[0] == "connected: no, 2 components"
-    assert any(line.startswith("paper's estimate over all components (") for line in out.splitlines())
-    assert any(line.startswith("proved of the largest component: ") for line in out.splitlines())
+    heads = [line.partition(": ")[0] for line in out.splitlines()]
+    assert out.startswith("diameter: infinite (2 components)\n") and "paper's estimate" in heads
+    assert heads[1:3] == ["largest diameter of any component", "diameter of the largest component"]
 
 
 def test_sweep_of_a_path_is_exact(call):  # noqa: F811
@@ -109,8 +109,10 @@ def test_sweep_of_a_path_is_exact(call):  # noqa: F811
     assert (result["exact"], result["diameter"], result["ratio"], result["seed"]) == (True, 99, 1.0, 0)
     code, out, _ = call("approx", "p.zarr", "--method", "sweep", "--quiet")
     assert code == 0
-    assert out.splitlines()[:4] == ["connected: yes", "proved: 99 <= D <= 99, so D = 99",
-                                    "paper's estimate (sweep: the lower bound): 99", "ratio: 1.0000 (estimate / 99)"]
+    assert out.splitlines()[:4] == ["diameter: 99 (proved)", "connected: yes",
+                                    "witness: 99 and 0 are at least 99 edges apart (checked)",
+                                    "paper's estimate: 99 (sweep: the lower bound)"]
+    assert "ratio: 1.0000 (estimate / 99)" in out.splitlines()
 
 
 def test_options_reach_the_method(call, torus: str):  # noqa: F811
@@ -221,8 +223,8 @@ def test_stopped_with_an_interval(call, torus: str, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(CpuEngine, "scan", press_ctrl_c)
     code, out, err = call("approx", torus, "--method", "sweep", "--quiet")
     assert code == 3 and "stopped by the user; the diameter lies in [16, 32]" in err
-    assert out.splitlines()[:3] == ["connected: yes", "proved: 16 <= D <= 32",
-                                    "paper's estimate (sweep: the lower bound): 16"]
+    assert out.splitlines()[:3] == ["diameter: 16 <= D <= 32 (proved bounds)", "connected: yes",
+                                    "paper's estimate: 16 (sweep: the lower bound)"]
     code, out, _ = call("approx", torus, "--method", "sweep", "--quiet", "--csv")
     assert code == 3 and out.splitlines()[1].startswith(",16,16,32,,,")
 
@@ -310,53 +312,53 @@ def approximation(**changes: Any) -> dict[str, Any]:
 
 
 def test_the_text_of_clusters():
-    assert approximation_text(approximation()).splitlines()[:9] == [
+    assert approximation_text(approximation()).splitlines()[:8] == [
+        "diameter: 40 <= D <= 60 (proved bounds)",
         "connected: yes",
-        "proved: 40 <= D <= 60",
-        "paper's estimate (clusters: S + 2 d): 51",
+        "witness: 3 and x are at least 40 edges apart (checked)",
+        "paper's estimate: 51 (clusters: S + 2 d)",
         "ratio: 1.0200 (estimate / 50)",
-        "masters: 1,024",
-        "farthest vertex from its master: 6",
-        "farthest masters whose clusters touch: 11 apart in the condensed graph",
-        "rounds: 6",
-        "condensed graph: 1,024 vertices, 9,000 edges, on disk, condensed 2 times",
+        "masters (cluster centres): 1,024; every vertex is within 6 edges of its master",
+        "rounds of growing clusters: 6",
+        "condensed graph (cluster graph): 1,024 vertices, 9,000 edges of length at most 11, on disk, condensed 2 times",
     ]
     assert "stages: grow 0.5 s, condense 0.25 s" in approximation_text(approximation())
 
 
 @pytest.mark.parametrize("estimate", [39, 61])
 def test_an_estimate_outside_of_what_is_proved_is_said_to_be(estimate: int):
-    lines = approximation_text(approximation(estimate=estimate)).splitlines()
-    assert lines[1:3] == ["proved: 40 <= D <= 60",
-                          f"paper's estimate (clusters: S + 2 d): {estimate}, outside of what is proved"]
+    text = approximation_text(approximation(estimate=estimate))
+    assert f"\npaper's estimate: {estimate} (clusters: S + 2 d), outside the proved bounds\n" in text
 
 
 def test_the_text_of_spanning():
     details = {**approximation()["details"], "iterations": 2, "heights": [900, 700, 65], "converged": True}
-    assert "iterations: 2; height of the spanning tree: 900, in the end 65, which are distances" in approximation_text(
+    assert "iterations: 2; height of the spanning tree: 900 at first, 65 at the end (a BFS tree)" in approximation_text(
         approximation(details=details))
-    assert "in the end 65\n" in approximation_text(approximation(details={**details, "converged": False}))
+    assert "65 at the end\n" in approximation_text(approximation(details={**details, "converged": False}))
 
 
 def test_the_text_of_fringe():
     details = {**approximation()["details"], "iterations": 3, "trees": 2, "fringes": [[9, 1200]] * 11}
     lines = approximation_text(approximation(details=details)).splitlines()
-    assert "iterations: 3; diameters of BFS trees: 2" in lines
+    assert "iterations: 3; BFS trees whose diameter was computed: 2" in lines
     assert "fringes: " + ", ".join(["1,200 at distance 9"] * 10) + ", ..." in lines
 
 
 def test_a_known_diameter_that_cannot_be_is_told():
     text = approximation_text(approximation(known_diameter=70, ratio=51 / 70))
-    assert "--known-diameter 70 is not the diameter: it lies outside what is proved" in text
+    assert "--known-diameter 70 is not the diameter: it is outside the proved bounds" in text
 
 
 def test_a_run_that_was_stopped_before_it_knew_anything():
     text = approximation_text(approximation(
         connected=None, n_components=None, estimate=None, ratio=None, witness=None, lower=0, upper=4999, masters=None,
         max_master_distance=None, max_master_gap=None, rounds=None, condensed=None))
-    assert text.splitlines()[:3] == ["connected: not known yet", "proved: 0 <= D <= 4,999",
-                                     "paper's estimate (clusters: S + 2 d): none yet"]
-    assert "lower bound" not in text and "masters" not in text
+    assert text.splitlines()[:4] == [
+        "largest diameter of any component: 0 <= D <= 4,999 (proved bounds)",
+        "diameter of the largest component: 40 <= D <= 60 (proved bounds)", "connected: not known yet",
+        "paper's estimate: none yet"]
+    assert "witness" not in text and "masters" not in text
 
 
 def test_tables():

@@ -5,12 +5,16 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from pathlib import Path
 
+import click
 import pytest
 
 from emdiam.cli import options
-from emdiam.cli.main import COMMANDS, COMPLETE, main
+from emdiam.cli.main import COMMANDS, COMPLETE, group, main
+from emdiam.cli.outcome import run
 from tests.conftest import ROOT
+from tests.helpers.stores import write_store
 
 HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "rich", "jinja2", "tabulate", "psutil", "matplotlib")
 # Help answers at once, which is importing little: 180 modules with the interpreter's own, with numpy more than 300.
@@ -69,8 +73,50 @@ def test_usage_errors_leave_with_2_and_name_the_help(emdiam, arguments: list[str
     done = emdiam(*arguments)
     assert done.returncode == 2
     assert done.stdout == ""
-    assert "Error: " in done.stderr
-    assert "--help' for help" in done.stderr
+    assert done.stderr.startswith("emdiam: ") and done.stderr.count("\n") == 1
+    assert "; see emdiam " in done.stderr and done.stderr.endswith(" --help\n")
+
+
+@pytest.mark.parametrize(("arguments", "suggestion"), [
+    (["exacct", "g.zarr"], "(did you mean 'exact'?)"), (["exact", "g.zarr", "--treads", "2"], "(did you mean"),
+    (["exact", "g.zarr", "--method", "pivot"], "(did you mean 'pivots'?)"),
+    (["approx", "g.zarr", "--method", "cluster"], "(did you mean 'clusters'?)"),
+    (["generate", "grd", "g.zarr"], "(did you mean 'grid'?)"),
+    (["generate", "grid", "g.zarr", "--side", "3x3"], "(did you mean"),
+    (["convert", "e.txt", "h.zarr", "--format", "edgelst"], "did you mean edgelist?"),
+    (["reorder", "g.zarr", "h.zarr", "--order", "degre"], "(did you mean 'degree'?)"),
+    (["tradeoff", "g.zarr", "--out", "t", "--methods", "swep"], "did you mean sweep?"),
+])
+def test_the_closest_name_is_suggested(
+    arguments: list[str], suggestion: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e.txt").write_text("0 1\n")
+    write_store(tmp_path / "g.zarr", [[1], [0]])
+    assert run(group, arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("emdiam: ") and err.count("\n") == 1 and suggestion in err
+
+
+@pytest.mark.parametrize("command", ["exact", "approx", "tradeoff"])
+def test_options_of_runs_are_in_sections(command: str, capsys: pytest.CaptureFixture[str]):
+    assert run(group, [command, "--help"]) == 0
+    titles = [line for line in capsys.readouterr().out.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    wanted = ["Options:", *(f"{title}:" for title in options.SECTIONS)]
+    assert titles == [title for title in wanted if command != "tradeoff" or title != "GPU:"]
+
+
+def test_sections_hold_options_that_there_are():
+    known = {parameter.name for name in COMMANDS for parameter in loaded(name).params}
+    assert {name for names in options.SECTIONS.values() for name in names} <= known
+
+
+def loaded(name: str) -> click.Command:
+    """The command."""
+    command = group.get_command(click.Context(group), name)
+    assert command is not None
+    return command
 
 
 def test_the_choices_written_out_are_those_of_the_library():

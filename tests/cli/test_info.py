@@ -27,9 +27,9 @@ def test_text_and_json(store: Path, capsys: pytest.CaptureFixture[str]):
     assert out.splitlines()[:3] == [
         f"{store}: 8 vertices, 7 edges", "degrees: 1 to 2, mean 1.75; 0 isolated vertices",
         "vertices by degree: 1: 2, 2-3: 6"]
-    assert "verified" not in out
+    assert "checked" not in out
     assert run(group, ["info", str(store), "--check"]) == 0
-    assert "verified: 3 chunks, 14 arcs\n" in capsys.readouterr().out
+    assert "\nchecked: 3 chunks, 14 arcs; no fault\n" in capsys.readouterr().out
     assert run(group, ["info", str(store), "--check", "--json", "--quiet"]) == 0
     out, err = capsys.readouterr()
     assert err == ""

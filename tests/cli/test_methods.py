@@ -49,9 +49,8 @@ def test_sweep_k_answers_with_an_interval(call, torus: str):  # noqa: F811
     assert result["traversals"]["bfs"] == 3 and result["details"]["additive_error"] == result["upper"] - 16
     code, out, _ = call("exact", torus, "--quiet", "--method", "sweep-k", "-k", "3")
     assert code == 0
-    assert out.splitlines()[1:3] == [
-        "diameter: not proved",
-        f"bounds: 16 <= D <= {result['upper']} (an interval: all that so many sources prove)"]
+    assert out.splitlines()[0] == (
+        f"diameter: 16 <= D <= {result['upper']} (proved bounds; -k asks for no more BFS)")
     assert "witness: " in out
 
 
@@ -67,9 +66,9 @@ def test_the_count_of_the_papers_stands_beside_all_bfs(call, torus: str):  # noq
 def test_bounds_only_and_gap(call, torus: str):  # noqa: F811
     code, out, _ = call("exact", torus, "--quiet", "--bounds-only")
     assert code == 0
-    assert out.splitlines()[1:3] == ["diameter: not proved", "bounds: 16 <= D <= 32 (an interval: --bounds-only)"]
+    assert out.splitlines()[0] == "diameter: 16 <= D <= 32 (proved bounds; --bounds-only asks for no more)"
     code, out, _ = call("exact", torus, "--quiet", "--gap", "20")
-    assert code == 0 and "(an interval: as close as --gap asks for)" in out
+    assert code == 0 and "(proved bounds; --gap asks for no more)" in out
     assert answer(call, torus, "--gap", "0")["diameter"] == 16
 
 
@@ -80,7 +79,7 @@ def test_an_interval_of_the_largest_component_is_told(call, tmp_path):  # noqa: 
     code, out, _ = call("exact", "h.zarr", "--quiet", "--method", "sweep-k", "-k", "1")
     assert code == 0
     told = [line for line in out.splitlines() if line.startswith("diameter of the largest component: ")]
-    assert len(told) == 1 and told[0].endswith(" <= D <= 40")
+    assert len(told) == 1 and told[0].endswith(" <= D <= 40 (proved bounds)")
 
 
 def test_a_time_limit_leaves_with_3(call, torus: str):  # noqa: F811

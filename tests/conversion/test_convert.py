@@ -124,6 +124,6 @@ def test_a_missing_string_is_refused(tmp_path: Path) -> None:
 def test_the_report_says_what_was_done(tmp_path: Path) -> None:
     report = convert_pairs([(3, 4), (4, 3), (9, 9)], tmp_path)
     assert not report.record.directed_input and report.to_dict()["directions"] == "both"
-    assert "4 ids between 3 and 9 do not occur" in report.notes[0] and report.gaps == 4
+    assert report.notes[0] == "ids from 3 to 9 that do not occur, and are no vertices: 4" and report.gaps == 4
     assert set(report.seconds) == {"read", "sort", "merge", "write"}
     assert report.to_dict()["record"]["source"] == ["list"]

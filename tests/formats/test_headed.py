@@ -117,7 +117,7 @@ def test_bad_matrix_market(tmp_path, text, what, line):
         ("p sp 3 1\ne 1 2\n", "no known kind", 2),
         ("p sp 3 1\nc\na1 2\n", "no known kind", 3),
         ("p sp 3 1\na 1\n", "fewer than two ids", 2),
-        ("p sp 3 1\na 1 x 4\n", "not a whole number", 2),
+        ("p sp 3 1\na 1 x 4\n", "not an integer", 2),
     ],
 )
 def test_bad_dimacs(tmp_path, text, what, line):

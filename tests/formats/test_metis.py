@@ -83,7 +83,7 @@ def test_empty_rows_are_isolated_vertices(tmp_path, text, expected):
         ("3 1\n4\n1\n\n", "outside 1..3", 2),
         ("3 1\n0\n1\n\n", "outside 1..3", 2),
         ("3 1\n2\n-1\n\n", "negative", 3),
-        ("3 1\n2\nx\n\n", "not a whole number", 3),
+        ("3 1\n2\nx\n\n", "not an integer", 3),
         ("3 1\n2,\n1\n\n", "comma", 2),
         ("2 1 1\n2\n1 5\n", "flags demand", 2),
         ("2 1 10\n7 2\n\n", "flags demand", 3),

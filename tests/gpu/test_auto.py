@@ -299,7 +299,7 @@ def test_what_cannot_be_is_refused() -> None:
     for run in (bfs_auto, bfs_direction_optimizing):
         with pytest.raises(InputError, match="name the mapping too"):
             run(device, graph, 0, tuning={"VIRTUAL_WARP": 4})
-        with pytest.raises(InputError, match="choose from threads"):
+        with pytest.raises(InputError, match="choose from: threads"):
             run(device, graph, 0, mapping="nothing")
 
 

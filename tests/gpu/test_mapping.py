@@ -185,7 +185,7 @@ def test_what_cannot_be_is_refused() -> None:
     for block in (0, 33, 512):
         with pytest.raises(InputError, match="a block has no"):
             FrontierLauncher(device, graph, "threads", block)
-    with pytest.raises(InputError, match="choose from threads, virtual-warps"):
+    with pytest.raises(InputError, match="choose from: threads, virtual-warps"):
         find_mapping("nothing")
     for tuning in ({"BIG_ROW": 3}, {"VIRTUAL_WARP": 0}, {"VIRTUAL_WARP": 12}, {"VIRTUAL_WARP": 64}):
         with pytest.raises(InputError, match="virtual-warps has no such tuning"):

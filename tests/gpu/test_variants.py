@@ -104,7 +104,7 @@ def test_the_mapping_reaches_the_kernel(variant: str) -> None:
         device.kernel = kernel  # type: ignore[method-assign]
         check(device, variant, FEW["random-2"], 1, mapping=mapping, **LARGE_LEVELS.get(variant, {}))
         assert set(built) - {None, DEFERRED_ROWS} == {known.macro}
-    with pytest.raises(InputError, match="no such load balancing: nothing|choose from threads"):
+    with pytest.raises(InputError, match="no such load balancing: nothing|choose from: threads"):
         check(open_device("shim-2"), variant, FEW["edge"], 0, mapping="nothing")
 
 
@@ -184,7 +184,7 @@ def test_every_search_is_in_the_catalogue() -> None:
 
 def test_a_variant_by_name() -> None:
     assert find_variant("luo") is VARIANTS["luo"]
-    with pytest.raises(InputError, match="no such variant of BFS.*choose from standard, dal-standard"):
+    with pytest.raises(InputError, match="no such variant of BFS.*choose from: standard, dal-standard"):
         find_variant("nothing")
 
 

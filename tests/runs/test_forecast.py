@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from emdiam.cli.answer_lines import forecast_lines
+from emdiam.cli.answer_lines import memory_lines
 from emdiam.cli.plan import methods_text
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import InputError
@@ -55,7 +55,7 @@ def test_every_method_is_in_the_table(grid: Path):
         assert one.forecast.certain and one.forecast.reads == 1
         assert one.forecast.vram_bytes > 4 * 2 * 119_500
     text = methods_text({"methods": [one.to_dict() for one in planned]})
-    assert [line.split()[0] for line in text.splitlines()[3:]] == list(METHODS)
+    assert [line.split()[0] for line in text.splitlines()[1:len(METHODS) + 1]] == list(METHODS)
     assert "depend on the graph" not in text
 
 
@@ -140,7 +140,7 @@ def test_a_probed_table_has_one_probe_for_all(probed: dict[str, Planned]):
         assert forecast.probed and not forecast.certain and forecast.least_reads <= forecast.reads
         assert one.plan.base_bytes - COMPILED_BYTES < forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
     text = methods_text({"methods": [one.to_dict() for one in probed.values()], "probe": probe.to_dict()})
-    assert "\nprobe: four BFS" in text and "at least 498, a BFS reads" in text and "small diameter" not in text
+    assert "\nprobe: four BFS" in text and "at least 498; a BFS reads" in text and "small diameter" not in text
 
 
 def test_reads_are_traversals_times_what_one_reads(grid: Path, probed: dict[str, Planned]):
@@ -224,7 +224,7 @@ def test_a_probe_in_ram_changes_no_reads(grid: Path):
 def test_the_command_probes_unless_told_not_to(emdiam: Run, grid: Path):
     streamed = ("--memory", "2GiB", "--arena", "64KiB", "--quiet")
     probed = emdiam("plan", grid, *streamed, "--method", "fdiam").stdout.splitlines()
-    assert probed[1].startswith("predicted peak: ") and probed[2].startswith("planned peak: ")
+    assert probed[0].startswith("planned peak: ") and probed[1].startswith("predicted peak: ")
     assert any(line.startswith("probe: four BFS in ") for line in probed)
     bare = json.loads(emdiam("plan", grid, *streamed, "--method", "fdiam", "--no-probe", "--json").stdout)
     late = json.loads(emdiam("plan", grid, *streamed, "--method", "fdiam", "--probe", "1ms", "--json").stdout)
@@ -254,19 +254,18 @@ def test_a_result_says_how_far_off_its_plan_was(emdiam: Run, grid: Path):
     result = json.loads(emdiam("exact", grid, "--json", "--quiet", "--memory", "2GiB").stdout)
     assert result["planned_bytes_read"] == result["bytes_read"]
     assert result["expected_rss_bytes"] <= result["planned_rss_bytes"]
-    out = emdiam("exact", grid, "--quiet", "--memory", "2GiB").stdout.splitlines()
-    assert out[-1].startswith("forecast: planned 1.") and out[-1].endswith("predicted 1.00 of the bytes read")
 
 
-def test_the_line_is_of_what_is_known():
-    result = {"peak_rss_bytes": 200, "planned_rss_bytes": 300, "expected_rss_bytes": 210, "bytes_read": 50,
+def test_plan_and_forecast_are_shown_where_they_are_asked_for():
+    result = {"memory_limit_bytes": 400, "peak_rss_bytes": 200, "planned_rss_bytes": 300, "expected_rss_bytes": 210,
               "planned_bytes_read": 100}
-    assert forecast_lines(result) == [
-        "forecast: planned 1.50 of the peak, predicted 1.05 of the peak, predicted 2.00 of the bytes read"]
-    assert forecast_lines({**result, "planned_bytes_read": None}) == [
-        "forecast: planned 1.50 of the peak, predicted 1.05 of the peak"]
-    assert forecast_lines({**result, "expected_rss_bytes": None}) == []
-    assert forecast_lines({}) == []
+    plan = "memory: peak 200 B, planned 300 B, limit 400 B"
+    assert memory_lines(result, False) == ["memory: peak 200 B"]
+    assert memory_lines(result, True) == [plan, "forecast: peak 210 B, 100 B read"]
+    assert memory_lines({**result, "planned_bytes_read": None}, True) == [plan, "forecast: peak 210 B"]
+    assert memory_lines({**result, "expected_rss_bytes": None}, True) == [plan]
+    assert memory_lines({"memory_limit_bytes": 400, "peak_rss_bytes": 200}, True) == [
+        "memory: peak 200 B, limit 400 B"]
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from ...errors import InputError
+from ...errors import InputError, no_such
 from ..bfs_auto import AutoBfs, bfs_auto
 from ..bfs_persistent import bfs_persistent
 from ..device import Device, DeviceArray
@@ -123,7 +123,7 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType({
 def find_variant(name: str) -> Variant:
     """The variant of that name. Raises InputError, with the names that there are, if there is none."""
     if name not in VARIANTS:
-        raise InputError("there is no such variant of BFS", text=name, remedy=f"choose from {', '.join(VARIANTS)}")
+        raise no_such("variant of BFS", name, VARIANTS)
     return VARIANTS[name]
 
 
