@@ -1,29 +1,38 @@
-"""`@kernel`: compiled by numba at its first call, without the GIL, and kept in numba's cache safely.
+"""`@kernel`: compiled by numba at its first call, without the GIL, and kept in a cache that is safe to share.
 
-Numba's own cache is not made for several processes at once: two that save different signatures of one
-function may give both the same file name, and then one signature loads the code of the other; and a process
-that is killed between writing the index and the code leaves an index that may name older code. So the cache
-of a kernel is read and written under a lock, and the code is written before the index names it.
+Compiled kernels are kept below $NUMBA_CACHE_DIR, or else below $XDG_CACHE_HOME/emdiam (~/.cache/emdiam), in a folder
+whose name is a digest of all that a kernel is compiled from: numba looks at the file of the kernel alone, and walks,
+visitors and constants of other files are compiled into it. So a folder never has code of another source.
+
+numba's own cache is not made for several processes at once: two that save different signatures of one function may
+give both the same file name, and then one signature loads the code of the other. So code is saved under a lock. It is
+loaded without one: files are replaced whole, and an index whose code is not there yet is as none.
 """
 
 from __future__ import annotations
 
 import fcntl
-import itertools
+import hashlib
 import logging
+import os
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
+import numba
+import numpy as np
 from llvmlite.binding import newpassmanagers
 from llvmlite.binding.ffi import ObjectRef
 from numba import njit
 from numba.core import event
 
 _LOG = logging.getLogger("emdiam")
+_NUMBA: Any = numba.config  # its stubs leave the settings out
 # To see whether numpy.correlate could use BLAS, numba imports scipy.linalg with its first kernel: 0.2 s and 16 MiB,
 # which are saved where it cannot be imported for that moment.
 _BLAS = "scipy.linalg.cython_blas"
@@ -50,11 +59,8 @@ def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> A
         options["_nrt"] = False
     if function is None:
         return lambda given: kernel(given, **options)
-    compiled = njit(cache=True, nogil=True, **options)(function)
-    file = getattr(getattr(compiled, "_cache", None), "_cache_file", None)
-    if file is not None:  # None where caching, or numba itself, is turned off
-        compiled._cache._cache_file = _LockedFile(file)
-    return compiled
+    with _cached(function) as caching:
+        return njit(cache=caching, nogil=True, **options)(function)
 
 
 def visitor(function: Any) -> Any:
@@ -68,42 +74,91 @@ def walk(function: Any) -> Any:
     return njit(_nrt=False)(function)  # type: ignore[call-overload]  # an option that its stubs leave out
 
 
-class _LockedFile:
-    """In place of numba's IndexDataCacheFile, on the same files."""
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def flush(self) -> None:
-        """Forget all signatures."""
-        with self._locked(fcntl.LOCK_EX):
-            self._file.flush()
-
-    def load(self, key: Any) -> Any:
-        """The code of a signature, None if there is none."""
-        if not Path(self._file._index_path).exists():
-            return None
-        with self._locked(fcntl.LOCK_SH):
-            return self._file.load(key)
-
-    def save(self, key: Any, code: Any) -> None:
-        """Keep the code of a signature."""
-        file = self._file
-        with self._locked(fcntl.LOCK_EX):
-            names = file._load_index()
-            taken = set(names.values())
-            free = (name for name in map(file._data_name, itertools.count(1)) if name not in taken)
-            name = names.get(key) or next(free)
-            file._save_data(name, code)
-            file._save_index({**names, key: name})
-
-    @contextmanager
-    def _locked(self, how: int) -> Iterator[None]:
-        with open(Path(self._file._cache_path) / "emdiam-cache.lock", "a") as lock:
-            fcntl.flock(lock, how)
-            yield
+# -- where compiled kernels are kept --------------------------------------------------------------
+_DECORATING = threading.Lock()
 
 
+@contextmanager
+def _cached(function: Any) -> Iterator[bool]:
+    """Within it, numba takes the folder of this function for its cache; gives whether there is one."""
+    folder = cache_folder()
+    if folder is None:
+        yield False
+        return
+    with _DECORATING:
+        before, _NUMBA.CACHE_DIR = _NUMBA.CACHE_DIR, str(folder / source_digest(function.__module__))
+        try:
+            yield True
+        finally:
+            _NUMBA.CACHE_DIR = before
+
+
+@cache
+def cache_folder() -> Path | None:
+    """Where compiled kernels are kept; None where nothing can be written there, so that every process compiles."""
+    folder = Path(_NUMBA.CACHE_DIR or Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "emdiam")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        writable = os.access(folder, os.W_OK)
+    except (OSError, RuntimeError):  # RuntimeError: there is no home
+        writable = False
+    if not writable:
+        _LOG.warning("compiled kernels cannot be kept in %s: set NUMBA_CACHE_DIR to a folder for them", folder)
+    return folder if writable else None
+
+
+@cache
+def source_digest(module: str) -> str:
+    """Of all that kernels of a module (by its name) are compiled from: its file, those of the compiled functions that
+    it takes from other modules, the values of constants, these decorators, and numba."""
+    names = vars(sys.modules[module])
+    digest = hashlib.sha256(f"{numba.__version__} {Path(names['__file__']).name}".encode())
+    for file in (__file__, names["__file__"]):
+        digest.update(Path(file).read_bytes())
+    for name, value in sorted(names.items()):
+        if type(value).__module__.startswith("numba.") and getattr(value, "__module__", module) != module:
+            digest.update(source_digest(value.__module__).encode())
+        elif isinstance(value, int | float | str | tuple | np.generic) and not name.startswith("__"):
+            digest.update(f"{name}={value!r}".encode())
+    return digest.hexdigest()[:16]
+
+
+class _SaveLock(event.Listener):
+    """Keeps a lock of the folder where numba is about to save a kernel that it has compiled.
+
+    numba tells when it has compiled one, then saves it, then gives its own lock back, which it may hold several times:
+    as often as a kernel is compiled within another.
+    """
+
+    def __init__(self) -> None:
+        self._thread = threading.local()  # a thread that waits for numba's lock has told of that, too
+
+    def on_start(self, happened: event.Event) -> None:
+        """Compiling begins, or numba's lock is asked for."""
+        if happened.kind == "numba:compiler_lock":
+            self._thread.depth = getattr(self._thread, "depth", 0) + 1
+
+    def on_end(self, happened: event.Event) -> None:
+        """A kernel is compiled, or cannot be; or numba's lock is given back."""
+        this = self._thread
+        if happened.kind == "numba:compile":
+            folder = happened.data["dispatcher"].stats.cache_path
+            if folder is not None:
+                this.locks = [*getattr(this, "locks", []), (this.depth, _lock(Path(folder)))]
+            return
+        while getattr(this, "locks", []) and this.locks[-1][0] >= this.depth:
+            this.locks.pop()[1].close()
+        this.depth -= 1
+
+
+def _lock(folder: Path) -> IO[bytes]:
+    """An open file that keeps the lock of a folder until it is closed."""
+    file = open(folder / "lock", "ab")  # noqa: SIM115 - closed once the kernel is saved
+    fcntl.flock(file, fcntl.LOCK_EX)
+    return file
+
+
+# -- how long it takes -----------------------------------------------------------------------------
 class _Compilations(event.Listener):
     """Hears of all that numba compiles in this process, under numba's lock; what comes from the cache is not told.
 
@@ -129,8 +184,10 @@ class _Compilations(event.Listener):
             self.seconds += time.perf_counter() - self._begin
 
 
-_COMPILATIONS = _Compilations()
+_COMPILATIONS, _SAVING = _Compilations(), _SaveLock()
 event.register("numba:compile", _COMPILATIONS)
+event.register("numba:compile", _SAVING)
+event.register("numba:compiler_lock", _SAVING)
 
 
 def compile_seconds() -> float:

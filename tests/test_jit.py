@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import llvmlite.binding
-import numba
 import numpy as np
 import pytest
 
@@ -19,16 +18,20 @@ from emdiam import jit
 from emdiam.units import current_rss_bytes
 from tests.helpers.waiting import PATIENCE
 
-# Two functions with 30 signatures each, in an order of its own, saved in the cache of this folder.
+# A function with 12 signatures, in an order of its own, saved slowly in the cache of this folder.
 COMPILE = """
-import random, sys
+import random, sys, time
+import numba.core.caching
 import numpy as np
+files, save = numba.core.caching.IndexDataCacheFile, numba.core.caching.IndexDataCacheFile._save_index
+files._save_index = lambda self, names: (time.sleep(0.1), save(self, names))
 sys.path.insert(0, sys.argv[1])
 import kernels
-ranks = list(range(1, 31))
+ranks = list(range(1, 13))
 random.Random(int(sys.argv[2])).shuffle(ranks)
 for rank in ranks:
     assert kernels.rank(np.zeros((1,) * rank)) == rank
+print(sum(kernels.rank.stats.cache_hits.values()))
 """
 KERNELS = """
 from emdiam.jit import kernel
@@ -44,13 +47,13 @@ def test_compiling_is_counted_and_told_once(
 ) -> None:
     """Two signatures, which are loaded the second time."""
     (tmp_path / "kernels.py").write_text(KERNELS)
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "cache"))
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path / "cache")
 
     def call() -> tuple[float, list[str]]:
         caplog.clear()
         monkeypatch.setattr(jit._COMPILATIONS, "seconds", 0.0)
         with caplog.at_level(logging.INFO, "emdiam"):
-            kernels = loaded(tmp_path / "kernels.py")
+            kernels = loaded(tmp_path / "kernels.py", monkeypatch)
             assert [kernels.rank(np.zeros((1,) * rank)) for rank in (1, 2)] == [1, 2]
         return jit.compile_seconds(), caplog.messages
 
@@ -67,11 +70,13 @@ def test_scipy_is_not_imported_for_blas() -> None:
     assert done.stdout.split() == ["False", "scipy.linalg.cython_blas"], done.stderr
 
 
-def loaded(file: Path) -> Any:
+def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     """The module of a file, loaded anew."""
     spec = importlib.util.spec_from_file_location(file.stem, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, file.stem, module)
+    jit.source_digest.cache_clear()
     spec.loader.exec_module(module)
     return module
 
@@ -83,7 +88,39 @@ def test_saves_of_several_processes_lose_nothing(tmp_path: Path) -> None:
     command = [sys.executable, "-c", COMPILE, str(tmp_path)]
     children = [subprocess.Popen([*command, str(seed)], env=environment) for seed in range(4)]
     assert [child.wait(PATIENCE) for child in children] == [0] * 4
-    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 30
+    again = subprocess.run([*command, "4"], env=environment, capture_output=True, text=True, timeout=PATIENCE)
+    assert again.stdout == "12\n", again.stderr
+    assert len(list((tmp_path / "cache").rglob("*.nbc"))) == 12
+
+
+@pytest.mark.parametrize(("file", "old", "new"), [
+    ("visits", "return x + STEP", "return x - STEP"), ("visits", "STEP = 1", "STEP = 2"),
+    ("values", "SIZE = 5", "SIZE = 6"), ("users", "SIZE * visit", "SIZE + visit"), ("values", "OTHER = 7", "OTHER = 8")])
+def test_a_kernel_is_compiled_again_where_anything_that_it_is_made_of_has_changed(
+    file: str, old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its file, a function of another file that is compiled into it, a constant of another; nothing else."""
+    texts = {"visits": "from emdiam.jit import visitor\nSTEP = 1\n@visitor\ndef visit(x):\n    return x + STEP\n",
+             "values": "SIZE = 5\nOTHER = 7\n",
+             "users": "from emdiam.jit import kernel\nfrom values import SIZE\nfrom visits import visit\n"
+                      "@kernel\ndef use(x):\n    return SIZE * visit(x)\n"}
+    monkeypatch.setattr(jit, "cache_folder", lambda: tmp_path / "cache")
+
+    def result() -> tuple[int, int, str]:
+        for name, text in texts.items():
+            (tmp_path / f"{name}.py").write_text(text)
+            users = loaded(tmp_path / f"{name}.py", monkeypatch)
+        value = users.use(3)
+        return value, sum(users.use.stats.cache_hits.values()), users.use.stats.cache_path
+
+    before, _, folder = result()
+    assert result() == (before, 1, folder)
+    texts[file] = texts[file].replace(old, new)
+    after, hits, other = result()
+    if "OTHER" in old:
+        assert (after, hits, other) == (before, 1, folder)
+    else:
+        assert after != before and hits == 0 and other != folder
 
 
 def test_what_the_compiler_made_to_optimise_a_function_is_freed_with_it() -> None:

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.mutations.fault import Fault
-from tests.mutations.kernel_files import forget_compiled
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _LEFT_OUT = (".git", ".venv*", "*.zarr", ".hypothesis", ".pytest_cache", ".mypy_cache", ".ruff_cache")
@@ -44,15 +43,13 @@ def check_faults(
     for fault in faults:
         restore(clean, tree / "emdiam")
         fault.plant(tree)
-        if fault.file.endswith(".py"):
-            forget_compiled(tree, fault.file)
         outcomes.append(try_fault(tree, fault, named_only))
         report(outcomes[-1])
     return outcomes
 
 
 def copy_tree(folder: Path) -> Path:
-    """The repository as it is on disk, compiled kernels too, below `folder`, and the real graphs beside it."""
+    """The repository as it is on disk below `folder`, and the real graphs beside it."""
     tree = folder / "tree"
     shutil.copytree(ROOT, tree, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
     shared = ROOT.parent / "shared"
@@ -62,7 +59,7 @@ def copy_tree(folder: Path) -> Path:
 
 
 def restore(clean: Path, package: Path) -> None:
-    """Make the package what it was, compiled kernels too."""
+    """Make the package what it was."""
     shutil.rmtree(package)
     shutil.copytree(clean, package, symlinks=True)
 
@@ -79,7 +76,7 @@ def try_fault(tree: Path, fault: Fault, named_only: bool) -> Outcome:
 def failing_test(tree: Path, arguments: Sequence[str]) -> str | None:
     """The first test that fails in pytest with these arguments; None if all pass."""
     command = [sys.executable, "-m", "pytest", "-x", "-p", "no:cacheprovider", "--tb=no", "-rfE", *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(tree)}
+    environment = {**os.environ, "PYTHONPATH": str(tree), "NUMBA_CACHE_DIR": str(tree.parent / "kernels")}
     try:
         done = subprocess.run(command, cwd=tree, env=environment, text=True, capture_output=True,
                               stdin=subprocess.DEVNULL, timeout=LIMIT_SECONDS)

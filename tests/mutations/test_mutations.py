@@ -10,7 +10,6 @@ from tests.conftest import ROOT
 from tests.mutations.check import check_faults, table
 from tests.mutations.fault import Fault
 from tests.mutations.faults import FAULTS
-from tests.mutations.kernel_files import users_of
 
 
 def test_there_are_enough_faults_of_every_kind():
@@ -33,12 +32,6 @@ def test_the_passage_is_there_once_and_its_tests_exist(tmp_path: Path, fault: Fa
     assert all((ROOT / name).is_file() for name in fault.tests)
     with pytest.raises(ValueError, match="0 times"):
         fault.plant(tmp_path)
-
-
-def test_files_that_use_compiled_functions_of_another():
-    users = users_of(ROOT, "emdiam/stream/offsets.py")
-    assert {"emdiam/traverse/dense.py", "emdiam/traverse/sparse.py"} <= users
-    assert "emdiam/cli/main.py" not in users
 
 
 @pytest.mark.slow
