@@ -95,7 +95,8 @@ def test_saves_of_several_processes_lose_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("file", "old", "new"), [
     ("visits", "return x + STEP", "return x - STEP"), ("visits", "STEP = 1", "STEP = 2"),
-    ("values", "SIZE = 5", "SIZE = 6"), ("users", "SIZE * visit", "SIZE + visit"), ("values", "OTHER = 7", "OTHER = 8")])
+    ("values", "SIZE = 5", "SIZE = 6"), ("users", "SIZE * visit", "SIZE + visit"),
+    ("values", "OTHER = 7", "OTHER = 8")])
 def test_a_kernel_is_compiled_again_where_anything_that_it_is_made_of_has_changed(
     file: str, old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
