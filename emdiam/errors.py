@@ -21,6 +21,8 @@ class EmdiamError(Exception):
 class InputError(EmdiamError):
     """The input or the options are at fault: the user can fix it.
 
+    The message shows addresses without their secrets (see addresses.py).
+
     Parameters
     ----------
     what : the fault, as a clause without a full stop.
@@ -29,8 +31,6 @@ class InputError(EmdiamError):
     byte : 0-based byte offset in `path`, if any.
     text : the offending text (shortened to 80 characters in the message).
     remedy : what to do about it, as a clause.
-
-    The message shows addresses without their secrets (see addresses.py).
     """
 
     exit_code = 2

@@ -18,7 +18,7 @@ TARGET = Path(__file__).resolve().parent.parent / "docs" / "cli-reference.md"
 _HEAD = """# Command line reference
 
 Written by scripts/make_cli_reference.py from `--help` (click {click}); edit the commands, not this
-file. What the commands are for, with examples: [commands/](commands/).
+file. What the commands are for, with examples: [commands](commands/README.md).
 """
 
 

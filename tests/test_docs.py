@@ -25,6 +25,7 @@ from tests.helpers.waiting import PATIENCE
 
 FIRST = ROOT / "README.md"
 DOCUMENTS = sorted([FIRST, *(ROOT / "docs").rglob("*.md")])
+EVERY_PAGE = sorted({*DOCUMENTS, *ROOT.glob("*.md"), ROOT / "tests" / "README.md"})
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
 CHECK = doctest.OutputChecker()
@@ -115,11 +116,25 @@ def test_examples_run(document: Path, tmp_path: Path):
     run_examples(document, tmp_path)
 
 
-@pytest.mark.parametrize("document", [*DOCUMENTS, ROOT / "CHANGELOG.md"], ids=lambda path: path.name)
+@pytest.mark.parametrize("document", EVERY_PAGE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path):
     targets = [target for target, _ in LINK.findall(document.read_text(encoding="utf-8"))]
     local = [target for target in targets if "://" not in target]
     assert [target for target in local if not (document.parent / target).exists()] == []
+
+
+def test_the_site_has_a_place_for_every_page():
+    """The strict build of the slow tests would say so too."""
+    nav = (ROOT / "docs" / "mkdocs.yml").read_text(encoding="utf-8").split("nav:\n")[1]
+    pages = {str(path.relative_to(ROOT)) for path in EVERY_PAGE}
+    assert set(re.findall(r"\S+\.md", nav)) == pages
+
+
+def test_the_python_reference_has_every_public_name():
+    import emdiam
+
+    names = re.findall(r"^::: emdiam\.(\w+)$", (ROOT / "docs" / "python-reference.md").read_text(), re.MULTILINE)
+    assert sorted(names) == sorted(set(emdiam.__all__) - {"__version__"})
 
 
 def test_every_command_has_a_page_with_an_example():

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import venv
 import zipfile
 from configparser import ConfigParser
@@ -19,7 +20,7 @@ import emdiam as package
 from tests.conftest import ROOT
 
 HEAVY = ("numpy", "numba", "zarr", "pyarrow", "scipy", "networkx", "rich", "ctypes.util")
-SCRIPTS = ("scripts/quickstart", "scripts/test", "scripts/make_venv", "scripts/find_python", ".ci/run")
+SCRIPTS = ("scripts/quickstart", "scripts/test", "scripts/docs", "scripts/make_venv", "scripts/find_python", ".ci/run")
 
 
 def modules_after(code: str) -> set[str]:
@@ -108,6 +109,34 @@ def test_requirements_are_those_that_are_imported():
     assert base - imported == set()
 
 
+def text_of(name: str) -> str:
+    """A file of the repository."""
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def test_version_and_date_are_the_same_everywhere():
+    """As RELEASING.md says: package, changes, citation and conda recipe."""
+    release = re.search(r"^## (\d\S*) - (\d{4}-\d\d-\d\d)$", text_of("CHANGELOG.md"), re.MULTILINE)
+    assert release is not None and release[1] == package.__version__
+    citation = text_of("CITATION.cff")
+    assert re.findall(r"^(?:version|date-released): (\S+)$", citation, re.MULTILINE) == list(release.groups())
+    assert f'version: "{release[1]}"' in text_of("scripts/conda/recipe.yaml")
+
+
+def test_the_conda_recipe_requires_what_setup_cfg_does():
+    run = text_of("scripts/conda/recipe.yaml").split("  run:\n")[1].split("\n\n")[0]
+    requires = {line.strip(" -").replace(" ", "") for line in run.splitlines()} - {"__linux"}
+    options = setup_cfg()["options"]
+    assert requires == {*options["install_requires"].split(), f"python{options['python_requires']}"}
+
+
+def test_the_workflow_tests_the_pythons_that_are_named():
+    names = re.findall(r"Python :: (3\.\d+)", setup_cfg()["metadata"]["classifiers"])
+    (matrix,) = re.findall(r"python: \[(.*)\]", text_of(".github/workflows/tests.yml"))
+    assert matrix == ", ".join(f'"{name}"' for name in names)
+    assert setup_cfg()["options"]["python_requires"] == f">={names[0]}"
+
+
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_scripts_are_executable_and_well_formed(name: str):
     script = ROOT / name
@@ -139,7 +168,7 @@ def test_quickstart_refuses_a_missing_file_before_installing(tmp_path: Path):
 def copied_tree(target: Path) -> Path:
     """The files of the repository that a clone would have."""
     skipped = shutil.ignore_patterns(".git", ".venv*", "__pycache__", "*.egg-info", "build", "*.zarr*",
-                                     ".*_cache")
+                                     ".*_cache", "dist", "site")
     return Path(shutil.copytree(ROOT, target, ignore=skipped))
 
 
@@ -157,6 +186,39 @@ def test_a_wheel_holds_the_package_and_the_licence(tmp_path: Path):
     assert "emdiam/py.typed" in names
     assert any(name.endswith("LICENSE") for name in names)
     assert not any(name.startswith("tests/") for name in names)
+
+
+@pytest.mark.slow
+def test_a_source_distribution_is_complete_and_its_tests_run(tmp_path: Path):
+    """It has every file of the repository, and some tests of every kind run from it."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("this is no clone: which files belong to it is not known")
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    tree = copied_tree(tmp_path / "tree")
+    subprocess.run([sys.executable, "-m", "pip", "install", "--quiet", "--target", tmp_path / "tools", "build"],
+                   check=True)
+    subprocess.run([sys.executable, "-m", "build", "--sdist", "--outdir", tmp_path, tree], check=True,
+                   env={**os.environ, "PYTHONPATH": str(tmp_path / "tools")})
+    (archive,) = tmp_path.glob("emdiam-*.tar.gz")
+    with tarfile.open(archive) as opened:
+        opened.extractall(tmp_path, filter="data")
+    unpacked = tmp_path / archive.name.removesuffix(".tar.gz")
+    assert [name for name in listed if not (unpacked / name).is_file()] == []
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "tests/test_packaging.py", "tests/test_imports.py",
+         "tests/test_docs.py", "tests/formats/test_streams.py", "tests/bench/test_scaling_model.py", "-k", "not examples"],
+        cwd=unpacked, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": str(unpacked)})
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.slow
+def test_the_site_of_the_documents_is_built_strictly(tmp_path: Path):
+    tree = copied_tree(tmp_path / "tree")
+    done = subprocess.run([tree / "scripts" / "docs", tmp_path / "site"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "site" / "index.html").is_file()
+    reference = (tmp_path / "site" / "docs" / "python-reference.html").read_text(encoding="utf-8")
+    assert "witness" in reference and ":::" not in reference
 
 
 @pytest.mark.slow
