@@ -4,8 +4,7 @@ The answer for people says what is proved, then the estimate of the paper, then 
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -19,6 +18,9 @@ from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer, emit
+
+if TYPE_CHECKING:
+    from ..methods.approx.result import Approximation
 
 
 @click.command(cls=EmdiamCommand)
@@ -53,6 +55,7 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume.
     """
     from ..methods.approx.masters import AUTO, parse_masters, resolve_masters
+    from ..runs.plan import exact_instead
     from ..runs.run import execute, run_with
     from ..store.store import open_store
 
@@ -60,26 +63,30 @@ def command(**given: Any) -> int:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
     masters = [] if given["masters"] is None else parse_masters(given["masters"])
     several, asked = len(masters) > 1, options.of_run(given)
-    runs = Runs(given, several)
+    runs, hints = Runs(given, several), list[str]()
     with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store, runs.shown(
-            lambda results: _answer(results, given, several)):
+            lambda results: _answer(results, hints, given, several)):
         for item in masters:  # a number that cannot be is refused before the first run
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
         for number, count in enumerate(masters or [None]):
             run = run_with(given["method"], {**asked, "masters": count, "checkpoint": runs.checkpoint(number)})
             with listening(given) as listener:
-                runs.end(execute(store, run, listener))
+                result = cast("Approximation", execute(store, run, listener))
+            runs.end(result)
+            if not given["as_json"] and not given["as_csv"]:
+                hints += hint_lines(exact_instead(store, run, result), result.masters if several else None)
     return 0
 
 
-def _answer(results: list[dict[str, Any]], given: dict[str, Any], several: bool) -> None:
+def _answer(results: list[dict[str, Any]], hints: list[str], given: dict[str, Any], several: bool) -> None:
     if given["as_csv"]:
         emit(csv_text(COLUMNS, map(row_of, results)).rstrip("\n"))
     elif several:
-        answer({"runs": results}, lambda _: runs_text(results), given["as_json"])
+        answer({"runs": results}, lambda _: "\n".join([runs_text(results), *hints]), given["as_json"])
     else:
-        answer(results[0], partial(approximation_text, verbose=given["verbose"]), given["as_json"])
+        answer(results[0], lambda result: "\n".join([approximation_text(result, given["verbose"]), *hints]),
+               given["as_json"])
 
 
 COLUMNS = ("masters", "estimate", "lower", "upper", "ratio", "rounds", "passes", "bytes_read", "seconds")
@@ -103,6 +110,16 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
               traversals_line(result), *device_lines(result), seconds_line(result)]
     lines += [f"stages: {stages}"] if stages else []
     return "\n".join([*lines, *memory_lines(result, verbose)])
+
+
+def hint_lines(reads: tuple[float, float] | None, masters: int | None = None) -> list[str]:
+    """A line if exact would probably have been cheaper. reads : what runs.plan.exact_instead gives. masters : of the
+    run, where there are several."""
+    if reads is None:
+        return []
+    run = "this run" if masters is None else f"the run with {format_count(masters, 'master')}"
+    return [f"hint: emdiam exact is probably cheaper here: it reads all edges about {reads[0]:,.0f} times,"
+            f" {run} read them {reads[1]:,.0f} times"]
 
 
 def runs_text(results: list[dict[str, Any]]) -> str:

@@ -17,7 +17,7 @@ from ..progress import Event, Listener, shared, silent
 from ..units import format_seconds
 from .options import EVENT_LOG
 from .output import answer, complain
-from .phases import PhaseBook, joined
+from .phases import RESUME, PhaseBook, joined, resumed_text
 
 
 @contextmanager
@@ -90,6 +90,9 @@ class Heartbeat:
     def __call__(self, event: Event) -> None:
         """Take one event; may be called from any thread."""
         with self._lock:
+            if event.phase == RESUME:
+                self._write(resumed_text(event))
+                return
             now = self._clock()
             new = event.phase not in self._book.seen
             phase = self._book.take(event, now)

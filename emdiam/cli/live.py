@@ -13,7 +13,7 @@ from rich.text import Text
 
 from ..progress import Event
 from ..units import format_seconds
-from .phases import Phase, PhaseBook, joined
+from .phases import RESUME, Phase, PhaseBook, joined, resumed_text
 
 _BAR_WIDTH, _FRAMES_A_SECOND = 24, 4
 
@@ -37,6 +37,9 @@ class LiveView:
 
     def __call__(self, event: Event) -> None:
         """Take one event; may be called from any thread."""
+        if event.phase == RESUME:
+            self._live.console.print(Text(resumed_text(event)))
+            return
         with self._lock:
             self._book.take(event, time.monotonic())
 

@@ -10,12 +10,14 @@ from collections import deque
 from typing import Any
 
 from ..progress import Event
-from ..units import format_seconds, format_size
+from ..units import format_count, format_seconds, format_size
 
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.
 _LASTING = ("lower", "upper", "active", "open", "traversals", "bytes_read")
 # Facts that are shown as the place in a pass.
 _PASS = ("pass_done", "pass_total")
+# The one event of a run that goes on from a checkpoint.
+RESUME = "resume"
 SOONEST_SECONDS = 0.5
 RECENT_SECONDS = 10.0
 _LEAST_GAP_SECONDS = 0.1
@@ -148,6 +150,13 @@ def bounds_text(lower: int | None, upper: int | None) -> str:
         return ""
     left = "" if lower is None else f"{lower:,} <= "
     return f"{left}D" + ("" if upper is None else f" <= {upper:,}")
+
+
+def resumed_text(event: Event) -> str:
+    """What an event of RESUME says."""
+    damaged = event.facts.get("damaged")
+    return (f"resumed {format_count(event.done or 0, 'traversal')} from {event.facts.get('folder')}"
+            + (f"; {damaged}" if damaged else ""))
 
 
 def joined(*parts: str) -> str:

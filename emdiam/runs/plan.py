@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError
-from ..gpu.setting import DEVICE_FAULTS
+from ..gpu.setting import CPU, DEVICE_FAULTS
 from ..store.store import Store
-from .registry import METHODS, entry_of
+from .registry import METHODS, entry_of, method_options
 from .run import Run, store_of
 
 if TYPE_CHECKING:
+    from ..methods.approx.result import Approximation
     from ..methods.forecast import Forecast, Probe
     from ..stream.plan import MemoryPlan
 
@@ -89,6 +90,36 @@ def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: floa
         return [Planned(run.method, None, None, plan) if isinstance(plan, str)
                 else Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
                 for plan, run in zip(planned, runs, strict=True)]
+
+
+def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float, float] | None:
+    """How often an exact run by pivots would probably read all edges (look at them, where the graph is in memory), and
+    how often the approximation has, if the first is less.
+
+    None if it is not; if the bounds have met; and where that cannot be said without looking at the graph: on workers or
+    a GPU, behind a URL, and for edges that are streamed in a graph of large diameter. Costs no traversal.
+    """
+    from ..methods.approx.cost_model import DEEP
+    from ..methods.exact.cost_model import PIVOT_SCANS
+    from ..methods.forecast import CostInputs
+
+    exact = replace(run, method="pivots", options=method_options("pivots", {}), checkpoint=None)
+    if result.exact or result.device != CPU or run.cluster is not None or not store.n_arcs:
+        return None
+    try:
+        plan = plan_run(store, exact)
+    except BudgetError:
+        return None
+    stored = CostInputs(store, plan).stored_bytes
+    if not stored:
+        return None
+    if result.bytes_read <= stored:  # every block once: the graph was in memory
+        expected, done = float(PIVOT_SCANS), result.edges_scanned / store.n_arcs
+    elif result.lower < DEEP:
+        expected, done = forecast_of(store, exact, plan).reads, result.bytes_read / stored
+    else:
+        return None
+    return (expected, done) if expected < done else None
 
 
 def _plan_or_refusal(store: Store, run: Run) -> MemoryPlan | str:

@@ -260,8 +260,8 @@ def _finish(result: Result, run: Run, store: Store, progress: Listener | None) -
         except InputError as error:
             result.not_written.append(str(error))
         except KeyboardInterrupt:
-            raise StoppedEarly(f"stopped by the user before the certificate was written; the diameter lies in"
-                               f" [{result.lower}, {result.upper}]", result) from None
+            raise StoppedEarly("stopped by the user before the certificate was written;"
+                               f" {result.lower:,} <= D <= {result.upper:,} is proved", result) from None
         result.peak_rss_bytes = peak_rss_bytes()
     if result.not_written:
         raise NotWritten("; ".join(result.not_written), result)

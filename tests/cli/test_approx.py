@@ -7,19 +7,21 @@ import io
 import json
 from dataclasses import fields
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import networkx as nx
 import pytest
 
 import emdiam as package
-from emdiam.cli.approx import COLUMNS, approximation_text, row_of, runs_text
+from emdiam.cli.approx import COLUMNS, approximation_text, hint_lines, row_of, runs_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.approx.masters import one_item, parse_masters, resolve_masters
 from emdiam.methods.approx.result import Approximation
-from emdiam.runs.plan import plan_one
+from emdiam.runs.plan import exact_instead, plan_one
 from emdiam.runs.registry import APPROXIMATIONS
 from emdiam.runs.run import execute, make_run
+from emdiam.store.store import open_store
 from emdiam.tables import csv_text
 from tests.cli.test_commands import call, parsed, store  # noqa: F401 - call and store are fixtures
 from tests.cli.test_text import result as exact_result
@@ -222,7 +224,7 @@ def test_stopped_with_an_interval(call, torus: str, monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(CpuEngine, "scan", press_ctrl_c)
     code, out, err = call("approx", torus, "--method", "sweep", "--quiet")
-    assert code == 3 and "stopped by the user; the diameter lies in [16, 32]" in err
+    assert code == 3 and "stopped by the user; 16 <= D <= 32 is proved" in err
     assert out.splitlines()[:3] == ["diameter: 16 <= D <= 32 (proved bounds)", "connected: yes",
                                     "paper's estimate: 16 (sweep: the lower bound)"]
     code, out, _ = call("approx", torus, "--method", "sweep", "--quiet", "--csv")
@@ -359,6 +361,40 @@ def test_a_run_that_was_stopped_before_it_knew_anything():
         "diameter of the largest component: 40 <= D <= 60 (proved bounds)", "connected: not known yet",
         "paper's estimate: none yet"]
     assert "witness" not in text and "masters" not in text
+
+
+def test_a_hint_where_exact_is_cheaper():
+    assert hint_lines(None) == []
+    assert hint_lines((10.0, 1046.2)) == [
+        "hint: emdiam exact is probably cheaper here: it reads all edges about 10 times, this run read them 1,046"
+        " times"]
+    assert hint_lines((29.6, 40.4), 1024)[0].endswith(
+        ": it reads all edges about 30 times, the run with 1,024 masters read them 40 times")
+
+
+def test_the_hint_is_below_the_answer(call, torus: str):  # noqa: F811
+    """20 double sweeps and more, where a proof takes some 8 BFS."""
+    code, out, _ = call("approx", torus, "--method", "fringe", "--quiet")
+    assert code == 0 and out.splitlines()[-1].startswith("hint: emdiam exact is probably cheaper here: ")
+    assert "hint" not in call("approx", torus, "--quiet")[1]
+    assert "hint" not in call("approx", torus, "--method", "fringe", "--quiet", "--csv")[1]
+
+
+@pytest.mark.parametrize(("changes", "reads"), [
+    ({}, (10.0, 40.0)), ({"edges_scanned": 9 * 256}, None), ({"exact": True}, None), ({"device": "gpu"}, None),
+    ({"bytes_read": 1 << 30}, None),  # streamed, and of large diameter
+])
+def test_exact_instead(tmp_path: Path, changes: dict[str, Any], reads: tuple[float, float] | None):
+    path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
+    run = make_run("fringe", memory_bytes=1 << 30)
+    with open_store(path) as opened:
+        result: Any = SimpleNamespace(**{"exact": False, "device": "cpu", "edges_scanned": 40 * opened.n_arcs,
+                                         "bytes_read": 1, "lower": 16, **changes})
+        assert exact_instead(opened, run, result) == reads
+        assert opened.indices.stored_bytes is not None
+        small = SimpleNamespace(**{**vars(result), "exact": False, "device": "cpu", "lower": 5,
+                                   "bytes_read": 3 * opened.indices.stored_bytes})
+        assert exact_instead(opened, run, small) == (1.0, 3.0)  # its plan has them all in memory
 
 
 def test_tables():

@@ -56,6 +56,18 @@ def test_a_heartbeat_has_rate_time_left_and_bounds():
                         "12 <= D <= 24, active 1,031"
 
 
+def test_a_checkpoint_that_a_run_goes_on_from_is_a_line():
+    facts = {"folder": "ck", "resumed": 18, "resumed_inside": False, "bytes": 3457561, "damaged": None}
+    event = Event("resume", 18, 18, "traversals", facts, True)
+    damaged = Event("resume", 1, 1, "traversals", {**facts, "damaged": "state-2 is damaged"}, True)
+    assert lines_of([(0, event), (0, damaged)]) == [
+        "resumed 18 traversals from ck", "resumed 1 traversal from ck; state-2 is damaged"]
+    out = io.StringIO()
+    with LiveView(Console(file=out)) as view:
+        view(event)
+    assert "resumed 18 traversals from ck\n" in out.getvalue()
+
+
 def test_an_unknown_total_gives_no_time_left():
     lines = lines_of([(0, Event("read", 0, None, "edges")), (10, Event("read", 50, None, "edges"))])
     assert lines[-1] == "10 s: read, 50 edges, 5 edges/s"

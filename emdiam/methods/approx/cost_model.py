@@ -23,8 +23,8 @@ _ARC_BYTES, _LABEL_BYTES = 8, 8
 _CROSSING = 0.6
 # Bytes a vertex, beside labels, of the order of the labels and of shortest paths in it.
 _ORDERED_BYTES = 20
-# From so large a distance on, labels are not mended in MOST_SCANS.
-_DEEP = 16
+# From so large a distance on, labels are not mended in MOST_SCANS, and a forecast without a probe says nothing.
+DEEP = 16
 # Share of the blocks that a pass of growing has to look at.
 _PASS_SHARE = 0.75
 # A ball about a vertex inside has about twice the vertices of one about the far end.
@@ -40,7 +40,7 @@ def condensed_pool(store: Store) -> int:
 def _deep(inputs: CostInputs) -> bool:
     """Whether the lower bound of a streamed run is expected to need the order of the labels; so it is where nobody
     looked at the graph."""
-    return not inputs.plan.in_ram and (inputs.probe is None or inputs.probe.lower_bound >= _DEEP)
+    return not inputs.plan.in_ram and (inputs.probe is None or inputs.probe.lower_bound >= DEEP)
 
 
 def _rooms(plan: MemoryPlan) -> tuple[int, int]:

@@ -421,7 +421,7 @@ def stopping(interim: Callable[[], Result]) -> Iterator[None]:
     except StateLost as lost:
         why = str(lost)
     result = interim()
-    raise StoppedEarly(f"{why}; the diameter lies in [{result.lower}, {result.upper}]", result)
+    raise StoppedEarly(f"{why}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
 
 
 def run_method(method: ExactMethod) -> Any:
