@@ -14,6 +14,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from .units import format_size
+
 Kind = Literal["progress", "traversal"]
 _SECONDS_BETWEEN_EVENTS = 0.2
 
@@ -38,6 +40,37 @@ class Event:
     facts: dict[str, Any] = field(default_factory=dict)
     finished: bool = False
     kind: Kind = "progress"
+
+    def amount(self) -> str:
+        """What is done, e.g. "1.0 GiB of 4.0 GiB (25 %)"; empty where nothing is counted."""
+        if self.done is None or not (self.done or self.total):
+            return ""
+        if not self.total:
+            return count_text(self.done, self.unit)
+        share = f"{100 * self.done / self.total:.0f} %"
+        return f"{count_text(self.done, self.unit, bare=True)} of {count_text(self.total, self.unit)} ({share})"
+
+    def __str__(self) -> str:
+        """One line of text: the phase, what is done of it, and the bounds on the diameter D."""
+        return joined(self.phase, self.amount(), bounds_text(self.facts.get("lower"), self.facts.get("upper")))
+
+
+def count_text(number: int, unit: str, *, bare: bool = False) -> str:
+    """So many units; bare : without their name."""
+    return format_size(number) if unit == "B" else f"{number:,}" if bare or not unit else f"{number:,} {unit}"
+
+
+def bounds_text(lower: int | None, upper: int | None) -> str:
+    """Bounds on the diameter D; empty when neither is known."""
+    if lower is None and upper is None:
+        return ""
+    left = "" if lower is None else f"{lower:,} <= "
+    return f"{left}D" + ("" if upper is None else f" <= {upper:,}")
+
+
+def joined(*parts: str) -> str:
+    """Those that say something, with commas."""
+    return ", ".join(filter(None, parts))
 
 
 Listener = Callable[[Event], None]

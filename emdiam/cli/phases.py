@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..progress import Event
+from ..progress import Event, bounds_text, count_text, joined
 from ..units import format_count, format_seconds, format_size
 
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.
@@ -92,13 +92,8 @@ class Phase:
         return f"pass {self._pass.done:,} of {self._pass.total:,} blocks{self._pass.left_text(now)}"
 
     def amount(self) -> str:
-        """What is done, e.g. "1.0 GiB of 4.0 GiB (25 %)"; empty where nothing is counted."""
-        done, total, unit = self.last.done, self.last.total, self.last.unit
-        if not total:
-            return _count(done, unit) if done else ""
-        if done is None:
-            return ""
-        return f"{_count(done, unit, bare=True)} of {_count(total, unit)} ({100 * done / total:.0f} %)"
+        """See Event."""
+        return self.last.amount()
 
     def rate(self, now: float) -> float | None:
         """Units a second since the phase began; None while there is too little to go by."""
@@ -109,7 +104,8 @@ class Phase:
         rate = self.rate(now)
         if rate is None or self._whole is None:
             return ""
-        return _count(round(rate), self.last.unit) + "/s" + ("" if self.last.finished else self._whole.left_text(now))
+        left = "" if self.last.finished else self._whole.left_text(now)
+        return f"{count_text(round(rate), self.last.unit)}/s{left}"
 
 
 class PhaseBook:
@@ -144,28 +140,11 @@ class PhaseBook:
         return joined(*parts, *(f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in facts.items()))
 
 
-def bounds_text(lower: int | None, upper: int | None) -> str:
-    """Bounds on the diameter D; empty when neither is known."""
-    if lower is None and upper is None:
-        return ""
-    left = "" if lower is None else f"{lower:,} <= "
-    return f"{left}D" + ("" if upper is None else f" <= {upper:,}")
-
-
 def resumed_text(event: Event) -> str:
     """What an event of RESUME says."""
     damaged = event.facts.get("damaged")
     return (f"resumed {format_count(event.done or 0, 'traversal')} from {event.facts.get('folder')}"
             + (f"; {damaged}" if damaged else ""))
-
-
-def joined(*parts: str) -> str:
-    """Those that say something, with commas."""
-    return ", ".join(filter(None, parts))
-
-
-def _count(number: int, unit: str, *, bare: bool = False) -> str:
-    return format_size(number) if unit == "B" else f"{number:,}" if bare or not unit else f"{number:,} {unit}"
 
 
 def _value(name: str, value: Any) -> str:

@@ -18,6 +18,7 @@ from ..checkpoint.records import State
 from ..errors import BudgetError, InputError, StoreError
 from ..formats.source import SourceInfo
 from ..progress import Listener, Meter
+from ..shown import Shown
 from ..sorting.checkpoint import Checkpoint, SafePoints
 from ..sorting.plan import SortPlan
 from ..sorting.scratch import Scratch
@@ -56,14 +57,17 @@ class ConvertOptions:
     checkpoint: CheckpointOptions | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class WritingReport(MemoryFigures):
+@dataclass(frozen=True, kw_only=True, repr=False)
+class WritingReport(Shown, MemoryFigures):
     """What the writing of a store did.
 
     record : the store's own record. seconds : by phase. memory_limit_bytes, planned_rss_bytes, peak_rss_bytes :
     budget, plan and the peak of the process so far. scratch_bytes : most scratch on disk at a time. sort : counts of
     runs and passes. notes : what the user should know, one sentence each.
     """
+
+    shown = ("record.n_vertices", "record.n_edges", "record.loops_dropped", "record.duplicates_dropped",
+             "record.ordering", "notes", "seconds")
 
     record: StoreRecord
     seconds: dict[str, float]
@@ -97,7 +101,7 @@ class WritingReport(MemoryFigures):
         return {}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ConvertReport(WritingReport):
     """What a conversion did (phases read, relabel, sort, merge, write). record : with the loops and duplicates dropped.
     pairs_read : pairs the source gave. min_id, max_id, gaps : see Numbering."""
@@ -116,7 +120,7 @@ class ConvertReport(WritingReport):
         return {"pairs_read": tally[0], **{name: numbering[name] for name in ("min_id", "max_id", "gaps")}}
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class ReorderReport(WritingReport):
     """What a reordering did (phases order, ids, read, sort, merge, write). record : of the new store."""
 

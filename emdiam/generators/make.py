@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError, InputError, no_such
+from ..shown import Shown
 from ..units import current_rss_bytes, default_memory_bytes, format_size, parse_count
 from .registry import CLASSES, GraphClass, Parameter
 
@@ -22,13 +23,15 @@ if TYPE_CHECKING:
 Value = int | float | str
 
 
-@dataclass(frozen=True)
-class GenerateReport:
+@dataclass(frozen=True, repr=False)
+class GenerateReport(Shown):
     """What `generate` did.
 
     report : the conversion's report. known_diameter : in edges, None where there is no formula.
     description : class, parameters and counts, one sentence.
     """
+
+    shown = ("description", "known_diameter", "report.record.n_vertices", "report.record.n_edges", "report.seconds")
 
     report: ConvertReport
     known_diameter: int | None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import BudgetError
 from ..gpu.setting import CPU, DEVICE_FAULTS
+from ..shown import Shown
 from ..store.store import Store
 from .registry import METHODS, entry_of, method_options
 from .run import Run, store_of
@@ -19,11 +20,14 @@ if TYPE_CHECKING:
     from ..stream.plan import MemoryPlan
 
 
-@dataclass(frozen=True)
-class Planned:
+@dataclass(frozen=True, repr=False)
+class Planned(Shown):
     """A method and what it would take. plan, forecast : None where the budget cannot do; refused : why, and
     what would do. probe : what a look at the graph found, the same for all methods; None where nobody looked, or it
     was not over in time."""
+
+    shown = ("method", "refused", "plan.minimum_bytes", "plan.planned_rss_bytes", "plan.in_ram",
+             "forecast.predicted_rss_bytes", "forecast.reads")
 
     method: str
     plan: MemoryPlan | None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..addresses import is_url
 from ..errors import StoreError
+from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
 from .layout import NATURAL, PARTIAL_SUFFIX, StoreRecord
 from .metadata import CONVERT, OPTIONAL_ARRAYS, ExpectedArray, as_object, check_record, expected_arrays, read_json
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 _FAR_BYTES = 4 << 20
 
 
-class Store:
+class Store(Shown):
     """An opened store; made by open_store.
 
     path : str as given, of an address what may be shown (addresses.redacted). record : StoreRecord. indptr : int64
@@ -31,6 +32,8 @@ class Store:
     numbered in increasing order of the user's ids. is_local : whether chunks are read directly from files. Close it, or
     use it as a context manager.
     """
+
+    shown = ("path", "n_vertices", "record.n_edges", "record.id_kind", "record.ordering", "record.codec", "digest")
 
     def __init__(
         self, path: str, record: StoreRecord, arrays: dict[str, ShardedArray], address: str | None = None
@@ -47,6 +50,10 @@ class Store:
     def ahead_bytes(self) -> int:
         """See ShardedArray."""
         return self.indices.ahead_bytes
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict for JSON: the path, and the record of the store."""
+        return {"path": self.path, **self.record.to_dict()}
 
     def array_names(self) -> list[str]:
         """Names of the stored arrays (without the virtual `data`)."""

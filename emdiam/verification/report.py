@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from ..shown import Shown
 from ..units import MemoryFigures
 
 
@@ -12,8 +13,8 @@ class Refused(Exception):
     """The certificate proves nothing, or not what it claims; args[0] is the reason, a clause."""
 
 
-@dataclass
-class VerifyReport(MemoryFigures):
+@dataclass(repr=False)
+class VerifyReport(Shown, MemoryFigures):
     """The outcome.
 
     verified : every claim was proved again. reason : why not, else None. lower, upper : claimed interval of the largest
@@ -22,6 +23,9 @@ class VerifyReport(MemoryFigures):
     beside those of the traversals. unsettled : vertices that had to be proved by pairs. pairs : products of sets of
     them, and single pairs, that were looked at. seconds : wall seconds {total, graph, labels, pairs}.
     """
+
+    shown = ("verified", "reason", "diameter", "lower", "upper", "n_vertices", "n_edges", "n_components", "traversals",
+             "seconds")
 
     verified: bool
     lower: int

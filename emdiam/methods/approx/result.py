@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, ClassVar
 
 from ..exact.result import Result
 
@@ -19,7 +19,7 @@ class Condensed:
     levels: int = 1
 
 
-@dataclass
+@dataclass(repr=False)
 class Approximation(Result):
     """What an approximation found.
 
@@ -29,6 +29,8 @@ class Approximation(Result):
     largest distance of a vertex to its master; max_master_gap, largest distance that the condensed
     graph has between two masters whose clusters touch; rounds of growing; condensed.
     """
+
+    shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *Result.shown)
 
     estimate: int | None = None
     known_diameter: int | None = None

@@ -10,8 +10,9 @@ bound is a pair of vertices at that distance.
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, ClassVar
 
+from ...shown import Shown
 from ...units import MemoryFigures
 
 
@@ -41,13 +42,15 @@ class Proof:
     components: list[ComponentProof] = field(default_factory=list)
 
 
-@dataclass
-class Witness:
+@dataclass(repr=False)
+class Witness(Shown):
     """A pair of vertices at distance `length`, in the user's ids, with a shortest path.
 
     path : ids from source to target, or None when it has more than 10,000 vertices; path_file :
     where the path was written, if anywhere.
     """
+
+    shown = ("source", "target", "length", "path", "path_file")
 
     source: Any
     target: Any
@@ -67,8 +70,8 @@ class Traversals:
     partial: int = 0
 
 
-@dataclass
-class Result(MemoryFigures):
+@dataclass(repr=False)
+class Result(Shown, MemoryFigures):
     """What an exact method found.
 
     n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved. diameter_largest_component
@@ -79,6 +82,10 @@ class Result(MemoryFigures):
     (methods/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every file
     that was asked for and could not be written.
     """
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "diameter", "diameter_largest_component", "lower", "upper", "exact", "n_vertices", "n_edges", "n_components",
+        "witness", "method", "traversals.bfs", "seconds", "certificate")
 
     method: str
     n_vertices: int
