@@ -20,8 +20,9 @@ from .checkpoint.options import CheckpointOptions, chosen_checkpoint
 from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
+from .durable import check_scratch
 from .errors import InputError, NotWritten, StoppedEarly
-from .formats.source import EdgeSource, SourceInfo
+from .formats.source import EdgeSource
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .methods.approx.result import Approximation
@@ -306,9 +307,10 @@ def _as_store(
     options = convert_options({"scratch": folder, "threads": threads, "progress": progress}, memory_bytes=memory_bytes)
     labels: Sequence[Any] | None = getattr(source, "labels", None)
     rename = None if labels is None else labels.__getitem__
-    if here and _is_small(source.info()):
+    if here and _is_small(source):
         yield graph_in_memory(source, folder, options), rename
         return
+    check_scratch(folder)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
         target = Path(inside) / "graph.zarr"
         write_graph(source, target, options=replace(options, scratch=Path(inside)))
@@ -332,10 +334,12 @@ def _source_of(graph: Any) -> EdgeSource:
     return as_source(graph)
 
 
-def _is_small(info: SourceInfo) -> bool:
-    """Whether a store of the graph may lie in memory beside it."""
-    items = None if info.n_entries is None else info.n_entries + (info.n_vertices or 0)
-    return items is not None and items <= _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
+def _is_small(source: EdgeSource) -> bool:
+    """Whether a store of the graph may lie in memory."""
+    info = source.info()
+    pairs = getattr(source, "most_pairs", None) if info.n_entries is None else info.n_entries
+    limit = _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
+    return pairs is not None and pairs + (info.n_vertices or 0) <= limit
 
 
 def _renamed(result: Any, rename: Rename | None) -> Any:

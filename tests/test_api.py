@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import typing
 from typing import Any
@@ -256,8 +257,22 @@ def test_small_graphs_lie_in_memory_and_others_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", 999)
     large = emdiam.diameter(edges, scratch=tmp_path)
     assert stores == ["Store", "PosixPath"] and list(tmp_path.iterdir()) == []
+    text = "".join(f"{u} {v}\n" for u, v in edges.tolist())
+    (tmp_path / "e.txt").write_text(text)
+    (tmp_path / "e.txt.gz").write_bytes(gzip.compress(text.encode()))
+    monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", len(text) // 2)
+    for name in ("e.txt", "e.txt.gz"):  # how much comes out of a compressed one, nobody knows before
+        assert emdiam.diameter(tmp_path / name).store_digest == small.store_digest
+    assert stores[2:] == ["Store", "PosixPath"]
     assert small.store_digest == large.store_digest and small.witness == large.witness
     assert (small.diameter, small.traversals) == (large.diameter, large.traversals)
+
+
+def test_a_scratch_folder_that_is_not_there_is_said_so(tmp_path, monkeypatch):
+    for limit in (api._ITEMS_IN_MEMORY, 0):
+        monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", limit)
+        with pytest.raises(InputError, match="the scratch folder does not exist"):
+            emdiam.diameter([(0, 1)], scratch=tmp_path / "absent")
 
 
 def test_temporary_stores_are_removed(tmp_path):

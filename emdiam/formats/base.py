@@ -16,6 +16,7 @@ from .source import EdgeBatch, SourceInfo
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
+_LEAST_PAIR_BYTES = 2  # a neighbour in a line of METIS
 
 
 class Named:
@@ -101,6 +102,13 @@ class ChainedSource:
     def paths(self) -> list[Path]:
         """The files of all inputs that are files, in order."""
         return [source.input.path for source in self._sources if source.input.path is not None]
+
+    @property
+    def most_pairs(self) -> int | None:
+        """A bound on the pairs, by the bytes of the files; None for pipes and compressed files."""
+        plain = [source.input.size_bytes if source.input.compression is None else None for source in self._sources]
+        size = _sum(plain)
+        return None if size is None else size // _LEAST_PAIR_BYTES
 
     def info(self) -> SourceInfo:
         """Header facts of all inputs together. Raises InputError where they contradict."""
