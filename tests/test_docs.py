@@ -27,7 +27,8 @@ FIRST = ROOT / "README.md"
 DOCUMENTS = sorted([FIRST, *(ROOT / "docs").rglob("*.md")])
 EVERY_PAGE = sorted({*DOCUMENTS, *ROOT.glob("*.md"), ROOT / "tests" / "README.md"})
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"\]\(([^)#\s]+)(#[^)]*)?\)")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\(([^)#\s]*)(#[^)\s]*)?\)")
 CHECK = doctest.OutputChecker()
 
 
@@ -118,9 +119,18 @@ def test_examples_run(document: Path, tmp_path: Path):
 
 @pytest.mark.parametrize("document", EVERY_PAGE, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_lead_somewhere(document: Path):
-    targets = [target for target, _ in LINK.findall(document.read_text(encoding="utf-8"))]
-    local = [target for target in targets if "://" not in target]
-    assert [target for target in local if not (document.parent / target).exists()] == []
+    """To a file that is there, and to a heading that it has."""
+    links = LINK.findall(FENCED.sub("", document.read_text(encoding="utf-8")))
+    local = [(document.parent / target if target else document, anchor)
+             for target, anchor in links if "://" not in target]
+    assert [target for target, _ in local if not target.exists()] == []
+    assert [(target, anchor) for target, anchor in local if anchor and anchor[1:] not in anchors(target)] == []
+
+
+def anchors(document: Path) -> set[str]:
+    """The anchors of the headings of a page, as the site makes them."""
+    headings = re.findall(r"^#+ (.+)$", FENCED.sub("", document.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading).strip().lower()) for heading in headings}
 
 
 def test_the_site_has_a_place_for_every_page():
