@@ -83,10 +83,10 @@ def format_size(size: int | float) -> str:
     return f"{value:.1f} TiB"
 
 
-def format_seconds(seconds: float, digits: int = 2) -> str:
-    """A duration as a short text: "0.12 s", "18 s", "3 min 05 s", "2 h 10 min". digits : at most, below a minute."""
-    if seconds < min(10 ** (digits - 1), 60):
-        return f"{seconds:.{digits}g} s" if seconds >= 10.0**-digits else "0 s"
+def format_seconds(seconds: float) -> str:
+    """A duration as a short text: "0.12 s", "18 s", "3 min 05 s", "2 h 10 min"."""
+    if seconds < 10:
+        return f"{seconds:.2g} s" if seconds >= 0.01 else "0 s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -171,11 +171,11 @@ def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
 
 @_styled
 def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, float | None]]) -> Figure:
-    """rows : (name, measured, planned, expected, limit), bytes."""
+    """rows : (name, measured, planned, predicted, limit), bytes."""
     figure, (axes,) = _new(_FRAME + 0.25 + _BAR * max(2, len(rows)))
     scale = 1 / (1 << 20)
     axes.barh(range(len(rows)), [row[1] * scale for row in rows], color=_BLUE, height=0.62, label="measured peak")
-    marks = (("planned", "|", _INK, 15), ("expected", "D", _ORANGE, 5), ("limit", "x", _INK, 5))
+    marks = (("planned", "|", _INK, 15), ("predicted", "D", _ORANGE, 5), ("limit", "x", _INK, 5))
     largest = max(max(row[1], row[2] or 0) for row in rows)
     for (label, mark, colour, big), values in zip(marks, list(zip(*rows, strict=True))[2:], strict=True):
         shown = [(value * scale, i) for i, value in enumerate(values) if value is not None and value <= 1.5 * largest]

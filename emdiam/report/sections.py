@@ -1,7 +1,7 @@
 """What a report says: sections of sentences, tables and plots, from its runs, before they are HTML or Markdown.
 
-A section about which no run says anything has a sentence instead of an empty table. drawing.py draws plots when they
-are wanted.
+Answers come first, what was asked last. A section about which no run says anything is left out. drawing.py draws plots
+when they are wanted.
 """
 
 from __future__ import annotations
@@ -15,9 +15,8 @@ from . import texts
 from .records import ANSWERED, FAILED, OPEN, STOPPED, Report, Run, number
 from .texts import NONE
 
-_WORDS = {ANSWERED: "answered", STOPPED: "stopped with an interval", FAILED: "failed", OPEN: "not run"}
+_WORDS = {ANSWERED: "answered", STOPPED: "stopped with bounds", FAILED: "failed", OPEN: "not run"}
 _LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
-_LATE = "the events of a run, which --events FILE.jsonl keeps, tell of it"
 # So many runs have plots of their own, those that took longest; more would bury the reader.
 _LIMIT_RUNS, _LIMIT_BARS = 12, 40
 
@@ -110,16 +109,13 @@ def document(report: Report) -> Document:
     parts = [f"{report.count(status):,} {word}" for status, word in _WORDS.items() if report.count(status)]
     n_runs = "1 run" if len(runs) == 1 else f"{len(runs):,} runs"
     lead = f"{n_runs}: {', '.join(parts)}." if runs else "There are no runs in it yet."
-    sections = [_asked(runs), _answers(runs), _unanswered(runs, report.notes)]
-    if runs:
-        sections += [
-            _compared(runs),
-            _drawn("Bounds", _bounds(runs), f"How bounds closed is not known here: {_LATE}."),
-            _drawn("Frontiers", _frontiers(runs), f"How many vertices a level holds is not known here: {_LATE}."),
-            _phases(runs), _memory(runs), _forecasts(runs), _approximations(runs)]
+    sections = [
+        _answers(runs), _unanswered(runs, report.notes), _approximations(runs), _compared(runs),
+        _drawn("Bounds", _bounds(runs)), _drawn("Frontiers", _frontiers(runs)), _phases(runs), _memory(runs),
+        _forecasts(runs), _asked(runs)]
     return Document("emdiam report", lead, _tiles(report), [part for part in sections if part is not None],
                     f"Made by emdiam {__version__} from {report.source}. Distances are numbers of edges; D is the"
-                    " largest finite distance, over all components.")
+                    " largest diameter of any component.")
 
 
 def _tiles(report: Report) -> list[tuple[str, str]]:
@@ -137,19 +133,22 @@ def _tiles(report: Report) -> list[tuple[str, str]]:
     return tiles + ([(texts.size(peak), "largest peak memory")] if peak else [])
 
 
-def _asked(runs: Sequence[Run]) -> Section:
-    """Which command on which graph."""
+def _asked(runs: Sequence[Run]) -> Section | None:
+    """Which command on which graph, command lines folded."""
     if not runs:
-        return Section("What was asked", ["No run is in the source yet."])
-    return Section("What was asked", tables=[table_of(runs, 5, {
-        "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE,
-        "graph": lambda run: run.graph or texts.shortened(run.value("store_digest") or NONE),
-        "command line or limits": _asked_of})])
+        return None
+    untold = [] if any(run.track for run in runs) else [
+        "The events of a run, which --events FILE.jsonl keeps, would show how its bounds closed, and frontiers."]
+    return Section("What was asked", untold, [table_of(runs, 5, {
+        "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE, "graph": _graph_of,
+        "limits": _limits_of})], folded=[(f"Command of {run.name}", run.command) for run in runs if run.command])
 
 
-def _asked_of(run: Run) -> str:
-    if run.command:
-        return run.command
+def _graph_of(run: Run) -> str:
+    return run.graph or texts.shortened(run.value("store_digest") or NONE)
+
+
+def _limits_of(run: Run) -> str:
     memory = run.number("memory_limit_bytes")
     parts = [f"memory {texts.size(memory)}" if memory is not None else "",
              f"device {run.value('device')}" if run.value("device") else "",
@@ -157,20 +156,20 @@ def _asked_of(run: Run) -> str:
     return ", ".join(filter(None, parts)) or NONE
 
 
-def _answers(runs: Sequence[Run]) -> Section:
-    """Diameters, bounds and witnesses."""
+def _answers(runs: Sequence[Run]) -> Section | None:
+    """Diameters, bounds and witnesses; None where no run has proved a bound."""
     shown = [run for run in runs if run.number("lower") is not None and run.family != "tradeoff"]
     if not shown:
-        return Section("Answers", ["No run has proved a bound on a diameter."])
+        return None
     columns = {
-        "diameter": texts.diameter, "proved": texts.bounds, "paper's estimate": _figure(texts.count, "estimate"),
-        "witness": texts.witness, "vertices": _figure(texts.count, "n_vertices"),
-        "edges": _figure(texts.count, "n_edges")}
+        "graph": _graph_of, "diameter": texts.diameter, "proved": texts.bounds,
+        "paper's estimate": _figure(texts.count, "estimate"), "witness": texts.witness,
+        "vertices": _figure(texts.count, "n_vertices"), "edges": _figure(texts.count, "n_edges")}
     if all(run.number("estimate") is None for run in shown):
         del columns["paper's estimate"]
     return Section("Answers", [
-        "A diameter is stated only where it is proved; else the interval is what is proved. The witness is a pair of"
-        " vertices at the distance that the lower bound states."], [table_of(shown, len(columns) - 1, columns)],
+        "A diameter is stated only where it is proved; else there are bounds. The witness is a pair of vertices as far"
+        " apart as the lower bound."], [table_of(shown, len(columns) - 1, columns)],
         folded=[(f"A shortest path of {run.name}", line) for run in shown if (line := texts.path(run)) is not None])
 
 
@@ -187,11 +186,13 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
                    [table] if missing else [])
 
 
-def _compared(runs: Sequence[Run]) -> Section:
-    """All runs side by side, and the wall time of each where there are several."""
+def _compared(runs: Sequence[Run]) -> Section | None:
+    """All runs side by side, and the wall time of each where there are several; None without a run."""
+    if not runs:
+        return None
     bars = [(run.name, run.wall, run.status) for run in runs if run.wall is not None][:_LIMIT_BARS]
     plots = [Plot("times", "Time of each run",
-                  "Wall seconds. Blue: answered; orange, hatched: stopped with an interval, or failed.",
+                  "Wall seconds. Blue: answered; orange, hatched: stopped with bounds, or failed.",
                   "draw_times", bars)] if len(bars) > 1 else []
     return Section("All runs side by side", plots=plots, tables=[table_of(runs, 3, {
         "how it ended": lambda run: _WORDS[run.status], "proved": texts.bounds,
@@ -200,9 +201,9 @@ def _compared(runs: Sequence[Run]) -> Section:
         "read": _figure(texts.size, "bytes_read"), "peak memory": lambda run: texts.size(run.peak)})])
 
 
-def _drawn(title: str, plots: list[Plot], otherwise: str) -> Section:
-    """Plots, or a sentence where there are none."""
-    return Section(title, [] if plots else [otherwise], plots=plots)
+def _drawn(title: str, plots: list[Plot]) -> Section | None:
+    """Plots; None where there are none."""
+    return Section(title, plots=plots) if plots else None
 
 
 def _longest(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> list[tuple[int, Run, Any]]:
@@ -243,8 +244,8 @@ def _spells(run: Run) -> list[tuple[str, float, int | None]]:
             if name != "total" and isinstance(value, int | float)]
 
 
-def _phases(runs: Sequence[Run]) -> Section:
-    """Time and bytes by phase."""
+def _phases(runs: Sequence[Run]) -> Section | None:
+    """Time and bytes by phase; None where no run tells of them."""
     rows = []
     for run in runs:
         spells = _spells(run)
@@ -255,39 +256,37 @@ def _phases(runs: Sequence[Run]) -> Section:
                   "Wall seconds of each phase, in the order in which they began" + (
                       ", and bytes read from disk in each." if any(read is not None for _, _, read in spells) else "."),
                   "draw_phases", spells) for place, run, spells in _longest(runs, _spells)]
-    title = "Where time and bytes went"
-    if not rows:
-        return _drawn(title, plots, "No run tells how long its phases took.")
-    return Section(title, [f"Phases that took less than {100 * _LEAST_SHARE:.0f} % of a run are left out of the"
-                           " table."], [Table(["run", "phase", "time", "read"], rows, words=2)], plots)
+    return Section("Where time and bytes went", [
+        f"Phases that took less than {100 * _LEAST_SHARE:.0f} % of a run are left out of the table."],
+        [Table(["run", "phase", "time", "read"], rows, words=2)], plots) if rows else None
 
 
-def _memory(runs: Sequence[Run]) -> Section:
-    """Plans against peaks."""
-    title, shown = "Memory: planned and measured", [run for run in runs if run.peak is not None]
+def _memory(runs: Sequence[Run]) -> Section | None:
+    """Plans against peaks; None where no run has measured its own."""
+    shown = [run for run in runs if run.peak is not None]
     if not shown:
-        return Section(title, ["No run has measured its peak memory."])
+        return None
     bars = [(run.name, run.peak, *(run.number(name) for name in (
         "planned_rss_bytes", "expected_rss_bytes", "memory_limit_bytes"))) for run in shown[:_LIMIT_BARS]]
-    return Section(title, [
+    return Section("Memory: planned and measured", [
         "The plan is a promise: no peak may exceed it. It reserves what the worst graph of this size needs; what a run"
         " does not use, it does not take from the system."], [table_of(shown, 1, {
             "limit": _figure(texts.size, "memory_limit_bytes"),
-            "planned": _figure(texts.size, "planned_rss_bytes"), "expected": _figure(texts.size, "expected_rss_bytes"),
+            "planned": _figure(texts.size, "planned_rss_bytes"), "predicted": _figure(texts.size, "expected_rss_bytes"),
             "measured peak": lambda run: texts.size(run.peak),
             "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak)})],
         [Plot("memory", "Peak memory against the plan",
               "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what was"
-              " expected, where the result tells. A limit far above the plan is not drawn; the table has it.",
+              " predicted, where the result tells. A limit far above the plan is not drawn; the table has it.",
               "draw_memory", bars)])
 
 
 def _forecasts(runs: Sequence[Run]) -> Section | None:
-    """Bytes that were expected against bytes read."""
+    """Bytes that were predicted against bytes read."""
     shown = [run for run in runs if None not in (run.number("planned_bytes_read"), run.number("bytes_read"))]
-    return Section("Bytes: expected and read", tables=[table_of(shown, 1, {
-        "expected": _figure(texts.size, "planned_bytes_read"), "read": _figure(texts.size, "bytes_read"),
-        "expected / read": lambda run: texts.ratio(run.number("planned_bytes_read"), run.number("bytes_read")),
+    return Section("Bytes: predicted and read", tables=[table_of(shown, 1, {
+        "predicted": _figure(texts.size, "planned_bytes_read"), "read": _figure(texts.size, "bytes_read"),
+        "predicted / read": lambda run: texts.ratio(run.number("planned_bytes_read"), run.number("bytes_read")),
     })]) if shown else None
 
 

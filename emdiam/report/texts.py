@@ -16,9 +16,8 @@ def _or_dash(text: Callable[[float], str]) -> Callable[[float | None], str]:
     return lambda value: NONE if value is None else text(value)
 
 
-# A whole number with separators; bytes with a binary unit; seconds with three digits below a minute.
-count, size = _or_dash(lambda value: f"{value:,.0f}"), _or_dash(format_size)
-duration = _or_dash(lambda value: format_seconds(value, 3))
+# A whole number with separators; bytes with a binary unit; a duration.
+count, size, duration = _or_dash(lambda value: f"{value:,.0f}"), _or_dash(format_size), _or_dash(format_seconds)
 
 
 def ratio(value: float | None, divisor: float | None = 1) -> str:
@@ -27,7 +26,7 @@ def ratio(value: float | None, divisor: float | None = 1) -> str:
 
 
 def bounds(run: Run) -> str:
-    """The proved interval over all components."""
+    """The proved bounds on the largest diameter of any component."""
     lower, upper = run.number("lower"), run.number("upper")
     if lower is None or upper is None:
         return NONE

@@ -97,12 +97,12 @@ def read_records(folder: Path, store_digest: str, options: dict[str, Any]) -> di
     for path in sorted(folder.glob("*.json")):
         record = _read(path)
         if record.store_digest != store_digest:
-            raise InputError("this folder holds cells of another store", path=folder.parent,
+            raise InputError("this folder holds runs of another store", path=folder.parent,
                              remedy="choose another folder, or delete this one")
         differing = [f"{name} {record.options.get(name)!r} instead of {value!r}"
                      for name, value in options.items() if record.options.get(name) != value]
         if differing:
-            raise InputError("this folder holds cells with other options: " + ", ".join(differing),
+            raise InputError("this folder holds runs with other options: " + ", ".join(differing),
                              path=folder.parent, remedy="give the same ones, choose another folder, or delete this one")
         records[record.cell.name] = record
     return records
@@ -117,7 +117,7 @@ def _read(path: Path) -> CellRecord:
         if record.status == ENDED and record.result is None:
             raise ValueError("no result")
     except (ValueError, KeyError, TypeError) as error:
-        raise InputError(f"this is not a cell of a trade-off ({error})", path=path,
+        raise InputError(f"this is not a run of a trade-off ({error})", path=path,
                          remedy="delete it, and it will be run again") from None
     return record
 
@@ -165,8 +165,8 @@ def run_cell(store: str, digest: str, cell: Cell, options: CellOptions) -> CellR
     if not ended and status != DONE:
         reason = f"it did not stop by itself within {patience:.0f} s"
     if result is not None and result["store_digest"] != digest:
-        raise InputError("the store has changed since the first cell", path=store,
-                         remedy="delete the folder of the cells and begin again")
+        raise InputError("the store has changed since the first run", path=store,
+                         remedy="delete the folder and begin again")
     return CellRecord(cell, digest, options.identity(), ENDED if status == DONE else status, reason, code,
                       time.monotonic() - begin, limit, result)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import EmdiamError
 from ..tables import table_text
-from ..units import format_size
+from ..units import format_count, format_seconds, format_size
 from .cells import ENDED, CellRecord
 from .grid import CLUSTERS, EXACT, Cell
 
@@ -83,7 +83,7 @@ def bounds(records: Sequence[CellRecord]) -> tuple[int | None, int | None]:
         return None, None
     lower, upper = max(result["lower"] for result in results), min(result["upper"] for result in results)
     if lower > upper:
-        raise EmdiamError(f"cells have proved that the diameter is at least {lower:,} and at most {upper:,}: this is a"
+        raise EmdiamError(f"runs have proved that the diameter is at least {lower:,} and at most {upper:,}: this is a"
                           " fault of emdiam: please report it with the folder of the cells")
     return lower, upper
 
@@ -196,11 +196,6 @@ def count_text(value: int | str) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def seconds_text(value: float) -> str:
-    """Seconds with three digits, never as a power of ten."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}" if value >= 0.001 else "0.000"
-
-
 def ratio_text(value: float) -> str:
     """A ratio with as many digits as show how far it is from 1, four at least and six at most."""
     return f"{value:.4f}" if abs(value - 1) >= 0.001 or value == 1 else f"{value:.6f}"
@@ -209,7 +204,7 @@ def ratio_text(value: float) -> str:
 ANSWER: tuple[Line, ...] = (
     ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
     ("paper's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
-    ("time [s]", "seconds", seconds_text),
+    ("time", "seconds", format_seconds),
 )
 PRICE: tuple[Line, ...] = (
     ("read", "bytes_read", format_size), ("peak RSS", "peak_rss_bytes", format_size),
@@ -217,14 +212,14 @@ PRICE: tuple[Line, ...] = (
 )
 OF_CLUSTERS: tuple[Line, ...] = (
     ("masters chosen", "masters", count_text), *ANSWER,
-    ("time to the estimate [s]", "seconds_estimate", seconds_text),
-    ("d, between masters whose clusters touch", "max_master_gap", count_text),
-    ("largest distance of a vertex to its master", "max_master_distance", count_text),
+    ("time to the estimate", "seconds_estimate", format_seconds),
+    ("largest distance of adjacent masters (d)", "max_master_gap", count_text),
+    ("largest distance of a vertex from its master", "max_master_distance", count_text),
     ("rounds", "rounds", count_text), ("vertices in the condensed graph", "condensed_vertices", count_text),
     ("edges in the condensed graph", "condensed_edges", count_text), *PRICE,
 )
 OF_STAGES: tuple[Line, ...] = tuple(
-    (f"{name.replace('_', ' ')} [s]", f"seconds_{name}", seconds_text) for name in ("load", *STAGES, "verify"))
+    (name.replace("_", " "), f"seconds_{name}", format_seconds) for name in ("load", *STAGES, "verify"))
 
 
 def markdown_text(summary: Tradeoff) -> str:
@@ -240,7 +235,7 @@ def markdown_text(summary: Tradeoff) -> str:
         parts += ["## Methods without masters", _down(others, len(seeds) > 1)]
     if any(row[column] for row in summary.rows for column in FRONTS):
         parts.append("\n".join(_front_line(summary, column, what)
-                               for column, what in zip(FRONTS, ("seconds", "bytes read"), strict=True)))
+                               for column, what in zip(FRONTS, ("takes less time", "reads less"), strict=True)))
     missing = _missing(summary)
     return "\n\n".join([*parts, *(["## Not in the tables", "\n".join(missing)] if missing else [])]) + "\n"
 
@@ -248,13 +243,15 @@ def markdown_text(summary: Tradeoff) -> str:
 def _head(summary: Tradeoff) -> str:
     if summary.diameter is not None:
         source = "given" if summary.diameter_from == KNOWN else "proved"
-        diameter = f"Ratios are of the largest distance over all components, D = {summary.diameter:,} ({source})."
+        answer, ratios = f"D = {summary.diameter:,} ({source})", "; ratios are estimate / D"
     elif summary.lower is None:
-        diameter = "No cell has proved anything about D, the largest distance over all components."
+        answer, ratios = "No run has proved anything about D", ""
     else:
-        diameter = (f"The largest distance over all components is not known: {summary.lower:,} <= D <= "
-                    f"{summary.upper:,} is proved, and ratios are intervals.")
-    return f"# Trade-off\n\n{summary.n_vertices:,} vertices, {summary.n_edges:,} edges. {diameter}"
+        answer = f"{summary.lower:,} <= D <= {summary.upper:,} (proved bounds)"
+        ratios = "; ratios are estimate / D, as intervals while D is not known"
+    return (f"# Trade-off\n\n{answer}: the largest diameter of any component of a graph with"
+            f" {format_count(summary.n_vertices, 'vertex', 'vertices')} and {format_count(summary.n_edges, 'edge')}"
+            f"{ratios}.")
 
 
 def _across(corner: str, lines: Sequence[Line], rows: Sequence[Row], with_seed: bool) -> str:
@@ -286,12 +283,12 @@ def _figure(row: Row, column: str, text: Callable[[Any], str]) -> str:
 
 def _front_line(summary: Tradeoff, column: str, what: str) -> str:
     chosen = sorted((row for row in summary.rows if row[column]), key=lambda row: float(row[FRONTS[column]]))
-    return f"- By {what} no other run is better than: " + ", ".join(row["cell"] for row in chosen) + "."
+    return f"- No other run both {what} and is closer than: " + ", ".join(row["cell"] for row in chosen) + "."
 
 
 def _missing(summary: Tradeoff) -> list[str]:
     lines = [f"- {sentence}." for sentence in summary.left_out]
     lines += [f"- {row['cell']}: {row['status']}: {row['reason']}." for row in summary.rows if row["status"] != ENDED]
     if len(summary.rows) < summary.n_cells:
-        lines.append(f"- {summary.n_cells - len(summary.rows):,} of {summary.n_cells:,} cells have not been run.")
+        lines.append(f"- {summary.n_cells - len(summary.rows):,} of {summary.n_cells:,} runs have not been made.")
     return lines

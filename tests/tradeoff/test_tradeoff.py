@@ -83,7 +83,7 @@ def test_the_files_of_a_grid(real: tuple[Path, Tradeoff]):
              for line in text.splitlines() if line.startswith("|")}
     assert lines["masters"] == ["~2^3", "25%"]
     assert lines["paper's estimate"] == [str(row["estimate"]) for row in found.rows[1:]]
-    assert lines["d, between masters whose clusters touch"] == [str(row["max_master_gap"]) for row in found.rows[1:]]
+    assert lines["largest distance of adjacent masters (d)"] == [str(row["max_master_gap"]) for row in found.rows[1:]]
     assert lines["sweep"][:1] == [str(found.rows[0]["estimate"])]
     assert "- ~2^40 masters are more than the 240 vertices." in text
 
@@ -112,7 +112,7 @@ def test_cells_that_are_there_are_not_run_again(real, torus: Path, tmp_path: Pat
     out, ran = copied(real, tmp_path), counted(monkeypatch)
     again = tradeoff(torus, out, REAL)
     assert ran == [] and again.n_reused == 3 and again.rows == real[1].rows
-    assert again.messages == ["3 of 3 cells were there already and have not been run again"]
+    assert again.messages == ["3 of 3 runs were there already and have not been run again"]
     (out / "cells" / f"{NAMES[1]}.json").unlink()
     wider = TradeoffOptions(("sweep", "clusters"), "2^3,25%,2^6", exact=True, plots=False)
     found = tradeoff(torus, out, wider)
@@ -123,7 +123,7 @@ def test_cells_that_are_there_are_not_run_again(real, torus: Path, tmp_path: Pat
 def test_cells_of_another_store_are_refused(real, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     out, ran = copied(real, tmp_path), counted(monkeypatch)
     generate("cycle", tmp_path / "cycle.zarr", vertices=240)
-    with pytest.raises(InputError, match="cells of another store; choose another folder"):
+    with pytest.raises(InputError, match="runs of another store; choose another folder"):
         tradeoff(tmp_path / "cycle.zarr", out, REAL)
     assert ran == []
 
@@ -150,14 +150,14 @@ def test_a_time_limit_is_no_other_option(real, torus: Path, tmp_path: Path, monk
 def test_a_damaged_cell_is_named(real, tmp_path: Path, text: str):
     out = copied(real, tmp_path)
     (out / "cells" / f"{NAMES[0]}.json").write_text(text)
-    with pytest.raises(InputError, match=f"{NAMES[0]}.json: this is not a cell of a trade-off.*delete it"):
+    with pytest.raises(InputError, match=f"{NAMES[0]}.json: this is not a run of a trade-off.*delete it"):
         read_records(out / "cells", real[1].store_digest, {})
 
 
 def test_a_cell_under_a_wrong_name_is_refused(real, tmp_path: Path):
     out = copied(real, tmp_path)
     (out / "cells" / f"{NAMES[0]}.json").rename(out / "cells" / "sweep-seed-1.json")
-    with pytest.raises(InputError, match="not a cell"):
+    with pytest.raises(InputError, match="not a run"):
         read_records(out / "cells", real[1].store_digest, real[1].options)
 
 
@@ -178,11 +178,11 @@ def test_a_stop_keeps_what_is_done(torus: Path, tmp_path: Path, monkeypatch: pyt
 
     stopped: list[str] = []
     ran = counted(monkeypatch, react)
-    with pytest.raises(StoppedEarly, match="1 of 3 cells are kept") as caught:
+    with pytest.raises(StoppedEarly, match="1 of 3 runs are kept") as caught:
         tradeoff(torus, tmp_path / "out", REAL)
     part = caught.value.result
     assert isinstance(part, Tradeoff) and [row["cell"] for row in part.rows] == NAMES[:1] and not part.complete
-    assert "- 2 of 3 cells have not been run." in (tmp_path / "out" / "table.md").read_text()
+    assert "- 2 of 3 runs have not been made." in (tmp_path / "out" / "table.md").read_text()
     found = tradeoff(torus, tmp_path / "out", REAL)
     assert ran == NAMES and found.complete and found.n_reused == 1
 
@@ -249,7 +249,7 @@ def test_the_command_prints_the_table(call, real, torus: Path, tmp_path: Path): 
     out = copied(real, tmp_path)
     code, text, err = call("tradeoff", torus, "--out", out, *GIVEN, "--no-plots", "--known-diameter", "16")
     assert code == 0 and text == (out / "table.md").read_text() and "D = 16" in text
-    assert err == "emdiam: 3 of 3 cells were there already and have not been run again\n"
+    assert err == "emdiam: 3 of 3 runs were there already and have not been run again\n"
     code, text, _ = call("tradeoff", torus, "--out", out, *GIVEN, "--no-plots", "--json")
     assert code == 0 and json.loads(text) == json.loads((out / "tradeoff.json").read_text())
 
@@ -270,7 +270,7 @@ def test_the_command_leaves_with_3_where_a_cell_is_missing(call, torus: Path, tm
     (["--masters", "2^8..2^4"], "upwards"), (["--methods", "sweep,magic"], "no such approximation"),
     (["--methods", ""], "no such approximation"), (["--seed", "1,x"], "not a list of seeds"),
     (["--seed", ""], "not a list of seeds"), (["--known-diameter", "-1"], "--known-diameter"),
-    (["--methods", "clusters", "--masters", "2^30"], "no cell is left"), (["--time-limit", "soon"], "not a duration"),
+    (["--methods", "clusters", "--masters", "2^30"], "no run is left"), (["--time-limit", "soon"], "not a duration"),
 ])
 def test_what_the_command_refuses(call, torus: Path, arguments: list[str], message: str):  # noqa: F811
     code, out, err = call("tradeoff", torus, "--out", "out", *arguments)
@@ -297,7 +297,7 @@ def test_ctrl_c_ends_the_cell_too(torus: Path, tmp_path: Path):
     process.send_signal(signal.SIGINT)
     text, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 3, err
-    assert json.loads(text)["rows"] == [] and "0 of 1 cells are kept" in err and "Traceback" not in err
+    assert json.loads(text)["rows"] == [] and "0 of 1 runs are kept" in err and "Traceback" not in err
     assert list((out / "cells").iterdir()) == []
     assert [command for command in running() if str(torus) in command] == []
 
