@@ -32,6 +32,7 @@ from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, option_names
 from .runs.run import execute, run_with
+from .runs.warmup import WarmupReport
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
@@ -273,6 +274,14 @@ def verify(certificate: str | Path, store: Any, *, memory: int | str | None = No
     with _as_store(store, memory_bytes, threads, progress=progress) as (opened, _):
         return verify_certificate(certificate, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
                                   progress=progress)
+
+
+def warmup(*, all: bool = False, progress: Listener | None = None) -> WarmupReport:  # noqa: A002 - as the command's
+    """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
+    distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet."""
+    from .runs.warmup import warmup as compile_all
+
+    return compile_all(all, progress)
 
 
 def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:

@@ -162,18 +162,18 @@ def _lock(folder: Path) -> IO[bytes]:
 class _Compilations(event.Listener):
     """Hears of all that numba compiles in this process, under numba's lock; what comes from the cache is not told.
 
-    seconds : spent on it. A kernel that another calls is compiled within it.
+    seconds : spent on it. count : of kernels. A function that a kernel calls is compiled within it.
     """
 
     def __init__(self) -> None:
         self.seconds = self._begin = 0.0
-        self._depth = 0
+        self.count = self._depth = 0
 
     def on_start(self, _event: event.Event) -> None:
         """A function begins to be compiled."""
         if self._depth == 0:
             if self.seconds == 0:
-                _LOG.info("compiling kernels, which later runs on this machine will load")
+                _LOG.info("compiling kernels (first run only)")
             self._begin = time.perf_counter()
         self._depth += 1
 
@@ -182,6 +182,7 @@ class _Compilations(event.Listener):
         self._depth -= 1
         if self._depth == 0:
             self.seconds += time.perf_counter() - self._begin
+            self.count += 1
 
 
 _COMPILATIONS, _SAVING = _Compilations(), _SaveLock()
@@ -193,3 +194,8 @@ event.register("numba:compiler_lock", _SAVING)
 def compile_seconds() -> float:
     """Wall seconds that this process has spent compiling kernels so far."""
     return _COMPILATIONS.seconds
+
+
+def compiled_kernels() -> int:
+    """How many kernels, each with its types, this process has compiled so far."""
+    return _COMPILATIONS.count

@@ -58,7 +58,7 @@ def test_compiling_is_counted_and_told_once(
         return jit.compile_seconds(), caplog.messages
 
     seconds, told = call()
-    assert seconds > 0 and told == ["compiling kernels, which later runs on this machine will load"]
+    assert seconds > 0 and told == ["compiling kernels (first run only)"]
     assert call() == (0, [])
 
 

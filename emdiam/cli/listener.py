@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
 import threading
@@ -27,8 +28,26 @@ def listening(given: Mapping[str, Any]) -> Iterator[Listener]:
     where standard error is no terminal) among them."""
     context = click.get_current_context(silent=True)
     log: Listener | None = None if context is None else context.meta.get(EVENT_LOG)
-    with _view(given["quiet"], given["log_interval"]) as view:
+    with _view(given["quiet"], given["log_interval"]) as view, _messages(given["quiet"]):
         yield view if log is None else shared(view, log)
+
+
+@contextmanager
+def _messages(quiet: bool) -> Iterator[None]:
+    """Within it, what the library's logger says goes to standard error: that kernels are compiled, for one."""
+    class Lines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            complain(f"emdiam: {record.getMessage()}")
+
+    logger, lines = logging.getLogger("emdiam"), Lines(logging.WARNING if quiet else logging.INFO)
+    before = logger.level
+    logger.addHandler(lines)
+    logger.setLevel(lines.level)
+    try:
+        yield
+    finally:
+        logger.removeHandler(lines)
+        logger.setLevel(before)
 
 
 def _view(quiet: bool, log_interval: float) -> AbstractContextManager[Listener]:

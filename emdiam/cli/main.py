@@ -20,7 +20,7 @@ from .output import complain
 from .process import fill_closed_streams, hide_warnings_of_libraries, settle_malloc, stopping_on_signals
 
 COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate", "batch",
-            "report")
+            "report", "warmup")
 # By this variable a shell asks for completions (docs/commands/README.md).
 COMPLETE = "_EMDIAM_COMPLETE"
 

@@ -20,7 +20,7 @@ from tests.conftest import ROOT
 from tests.helpers import naive
 
 # Commands that hold no graph.
-WITHOUT = {"info", "batch", "report"}
+WITHOUT = {"info", "batch", "report", "warmup"}
 MACHINE: dict[str, object] = {}
 
 

@@ -83,6 +83,7 @@ CASES = (
     Case(f"report ../base/result.json -o {PAGE}"),
     Case("plan ../base/er.zarr --json"),
     Case("info ../base/er.zarr --check --json"),
+    Case("warmup --json", caches=True, seconds=25),
 )
 
 

@@ -1,0 +1,74 @@
+"""Compile kernels before they are needed: for images of containers, for clusters, and for those who measure time.
+
+A kernel is compiled for the types that it is called with, so small graphs are made and run on, of the kinds that call
+different kernels: of small and of large diameter (distances take one, two or four bytes), in one piece and in many.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from ..errors import StoppedEarly
+from ..generators.make import generate
+from ..progress import Listener
+from ..units import scratch_folder
+from .registry import METHODS
+from .run import execute, run_with
+
+# Class, vertices and parameters of each graph. Chunks are small, so that blocks can be paged.
+_GRAPHS: tuple[tuple[str, int, dict[str, Any]], ...] = (
+    ("erdos-renyi", 1 << 12, {"average_degree": 8}), ("erdos-renyi", 1 << 12, {"average_degree": 1.5}),
+    ("path", 600, {}), ("barabasi-albert", 1 << 12, {}), ("path", 70_000, {}))
+_CHUNK = 1 << 10
+# The methods that a first user calls, and what of _GRAPHS they are run on.
+_USUAL, _USUAL_GRAPHS = ("pivots", "clusters"), _GRAPHS[:3]
+_SECONDS = 30.0  # of one run, compiling included: a BFS from each vertex of a long path would take hours
+
+
+@dataclass(frozen=True)
+class WarmupReport:
+    """kernels : compiled now, 0 where all were there. seconds : of it all. folder : where they are kept; None where
+    they cannot be."""
+
+    kernels: int
+    seconds: float
+    folder: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict for JSON."""
+        return asdict(self)
+
+
+def warmup(everything: bool, progress: Listener | None) -> WarmupReport:
+    """See emdiam.warmup."""
+    from ..jit import cache_folder, compiled_kernels
+
+    begin, before = time.perf_counter(), compiled_kernels()
+    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(None)) as folder:
+        for store, method, options in _runs(Path(folder), everything):
+            with suppress(StoppedEarly):
+                execute(store, run_with(method, {"time_limit": _SECONDS, **options}), progress)
+    where = cache_folder()
+    return WarmupReport(compiled_kernels() - before, time.perf_counter() - begin, None if where is None else str(where))
+
+
+def _runs(folder: Path, everything: bool) -> Iterator[tuple[Path, str, dict[str, Any]]]:
+    """Stores, each with a method and its options; a store is written when it comes."""
+    from ..conversion.convert import ConvertOptions
+    from ..verification.run import verify
+
+    for number, (name, vertices, parameters) in enumerate(_GRAPHS if everything else _USUAL_GRAPHS):
+        store, certificate = folder / f"{number}.zarr", folder / f"{number}.json"
+        generate(name, store, vertices=vertices, parameters=parameters, options=ConvertOptions(chunk_ids=_CHUNK))
+        for method in METHODS if everything else _USUAL:
+            yield store, method, {"certificate": certificate} if method == "pivots" else {}
+            if everything:
+                yield store, method, {"arena": 16 * _CHUNK}
+        if certificate.exists():
+            verify(certificate, store)

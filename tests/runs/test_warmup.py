@@ -1,0 +1,52 @@
+"""Kernels that are compiled ahead of a run are not compiled in it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from emdiam.generators import generate
+from emdiam.runs.registry import METHODS
+from tests.conftest import Run
+
+
+def test_the_library_and_the_command_say_the_same(emdiam: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One graph and one method stand for all."""
+    import emdiam as package
+    from emdiam.runs import warmup
+
+    monkeypatch.setattr(warmup, "_USUAL_GRAPHS", (("path", 300, {}),))
+    monkeypatch.setattr(warmup, "_USUAL", ("pivots",))
+    first, later = package.warmup(), package.warmup()
+    assert later.kernels == 0 < later.seconds and first.folder == later.folder
+    done = emdiam("warmup", "--help")
+    assert done.returncode == 0 and "--all" in done.stdout
+
+
+@pytest.mark.slow
+def test_a_run_after_it_compiles_nothing(emdiam: Run, tmp_path: Path) -> None:
+    """The default methods on graphs of small and of large diameter; every method after --all."""
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "kernels")}
+    graphs = {"er": ("erdos-renyi", 5000, {"average_degree": 10}), "path": ("path", 900, {}),
+              "long": ("path", 66_000, {}), "grid": ("grid", None, {"sides": "30x40"})}
+    for name, (kind, vertices, parameters) in graphs.items():
+        generate(kind, tmp_path / f"{name}.zarr", vertices=vertices, parameters=parameters)
+    done = emdiam("warmup", "--json", **cache)
+    report = json.loads(done.stdout)
+    assert report["kernels"] > 20 and report["folder"] == cache["NUMBA_CACHE_DIR"], done.stderr
+    assert "emdiam: compiling kernels (first run only)\n" in done.stderr
+
+    def compiled(graph: str, method: str) -> float:
+        command = METHODS[method].family
+        done = emdiam(command, tmp_path / f"{graph}.zarr", "--method", method, "--time-limit", "20s", "--json", **cache)
+        seconds: float = json.loads(done.stdout)["seconds"]["compile"]
+        assert ("compiling" in done.stderr) == (seconds > 0)
+        return seconds
+
+    assert [(graph, method) for graph in ("er", "path", "grid") for method in ("pivots", "clusters")
+            if compiled(graph, method)] == []
+    assert json.loads(emdiam("warmup", "--all", "--json", **cache).stdout)["kernels"] > 20
+    assert json.loads(emdiam("warmup", "--all", "--json", **cache).stdout)["kernels"] == 0
+    assert [(graph, method) for graph in graphs for method in METHODS if compiled(graph, method)] == []
