@@ -17,6 +17,7 @@ from typing import Any, TypedDict, TypeGuard, Unpack, cast
 from .addresses import is_url
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import CheckpointOptions, chosen_checkpoint
+from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
@@ -32,7 +33,6 @@ from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS, option_names
 from .runs.run import execute, run_with
-from .runs.warmup import WarmupReport
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
@@ -279,9 +279,7 @@ def verify(certificate: str | Path, store: Any, *, memory: int | str | None = No
 def warmup(*, all: bool = False, progress: Listener | None = None) -> WarmupReport:  # noqa: A002 - as the command's
     """Compile the kernels of the default methods ahead of the first run; all : of every method, for every width of
     distances, in memory and paged. Takes half a minute, or some minutes, where nothing is compiled yet."""
-    from .runs.warmup import warmup as compile_all
-
-    return compile_all(all, progress)
+    return compile_kernels(all, progress)
 
 
 def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:

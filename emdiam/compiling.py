@@ -14,12 +14,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import StoppedEarly
-from ..generators.make import generate
-from ..progress import Listener
-from ..units import scratch_folder
-from .registry import METHODS
-from .run import execute, run_with
+from .conversion.convert import ConvertOptions
+from .errors import StoppedEarly
+from .generators.make import generate
+from .progress import Listener
+from .runs.registry import METHODS
+from .runs.run import execute, run_with
+from .units import scratch_folder
 
 # Class, vertices and parameters of each graph. Chunks are small, so that blocks can be paged.
 _GRAPHS: tuple[tuple[str, int, dict[str, Any]], ...] = (
@@ -45,9 +46,9 @@ class WarmupReport:
         return asdict(self)
 
 
-def warmup(everything: bool, progress: Listener | None) -> WarmupReport:
+def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport:
     """See emdiam.warmup."""
-    from ..jit import cache_folder, compiled_kernels
+    from .jit import cache_folder, compiled_kernels
 
     begin, before = time.perf_counter(), compiled_kernels()
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(None)) as folder:
@@ -60,8 +61,7 @@ def warmup(everything: bool, progress: Listener | None) -> WarmupReport:
 
 def _runs(folder: Path, everything: bool) -> Iterator[tuple[Path, str, dict[str, Any]]]:
     """Stores, each with a method and its options; a store is written when it comes."""
-    from ..conversion.convert import ConvertOptions
-    from ..verification.run import verify
+    from .verification.run import verify
 
     for number, (name, vertices, parameters) in enumerate(_GRAPHS if everything else _USUAL_GRAPHS):
         store, certificate = folder / f"{number}.zarr", folder / f"{number}.json"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import emdiam as package
+from emdiam import compiling
 from emdiam.generators import generate
 from emdiam.runs.registry import METHODS
 from tests.conftest import Run
@@ -14,11 +16,8 @@ from tests.conftest import Run
 
 def test_the_library_and_the_command_say_the_same(emdiam: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """One graph and one method stand for all."""
-    import emdiam as package
-    from emdiam.runs import warmup
-
-    monkeypatch.setattr(warmup, "_USUAL_GRAPHS", (("path", 300, {}),))
-    monkeypatch.setattr(warmup, "_USUAL", ("pivots",))
+    monkeypatch.setattr(compiling, "_USUAL_GRAPHS", (("path", 300, {}),))
+    monkeypatch.setattr(compiling, "_USUAL", ("pivots",))
     first, later = package.warmup(), package.warmup()
     assert later.kernels == 0 < later.seconds and first.folder == later.folder
     done = emdiam("warmup", "--help")
