@@ -79,8 +79,9 @@ def _pandas(graph: Any) -> EdgeSource | None:
 
     if not isinstance(graph, DataFrame):
         return None
+    # Rows before columns: the other way round, and with both at once, all rows of the columns are copied.
     return TableSource("pandas", list(graph.columns), len(graph),
-                       lambda begin, end, places: graph.iloc[begin:end, list(places)])
+                       lambda begin, end, places: graph.iloc[begin:end].iloc[:, list(places)])
 
 
 def _polars(graph: Any) -> EdgeSource | None:

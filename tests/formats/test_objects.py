@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -221,7 +222,7 @@ def test_a_column_of_objects_is_of_one_kind_to_its_end(late: Any):
     """Also behind the rows that were looked at, and where a piece has the other kind alone."""
     frame = pd.DataFrame({"source": pd.Series(["a"] * 2000 + [late] * 3, dtype=object), "target": ["b"] * 2003})
     source = as_source(frame)
-    for batch_bytes in (1 << 20, 64):
+    for batch_bytes in (1 << 20, 6400):
         with pytest.raises(InputError, match="column source|objects that are no ids"):
             for _ in source.batches(batch_bytes):
                 pass
@@ -236,6 +237,23 @@ def test_tables_are_read_in_pieces():
     assert [end for batch in batches for end in batch.src.tolist()] == SRC.tolist()
     assert [end for batch in batches for end in batch.dst.tolist()] == DST.tolist()
     assert max(asked) == 5 and sum(asked) == len(SRC)
+
+
+def test_nothing_is_copied_whole():
+    """1.6 MB of ids, in batches of 16 KiB; only a list of pairs becomes an array first."""
+    src, dst = np.random.default_rng(1).integers(0, 10**6, (2, 100_000))
+    columns = {"source": src, "day": dst[::-1].copy(), "target": dst, "km": np.ones(100_000)}
+    held = {"array": np.stack([src, dst], axis=1), "tuple": (src, dst), "pandas": pd.DataFrame(columns),
+            "pandas block": pd.DataFrame(np.stack([src, dst, src], axis=1), columns=["source", "target", "x"]),
+            "pyarrow": pa.table(columns), "coo": sp.coo_array((src, (src, dst)), shape=(10**6, 10**6)),
+            "csr": sp.csr_array((src, (src, dst)), shape=(10**6, 10**6))}
+    for name, graph in held.items():
+        tracemalloc.start()
+        before = pa.total_allocated_bytes()
+        n = sum(len(batch.src) for batch in as_source(graph).batches(1 << 14))
+        peak = tracemalloc.get_traced_memory()[1] + pa.total_allocated_bytes() - before
+        tracemalloc.stop()
+        assert n > 99_000 and peak < 400_000, name
 
 
 def test_no_library_is_asked_but_the_one_that_an_object_comes_from(monkeypatch: pytest.MonkeyPatch):
