@@ -85,11 +85,12 @@ def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[
 def traversals_line(result: dict[str, Any]) -> str:
     """How many traversals of which kind, and what they looked at."""
     done = result["traversals"]
-    counts = f"{done['bfs']:,} BFS"
+    parts = [f"{done['bfs']:,} BFS"]
     if done["multi_source"]:
-        counts += f", {done['multi_source']:,} multi-source ({format_count(done['multi_source_sources'], 'source')})"
+        parts.append(f"{done['multi_source']:,} multi-source ({format_count(done['multi_source_sources'], 'source')})")
     if done["partial"]:
-        counts += f", {done['partial']:,} partial"
+        parts.append(f"{done['partial']:,} partial")
+    counts = " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
     vertices, edges = format_count(result["n_vertices"], "vertex", "vertices"), format_count(result["n_edges"], "edge")
     return (f"traversals: {counts} for {vertices} and {edges}; {format_count(result['edges_scanned'], 'arc')} scanned,"
             f" {format_size(result['bytes_read'])} read")

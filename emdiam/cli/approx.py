@@ -191,5 +191,5 @@ def _sweep_lines(details: dict[str, Any]) -> list[str]:
     lines = [f"iterations: {details['iterations']:,}; BFS trees whose diameter was computed: {details['trees']:,}"]
     if fringes:
         shown = ", ".join(f"{size:,} at distance {distance:,}" for distance, size in fringes[:_FRINGES_SHOWN])
-        lines.append(f"fringes: {shown}" + (", ..." if len(fringes) > _FRINGES_SHOWN else ""))
+        lines.append(f"vertices in fringes: {shown}" + (", ..." if len(fringes) > _FRINGES_SHOWN else ""))
     return lines

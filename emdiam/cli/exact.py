@@ -72,7 +72,8 @@ _ENDS = 4  # ids shown at either end of a path that is too long for a line
 # Why an answer is bounds, though the run came to its end.
 _REASONS = {"gap": "--gap asks for no more", "bounds": "--bounds-only asks for no more",
             "sources": "-k asks for no more BFS"}
-_REMOVED = ("winnow", "eliminate", "chain", "degree_0")
+# How F-Diam settles vertices without a BFS: name in the result, and in words.
+_REMOVED = {"winnow": "winnow", "eliminate": "eliminate", "chain": "chain", "degree_0": "isolated"}
 
 
 def result_text(result: dict[str, Any], verbose: bool = False) -> str:
@@ -109,7 +110,7 @@ def _method_lines(result: dict[str, Any]) -> list[str]:
     """The count that papers give, of a method that makes more BFS than they count; shares of what it has settled."""
     count, shares = (result.get("details", {}).get(name) for name in ("published_count", "removed"))
     lines = [] if count is None else [f"BFS as papers count them: {count:,}, without those of the double sweeps"]
-    if shares:
-        parts = [f"{name.replace('_', ' ')} {100 * shares[name]:.2f} %" for name in _REMOVED if name in shares]
+    parts = [f"{word} {100 * share:.2f} %" for name, word in _REMOVED.items() if (share := (shares or {}).get(name))]
+    if parts:
         lines.append("vertices settled without a BFS: " + ", ".join(parts))
     return lines

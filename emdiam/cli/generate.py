@@ -21,6 +21,8 @@ _METAVARS = {"count": "COUNT", "real": "REAL", "sides": "SIDES", "levels": "sqrt
 class ClassGroup(Suggesting):
     """A group with one subcommand for each class that can be generated."""
 
+    kind = "class"
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of the classes, in the order of the registry."""
         return list(CLASSES)

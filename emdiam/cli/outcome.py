@@ -83,7 +83,9 @@ class EmdiamCommand(click.Command):
 
 class Suggesting(click.Group):
     """A group that names the closest of its commands where there is none of the name that was given: click itself only
-    knows of commands that are loaded."""
+    knows of commands that are loaded. kind : what a command of it is."""
+
+    kind = "command"
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -92,7 +94,8 @@ class Suggesting(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            raise click.UsageError(suggesting(error.message, args[0], self.list_commands(ctx)), ctx) from None
+            raise click.UsageError(suggesting(
+                error.message.replace("command", self.kind, 1), args[0], self.list_commands(ctx)), ctx) from None
 
 
 def describe(error: BaseException) -> tuple[int, str]:

@@ -115,12 +115,12 @@ def methods_text(answer: dict[str, Any]) -> str:
     notes = [] if all(method["forecast"]["certain"] for method in planned) else [
         "reads of a streamed run depend on the graph: at least the first figure, "
         + ("about the second" if answer.get("probe") else "about the second on graphs of small diameter")]
-    return "\n".join([table, *_limit_lines(planned[0]["plan"], f" of {planned[0]['method']}"), *_probe_lines(answer),
+    return "\n".join([table, *_limit_lines(planned[0]["plan"], f" ({planned[0]['method']})"), *_probe_lines(answer),
                       *notes, *refused])
 
 
 def _limit_lines(plan: dict[str, Any], method: str = "") -> list[str]:
-    """The budget, and what it makes of the edges. method : " of METHOD", where there are several."""
+    """The budget, and what it makes of the edges. method : " (METHOD)", where there are several."""
     return [f"memory limit: {format_size(plan['memory_limit_bytes'])}", f"edges{method}: {_edges(plan)}"]
 
 

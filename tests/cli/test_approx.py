@@ -344,7 +344,7 @@ def test_the_text_of_fringe():
     details = {**approximation()["details"], "iterations": 3, "trees": 2, "fringes": [[9, 1200]] * 11}
     lines = approximation_text(approximation(details=details)).splitlines()
     assert "iterations: 3; BFS trees whose diameter was computed: 2" in lines
-    assert "fringes: " + ", ".join(["1,200 at distance 9"] * 10) + ", ..." in lines
+    assert "vertices in fringes: " + ", ".join(["1,200 at distance 9"] * 10) + ", ..." in lines
 
 
 def test_a_known_diameter_that_cannot_be_is_told():

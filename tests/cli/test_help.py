@@ -81,7 +81,7 @@ def test_usage_errors_leave_with_2_and_name_the_help(emdiam, arguments: list[str
     (["exacct", "g.zarr"], "(did you mean 'exact'?)"), (["exact", "g.zarr", "--treads", "2"], "(did you mean"),
     (["exact", "g.zarr", "--method", "pivot"], "(did you mean 'pivots'?)"),
     (["approx", "g.zarr", "--method", "cluster"], "(did you mean 'clusters'?)"),
-    (["generate", "grd", "g.zarr"], "(did you mean 'grid'?)"),
+    (["generate", "grd", "g.zarr"], "no such class 'grd' (did you mean 'grid'?)"),
     (["generate", "grid", "g.zarr", "--side", "3x3"], "(did you mean"),
     (["convert", "e.txt", "h.zarr", "--format", "edgelst"], "did you mean edgelist?"),
     (["reorder", "g.zarr", "h.zarr", "--order", "degre"], "(did you mean 'degree'?)"),

@@ -153,7 +153,8 @@ def test_an_empty_night_says_so(tmp_path: Path):
 # -- other formats --------------------------------------------------------------------------------
 def test_markdown_has_the_tables_and_no_markup_of_users(tmp_path: Path):
     text = make_report([write_batch(tmp_path / "night")], "md")[1]
-    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == SECTIONS
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [
+        title for title in SECTIONS if title not in ("Bounds", "Frontiers")]  # which have plots alone
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if "script" in line and line[0] == "|"}
     assert widths <= {5, 6, 10, 7}  # the cells' own bars are escaped
     assert "<script>" not in text and r"\<script\>" in text
