@@ -8,7 +8,7 @@ graph came as.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -85,9 +85,12 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
     """
-    if isinstance(inputs, Store) or (isinstance(inputs, str | Path) and _is_store_place(inputs)):
+    files = _files(inputs)
+    if files is None and (format is not None or ids != "auto"):
+        raise InputError("format and ids tell how files are read, and this is none", remedy="leave them out")
+    if isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path)):
         return reorder(inputs, target, order, **options)
-    source = _inputs(inputs, options, files_only=format is not None or ids != "auto")
+    source = _graph_to_convert(inputs, options) if files is None else files
     chosen = convert_options(options, fmt=format, ids=ids)
     if order == NATURAL:
         return convert_source(source, Path(target), options=chosen)
@@ -96,21 +99,18 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     return convert_ordered(source, target, order, options=chosen)
 
 
-def _is_store_place(path: str | Path) -> bool:
-    """Whether a store is there, finished or not, or it is an address."""
-    return is_url(str(path)) or (Path(path) / "zarr.json").is_file()
-
-
-def _inputs(inputs: Any, options: WritingKeywords, files_only: bool) -> Sequence[str | Path] | EdgeSource:
-    """Names of files, or the source of a graph in memory. Raises InputError for what is not of both."""
+def _files(inputs: Any) -> list[str | Path] | None:
+    """The names of files among what `convert` takes; None for a store, also at a path or address, and for a graph in
+    memory."""
     if isinstance(inputs, str | Path):
-        return [inputs]
-    if isinstance(inputs, list | tuple) and all(isinstance(item, str | Path) for item in inputs):
-        return list(inputs)
-    source = _source_of(inputs)
-    if files_only:
-        raise InputError("format and ids tell how files are read, and this is a graph in memory",
-                         remedy="leave them out")
+        return None if is_url(str(inputs)) or (Path(inputs) / "zarr.json").is_file() else [inputs]
+    names = list(inputs) if isinstance(inputs, list | tuple | Set | Iterator) else None
+    return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
+
+
+def _graph_to_convert(graph: Any, options: WritingKeywords) -> EdgeSource:
+    """The source of a graph in memory. Raises InputError, also for options of checkpoints."""
+    source = _source_of(graph)
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
                          remedy="leave the options of checkpoints out, or write its edges to a file")

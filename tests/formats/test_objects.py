@@ -180,7 +180,7 @@ def test_objects_become_stores(tmp_path: Path, file: Path):
     with emdiam.open(tmp_path / "b.zarr") as store:
         assert store.record.ordering == "natural" and "alone" in store.user_ids(np.arange(38))
     emdiam.convert(str(tmp_path / "b.zarr"), tmp_path / "c.zarr", codec="none")
-    emdiam.convert([file], tmp_path / "d.zarr")
+    emdiam.convert(file.parent.glob("*.txt"), tmp_path / "d.zarr")
     emdiam.convert(7 * EDGES + 1, tmp_path / "e.zarr")
     digests = [emdiam.diameter(tmp_path / f"{name}.zarr").diameter_max_component for name in "abcde"]
     assert digests == [nx.diameter(GRAPH)] * 5
@@ -196,6 +196,12 @@ def test_objects_become_stores(tmp_path: Path, file: Path):
 def test_what_is_not_for_objects_is_refused(tmp_path: Path, options: dict[str, Any], text: str):
     with pytest.raises(InputError, match=text):
         emdiam.convert(EDGES, tmp_path / "g.zarr", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_has_no_format(tmp_path: Path, answer: Any, file: Path):
+    with pytest.raises(InputError, match="leave them out"):
+        emdiam.convert(file.with_name("g.zarr"), tmp_path / "g.zarr", format="csv")
     assert list(tmp_path.iterdir()) == []
 
 
