@@ -1,7 +1,7 @@
 """Lines that several answers share: what is proved of the diameter, then traversals, device, workers, time and memory.
 
-An answer says first what was asked, then what proves it, then what it took. With --verbose it has the plan and the
-forecast too."""
+An answer says first what was asked, then what proves it, then what it took. With --verbose it has the plan and what
+was predicted too."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def worker_lines(result: dict[str, Any]) -> list[str]:
 
 def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[str]:
     """The peak in a line, with `more` at its end; if verbose, the plan (where there is one), the limit, and what was
-    forecast (the same). Another line if the limit was passed."""
+    predicted (the same). Another line if the limit was passed."""
     peak, limit = report["peak_rss_bytes"], report["memory_limit_bytes"]
     planned = f", planned {format_size(report['planned_rss_bytes'])}" if "planned_rss_bytes" in report else ""
     lines = [f"memory: peak {format_size(peak)}" + (f"{planned}, limit {format_size(limit)}" if verbose else "") + more]
     if verbose and report.get("expected_rss_bytes"):
         read = report.get("planned_bytes_read")
-        lines.append(f"forecast: peak {format_size(report['expected_rss_bytes'])}"
+        lines.append(f"predicted: peak {format_size(report['expected_rss_bytes'])}"
                      + ("" if read is None else f", {format_size(read)} read"))
     if report.get("memory_limit_exceeded"):
         lines.append(f"warning: the peak passed --memory ({format_size(limit)}) by {format_size(peak - limit)}: this is"

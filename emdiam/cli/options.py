@@ -115,7 +115,7 @@ device = click.option(
     help="What traversals run on: cpu, gpu, gpu:N (the GPU of number N), gpu:N,M (several), or auto: a GPU if there"
          " is one, else the CPU.")
 verbose = click.option("--verbose", "-v", is_flag=True,
-                       help="Show in the answer what was planned and forecast, too.")
+                       help="Show in the answer what was planned and predicted, too.")
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object on standard output.")
 scratch = click.option("--scratch", type=SCRATCH, metavar="DIR",
                        help="Folder for temporary files of the sort. [default: beside the store]")

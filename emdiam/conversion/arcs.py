@@ -227,7 +227,7 @@ class ArcSorter:
         self._high_bits = max(0, 2 * self._bits + FLAG_BITS - context.plan.key_bits)
         if self._high_bits > min(_MOST_PARTITION_BITS, self._bits):
             raise InputError(
-                f"{n_vertices} vertices are too many for sort keys of {context.plan.key_bits} bits",
+                f"{n_vertices:,} vertices are too many for sort keys of {context.plan.key_bits} bits",
                 remedy=f"at most 2^{(context.plan.key_bits - FLAG_BITS + _MOST_PARTITION_BITS) // 2} can be done",
             )
         self._low_bits = self._bits - self._high_bits

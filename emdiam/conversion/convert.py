@@ -218,7 +218,7 @@ class Conversion(StoreWriting[ConvertReport]):
         self._intake = self._new_intake(state.pop("intake"))
         if state["numbering"] is not None:
             self._numbering = Numbering(**state["numbering"])
-        self._notes.append(f"went on from a checkpoint; {self._intake.tally.pairs} pairs had been read before")
+        self._notes.append(f"went on from a checkpoint; {self._intake.tally.pairs:,} pairs had been read before")
 
     def run(self) -> ConvertReport:
         intake, numbering = self._take_in()

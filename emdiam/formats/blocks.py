@@ -74,5 +74,5 @@ def text_blocks(stream: ByteStream, block_bytes: int, cut: Cut = after_line) -> 
         elif len(buffer) < MAX_LINE_BYTES:
             buffer = buffer + bytearray(len(buffer))
         else:
-            raise InputError(f"no line end in {MAX_LINE_BYTES} bytes: this is no text edge list", path=stream.raw.name,
-                             byte=stream.raw.consumed, remedy="name the format with --format")
+            raise InputError(f"no line end in {MAX_LINE_BYTES:,} bytes: this is no text edge list",
+                             path=stream.raw.name, byte=stream.raw.consumed, remedy="name the format with --format")

@@ -77,7 +77,7 @@ class ArrayStream:
             raise self.error("the row offsets are not monotone", first + int(np.argmax(falls)))
         if window[-1] > n_entries:
             beyond = int(np.argmax(window[1:] > n_entries))
-            raise self.error(f"a row offset is larger than the {n_entries} entries", first + beyond)
+            raise self.error(f"a row offset is larger than the {n_entries:,} entries", first + beyond)
         return window
 
 
@@ -101,7 +101,7 @@ def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int,
             first = last
         row += len(window) - 1
     if first != neighbours.length:
-        raise offsets.error(f"the last row offset is {first} but there are {neighbours.length} entries",
+        raise offsets.error(f"the last row offset is {first:,} but there are {neighbours.length:,} entries",
                             offsets.length - 1)
 
 
@@ -169,8 +169,8 @@ class BinaryCsrSource(FileSource):
 
     def _check_tail(self, layout: Layout, size: int) -> None:
         if size < layout.end:
-            raise self.error(f"the file is cut short: its header ({layout.n_vertices} vertices, {layout.n_entries} "
-                             f"entries) demands {layout.end} bytes", byte=size, remedy=_REMEDY)
+            raise self.error(f"the file is cut short: its header ({layout.n_vertices:,} vertices, {layout.n_entries:,} "
+                             f"entries) demands {layout.end:,} bytes", byte=size, remedy=_REMEDY)
         if size - layout.end not in layout.tails:
             raise self.error(f"{size - layout.end} bytes follow the neighbour list, where "
                              f"{' or '.join(map(str, layout.tails))} are expected", byte=layout.end, remedy=_REMEDY)

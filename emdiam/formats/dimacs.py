@@ -49,5 +49,5 @@ class DimacsSource(FileSource):
             yield from lines.pairs(stream, "cn", batch_bytes)
         self.dropped = {_MORE.get(header.text.split()[1], FURTHER_FIELDS): lines.n_further}
         if lines.n_pairs != m and not (letter == "e" and (lines.n_pairs == 2 * m or 2 * lines.n_pairs == m)):
-            raise header.error(f"the header declares {m} edges but there are {lines.n_pairs}",
+            raise header.error(f"the header declares {m:,} edges but there are {lines.n_pairs:,}",
                                "fix the problem line or fetch the file again")

@@ -24,6 +24,6 @@ class EclSource(BinaryCsrSource):
     def _layout(self, header: Any) -> Layout:
         n, m = header
         if n < 0 or m < 0:
-            raise self.error(f"no ECL graph: it would have {n} vertices and {m} entries", byte=0,
+            raise self.error(f"no ECL graph: it would have {n:,} vertices and {m:,} entries", byte=0,
                              remedy="name the right format with --format")
         return Layout(self.header.itemsize, n, m, _INT, _INT, tails=(0, m * _INT.itemsize), weights_behind=True)

@@ -75,7 +75,7 @@ class ArraySource(WithoutFile):
     def __init__(self, src: Any, dst: Any) -> None:
         self._src, self._dst = _id_array(src, "src"), _id_array(dst, "dst")
         if len(self._src) != len(self._dst):
-            raise InputError(f"src has {len(self._src)} ids and dst has {len(self._dst)}",
+            raise InputError(f"src has {len(self._src):,} ids and dst has {len(self._dst):,}",
                              remedy="give two arrays of equal length")
         self._strings = self._src.dtype.kind in "UOT"
         if self._strings != (self._dst.dtype.kind in "UOT"):

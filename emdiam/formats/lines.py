@@ -174,7 +174,7 @@ class LineReader:
             kernels.FEW_FIELDS: (f"a line with fewer than {self.fields} fields", "fix the line or the header"),
             kernels.OPEN_ROW: ("a row ends before the numbers that the header's flags demand",
                                "fix the row or the flags"),
-            kernels.EXTRA_ROW: (f"a row after the {self.largest} rows that the header declares", "fix the header"),
+            kernels.EXTRA_ROW: (f"a row after the {self.largest:,} rows that the header declares", "fix the header"),
         }[fault]
 
 

@@ -56,5 +56,5 @@ class MatrixMarketSource(FileSource):
         self.dropped = {FURTHER_FIELDS if field == "pattern" else "values": lines.n_further}
         if lines.n_pairs != entries:
             kind = "cut short" if lines.n_pairs < entries else "longer than declared"
-            raise header.error(f"the header declares {entries} entries but there are {lines.n_pairs}: the file is "
+            raise header.error(f"the header declares {entries:,} entries but there are {lines.n_pairs:,}: the file is "
                                f"{kind}", "fix the size line or fetch the file again")

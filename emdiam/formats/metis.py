@@ -67,11 +67,11 @@ class MetisSource(FileSource):
         with self.input.text(header.line.offset) as stream:
             yield from lines.rows(stream, header.sizes + header.weights, header.period, batch_bytes)
         if lines.n_rows < header.n:
-            raise header.line.error(f"the header declares {header.n} rows but there are {lines.n_rows}",
+            raise header.line.error(f"the header declares {header.n:,} rows but there are {lines.n_rows:,}",
                                     "fix the header or fetch the file again")
         if lines.n_pairs != 2 * header.m:
-            raise header.line.error(f"the header declares {header.m} edges, so {2 * header.m} neighbours, but the rows "
-                                    f"list {lines.n_pairs}",
+            raise header.line.error(f"the header declares {header.m:,} edges, so {2 * header.m:,} neighbours, but the"
+                                    f" rows list {lines.n_pairs:,}",
                                     "list every edge in the rows of both its ends" if lines.n_pairs == header.m
                                     else "fix the header or fetch the file again")
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,

@@ -129,7 +129,7 @@ class NpzSource(FileSource):
                     yield EdgeBatch(first.take_ids(count, n, "index"), second.take_ids(count, n, "index"))
                 return
             if first.length != n + 1:
-                raise self.error(f"its member indptr has {first.length} items for {n} rows", remedy=_REMEDY)
+                raise self.error(f"its member indptr has {first.length:,} items for {n:,} rows", remedy=_REMEDY)
             for batch in csr_batches(first, second, batch_bytes, n):
                 yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src)
 

@@ -93,6 +93,6 @@ def delaunay(request: Request) -> Delaunay:
     _qhull()
     n = required_vertices(request, 3)
     if n > MAX_VERTICES:
-        raise InputError(f"a delaunay graph has at most {MAX_VERTICES} vertices", text=str(n),
+        raise InputError(f"a delaunay graph has at most {MAX_VERTICES:,} vertices", text=str(n),
                          remedy="ask for fewer, or use geometric, which needs 1 byte per vertex")
     return Delaunay(request, Facts(n, None, edges_per_slot=3, memory_bytes=BYTES_PER_VERTEX * n))

@@ -40,7 +40,7 @@ def _edge_count(request: Request, n: int, pairs: int) -> int:
     if edges is None:
         edges = round(n * (DEFAULT_AVERAGE_DEGREE if average is None else average) / 2)
     if edges > pairs:
-        raise InputError(f"{n} vertices have only {pairs} pairs", text=str(edges),
+        raise InputError(f"{n:,} vertices have only {pairs:,} pairs", text=str(edges),
                          remedy="ask for fewer edges, a lower average_degree or more vertices")
     return int(edges)
 

@@ -82,7 +82,7 @@ def request_sides(request: Request) -> tuple[int, ...]:
                              remedy=f"ask for {max(root, 1) ** 2} or {(root + 1) ** 2}, or give the sides")
         return root, root
     if vertices is not None and vertices != math.prod(sides):
-        raise InputError(f"sides and vertices disagree: the sides make {math.prod(sides)} vertices",
+        raise InputError(f"sides and vertices disagree: the sides make {math.prod(sides):,} vertices",
                          text=str(vertices), remedy="leave out one of the two")
     if len(sides) > MAX_DIMENSIONS:
         raise InputError(f"at most {MAX_DIMENSIONS} sides are possible", text=str(len(sides)))

@@ -133,7 +133,8 @@ def level_count(n: int, levels: str | int) -> int:
         return max(least, n // 4)
     count = int(levels)
     if not least <= count <= n:
-        raise InputError(f"{n} vertices can be in {least} to {n} levels" if n > 1 else "a single vertex is one level",
+        raise InputError(f"{n:,} vertices can be in {least:,} to {n:,} levels" if n > 1
+                         else "a single vertex is one level",
                          text=str(levels), remedy="level 0 has one vertex, every level has at least one")
     return count
 
@@ -159,7 +160,7 @@ def _edge_count(request: Request, n: int, limit: int) -> int:
     if edges is None:
         return min(default_edges(n, request.values["levels"]), limit)
     if not n - 1 <= edges <= limit:
-        raise InputError(f"these levels can have {n - 1} to {limit} edges", text=str(edges),
+        raise InputError(f"these levels can have {n - 1:,} to {limit:,} edges", text=str(edges),
                          remedy="every vertex has one link to the level before it; for more edges ask for "
                                 "fewer levels")
     return edges
@@ -173,7 +174,7 @@ def levels(request: Request) -> EdgeSlots:
     limit = n - 1 + shape.n_pairs
     if limit > MAX_SLOTS:
         raise InputError("there would be more than 2^62 pairs of vertices in consecutive levels",
-                         text=f"{n} vertices, {n_levels} levels", remedy="ask for more levels or fewer vertices")
+                         text=f"{n:,} vertices, {n_levels:,} levels", remedy="ask for more levels or fewer vertices")
     m, layout = _edge_count(request, n, limit), request.values["layout"]
     numbering = Numbering(request, n, layout == "random")
     link_key, bits = request.key("links"), permutation_bits(max(1, shape.n_pairs))

@@ -176,7 +176,7 @@ class Regular(EdgeSlots):
                 rows = sorted((slot, *edge) for slot, edge in edges.items())
                 self._factors, self._replaced = factors, np.array(rows, np.int64).reshape(-1, 3)
                 return
-        raise InputError(f"no simple {self._degree}-regular graph on {self.n_vertices} vertices was found",
+        raise InputError(f"no simple {self._degree}-regular graph on {self.n_vertices:,} vertices was found",
                          remedy="choose another seed, fewer edges or more vertices")
 
     def _permutations(self, attempt: int) -> Factors:
@@ -204,5 +204,5 @@ def regular(request: Request) -> Regular:
     n = required_vertices(request, 2 * degree)
     if n * degree % 2:
         raise InputError("no graph has an odd number of vertices of odd degree",
-                         text=f"{n} vertices of degree {degree}", remedy="make one of the two even")
+                         text=f"{n:,} vertices of degree {degree}", remedy="make one of the two even")
     return Regular(request, n, degree)

@@ -173,6 +173,6 @@ def required_vertices(request: Request, least: int = 1) -> int:
     """The number of vertices of a request, at least `least`; raises InputError."""
     vertices = request.vertices
     if vertices is None or vertices < least:
-        raise InputError(f"a {request.graph_class} graph needs at least {least} vertices",
-                         text=str(vertices), remedy=f"ask for {least} or more (--vertices)")
+        raise InputError(f"a {request.graph_class} graph needs at least {least:,} vertices",
+                         text=str(vertices), remedy=f"ask for {least:,} or more (--vertices)")
     return vertices

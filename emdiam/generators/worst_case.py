@@ -56,15 +56,15 @@ def _request_fans(request: Request) -> tuple[int, int, int]:
     if rest:
         n = rest[0] * (k1 + k2)
         if vertices is not None and vertices != n:
-            raise InputError(f"fans and vertices disagree: the fans make {n} vertices", text=str(vertices),
+            raise InputError(f"fans and vertices disagree: the fans make {n:,} vertices", text=str(vertices),
                              remedy="leave out one of the two, or give k1,k2 only")
         return k1, k2, rest[0]
     if vertices is None:
         raise InputError("a worst-case graph needs its size",
                          remedy="give all three of fans, such as 10,100,5000, or the number of vertices")
     if vertices < k1 + k2:
-        raise InputError(f"one list of {k1} vertices with {k2} leaves has {k1 + k2} vertices",
-                         text=str(vertices), remedy=f"ask for {k1 + k2} or more, or for smaller fans")
+        raise InputError(f"one list of {k1:,} vertices with {k2:,} leaves has {k1 + k2:,} vertices",
+                         text=str(vertices), remedy=f"ask for {k1 + k2:,} or more, or for smaller fans")
     return k1, k2, vertices // (k1 + k2)
 
 

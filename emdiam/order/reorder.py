@@ -245,7 +245,7 @@ class _Reordering(StoreWriting[ReorderReport]):
             self._restore_figures(state)
             self._numbers, (self._n_chunks, self._n_down) = state["numbers"], state["scan"]
             self._rows = ArcCheck(self._store, state["rows"])
-            self._notes.append(f"went on from a checkpoint; {self._n_chunks} chunks had been read before")
+            self._notes.append(f"went on from a checkpoint; {self._n_chunks:,} chunks had been read before")
         elif safe.active:
             file = self._context.scratch.file()
             file.append(self._new_of)

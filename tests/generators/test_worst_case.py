@@ -107,7 +107,7 @@ def test_huge_graphs_start_anywhere():
     ("10,100", None, "needs its size"),
     (None, None, "needs its size"),
     ("10,100", 109, "has 110 vertices: '109'; ask for 110 or more"),
-    ("10,100,5000", 550_001, "fans and vertices disagree: the fans make 550000 vertices"),
+    ("10,100,5000", 550_001, "fans and vertices disagree: the fans make 550,000 vertices"),
     ("2^30,2^30,2^33", None, r"more than 2\^62"),
 ])
 def test_impossible_orders_are_refused(fans, vertices, message):

@@ -256,13 +256,13 @@ def test_a_result_says_how_far_off_its_plan_was(emdiam: Run, grid: Path):
     assert result["expected_rss_bytes"] <= result["planned_rss_bytes"]
 
 
-def test_plan_and_forecast_are_shown_where_they_are_asked_for():
+def test_plan_and_prediction_are_shown_where_they_are_asked_for():
     result = {"memory_limit_bytes": 400, "peak_rss_bytes": 200, "planned_rss_bytes": 300, "expected_rss_bytes": 210,
               "planned_bytes_read": 100}
     plan = "memory: peak 200 B, planned 300 B, limit 400 B"
     assert memory_lines(result, False) == ["memory: peak 200 B"]
-    assert memory_lines(result, True) == [plan, "forecast: peak 210 B, 100 B read"]
-    assert memory_lines({**result, "planned_bytes_read": None}, True) == [plan, "forecast: peak 210 B"]
+    assert memory_lines(result, True) == [plan, "predicted: peak 210 B, 100 B read"]
+    assert memory_lines({**result, "planned_bytes_read": None}, True) == [plan, "predicted: peak 210 B"]
     assert memory_lines({**result, "expected_rss_bytes": None}, True) == [plan]
     assert memory_lines({"memory_limit_bytes": 400, "peak_rss_bytes": 200}, True) == [
         "memory: peak 200 B, limit 400 B"]
