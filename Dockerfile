@@ -9,9 +9,11 @@ RUN python -m venv /opt/emdiam && /opt/emdiam/bin/pip install --no-cache-dir ".$
 
 FROM python:3.13-slim
 COPY --from=build /opt/emdiam /opt/emdiam
-# The kernels that runs compile are kept where every user may write, so that `docker run --user` has them too.
+# Kernels of usual runs are compiled here, for the processor of this machine; on another model they are compiled again.
+# Every user may write beside them, so that `docker run --user` keeps what it compiles.
 ENV PATH=/opt/emdiam/bin:$PATH NUMBA_CACHE_DIR=/var/cache/emdiam
-RUN useradd --uid 1000 --create-home emdiam && install --directory --mode=1777 /var/cache/emdiam && install --directory --owner=emdiam /data
+RUN useradd --uid 1000 --create-home emdiam && install --directory --owner=emdiam /data /var/cache/emdiam \
+    && emdiam warmup --quiet && chmod --recursive a+rwX /var/cache/emdiam
 USER 1000
 WORKDIR /data
 ENTRYPOINT ["emdiam"]
