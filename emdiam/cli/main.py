@@ -49,9 +49,9 @@ def group() -> None:
     First `emdiam convert` an edge list into a store (or `emdiam generate` one), then ask `emdiam exact` for its
     diameter. Sizes are written like 512MB or 4GiB, counts like 1000000, 1e6 or 2^20.
 
-    Exit codes: 0 answered, 2 the input or the options are at fault, 3 stopped early with an
-    interval, 1 a fault of emdiam itself. The answer goes to standard output (as one JSON object
-    with --json), progress and complaints to standard error.
+    Exit codes: 0 answered, 2 the input or the options are at fault, 3 stopped early with the bounds proved so far, 1 a
+    fault of emdiam itself. The answer goes to standard output (as one JSON object with --json), progress and errors to
+    standard error.
     """
 
 

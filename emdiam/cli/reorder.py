@@ -30,8 +30,8 @@ def command(**given: Any) -> int:
     """Write the graph of a store to a new store in another order.
 
     Neighbours that lie close together let a traversal of a graph larger than memory read fewer
-    blocks. The new store keeps your ids: every answer, and every certificate, is in them whatever
-    the order. --order natural undoes any other one.
+    blocks. The new store keeps your ids: answers and certificates are the same in every order. --order natural undoes
+    any other order.
 
     NEW appears only when it is complete.
     """

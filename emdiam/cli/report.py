@@ -21,17 +21,17 @@ _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
 @click.command(cls=EmdiamCommand)
 @click.argument("sources", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="SOURCE...")
 @click.option("-o", "--out", type=options.NEW_EITHER, metavar="FILE",
-              help="What to write; for png a folder. [default: report.html, report-figures; standard output for md"
+              help="File to write; for png a folder. [default: report.html, report-figures; standard output for md"
                    " and json]")
 @click.option("--format", "wanted", type=options.Choice(FORMATS),
               help="One page, Markdown, JSON, or figures alone. [default: by the name of FILE, else html]")
 @options.as_json
 def command(**given: Any) -> int:
-    """Report on finished runs, as one page that needs nothing else.
+    """Make a page on finished runs, which needs nothing else.
 
-    SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with what exact,
-    approx or tradeoff printed with --json; several are put side by side. Events that lie beside
-    (NAME.events.jsonl beside NAME.json) show how bounds closed, frontiers, and phases.
+    SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with what exact, approx or tradeoff
+    printed with --json; several are put side by side. If events lie beside it (NAME.events.jsonl beside NAME.json), the
+    page shows how bounds closed, frontiers, and phases.
 
     Plots need matplotlib: pip install 'emdiam[plots]'.
     """
