@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..units import format_count, format_seconds, format_size
-from .phases import bounds_text
+from .phases import bounds_text, range_text
 
 
 def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
@@ -36,7 +36,7 @@ def _proved(lower: int, upper: int, reason: str = "") -> str:
     return f"{bounds_text(lower, upper)} (proved bounds{'; ' if reason else ''}{reason})"
 
 
-def worker_lines(result: dict[str, Any]) -> list[str]:
+def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
     """How many, how even, how long they waited, what they sent each other, and the losses; nothing for a run in one
     process."""
     details = result.get("details", {})
@@ -50,14 +50,14 @@ def worker_lines(result: dict[str, Any]) -> list[str]:
     arcs = [worker["edges_scanned"] for worker in workers]
     mean = sum(arcs) / len(arcs)
     balance = f"; the busiest scanned {max(arcs) / mean:.2f} times the mean of arcs" if mean else ""
-    waits = [format_seconds(wait) for wait in sorted(worker["wait_seconds"] for worker in workers)]
+    waits = [worker["wait_seconds"] for worker in workers]
     exchanged = sum(worker["payload_bytes"] + worker["fact_bytes"] for worker in workers)
     lines = [
         f"workers: {len(workers):,}{balance}",
         f"exchanged: {format_size(exchanged)} in {format_count(largest('rounds'), 'round')};"
-        f" a worker waited {waits[0]} to {waits[-1]}",
-        f"memory of a worker: peak {format_size(largest('peak_rss_bytes'))},"
-        f" planned {format_size(largest('planned_rss_bytes'))}",
+        f" a worker waited {range_text(min(waits), max(waits))}",
+        f"memory of a worker: peak {format_size(largest('peak_rss_bytes'))}"
+        + (f", planned {format_size(largest('planned_rss_bytes'))}" if verbose else ""),
     ]
     losses = details.get("losses", ())
     if losses:
@@ -96,9 +96,9 @@ def traversals_line(result: dict[str, Any]) -> str:
             f" {format_size(result['bytes_read'])} read")
 
 
-def device_lines(result: dict[str, Any]) -> list[str]:
+def device_lines(result: dict[str, Any], verbose: bool) -> list[str]:
     """What traversals ran on, where that is not plainly the CPU of this process."""
-    return worker_lines(result) if result["device"] == "cpu" else [f"device: {result['device']}"]
+    return worker_lines(result, verbose) if result["device"] == "cpu" else [f"device: {result['device']}"]
 
 
 def seconds_line(result: dict[str, Any]) -> str:

@@ -107,7 +107,7 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
         lines.append(f"witness: {witness['source']} and {witness['target']} are at least"
                      f" {format_count(witness['length'], 'edge')} apart (checked)")
     lines += [*_estimate_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"]),
-              traversals_line(result), *device_lines(result), seconds_line(result)]
+              traversals_line(result), *device_lines(result, verbose), seconds_line(result)]
     lines += [f"stages: {stages}"] if stages else []
     return "\n".join([*lines, *memory_lines(result, verbose)])
 

@@ -84,7 +84,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
              *_witness_lines(result["witness"])]
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
-    return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result),
+    return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
                       seconds_line(result), *memory_lines(result, verbose)])
 
 

@@ -102,6 +102,21 @@ def test_multi_source_traversals_are_counted_apart():
     assert "traversals: 2 BFS and 3 multi-source (192 sources) for" in result_text(result(traversals=done))
 
 
+def test_workers():
+    worker = {"edges_scanned": 1000, "wait_seconds": 0.5, "payload_bytes": 1024, "fact_bytes": 0, "rounds": 1200,
+              "peak_rss_bytes": 100 << 20, "planned_rss_bytes": 200 << 20}
+    workers = [worker, {**worker, "edges_scanned": 3000, "wait_seconds": 0.125}]
+    shared = result(details={"workers": workers, "losses": [{"seconds": 61.0}]})
+    lines = [
+        "workers: 2; the busiest scanned 1.50 times the mean of arcs",
+        "exchanged: 2.0 KiB in 1,200 rounds; a worker waited 0.12 to 0.5 s",
+        "memory of a worker: peak 100.0 MiB",
+        "workers lost: 1; it took 1 min 01 s to go on",
+    ]
+    assert result_text(shared).splitlines()[5:9] == lines
+    assert lines[2] + ", planned 200.0 MiB" in result_text(shared, verbose=True)
+
+
 def plan(**changes: Any) -> dict[str, Any]:
     """A memory plan, with changes."""
     return {
