@@ -69,7 +69,7 @@ def info_text(info: dict[str, Any]) -> str:
 def _origin_lines(info: dict[str, Any]) -> list[str]:
     """What the store was made from, directions of the edges there, and what was dropped."""
     pairs = "" if info["pairs_read"] is None else f"; {format_count(info['pairs_read'], 'pair')}"
-    values = [f"{name} ({count:,})" for name, count in info["values_dropped"].items()]
+    values = [f"{name} ({count:,})" for name, count in (info["values_dropped"] or {}).items()]
     return [
         f"made from: {info['source_format']}, {', '.join(info['source'])}{pairs}; {dropped_text(info)}",
         *([f"dropped values: {', '.join(values)}"] if values else []),
