@@ -33,10 +33,10 @@ def command(**given: Any) -> int:
     Exit code 0: all is proved. Exit code 2: the certificate is damaged, is about another graph, or does not prove what
     it claims; one sentence says why.
     """
-    from ..api import verify
+    from ..api import open, verify
 
-    with listening(given) as listener:
-        report = verify(given["certificate"], given["store"], progress=listener,
+    with open(given["store"]) as store, listening(given) as listener:
+        report = verify(given["certificate"], store, progress=listener,
                         **options.passed(given, "certificate", "store"))
     if report.verified or given["as_json"]:
         answer(report.to_dict(), partial(report_text, verbose=given["verbose"]), given["as_json"])

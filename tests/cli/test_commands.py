@@ -191,13 +191,13 @@ def test_plan_gives_numbers_and_refuses_with_them(call, store: str):
         assert "20.0 MiB" in err and "MiB" in err.split("20.0 MiB", 1)[1]
 
 
-@pytest.mark.parametrize("command", ["info", "plan", "exact"])
+@pytest.mark.parametrize("command", ["info", "plan", "exact", "verify certificate"])
 def test_what_is_no_store_is_refused(call, command: str, tmp_path: Path):
     (tmp_path / "file.zarr").write_text("x")
     (tmp_path / "folder.zarr").mkdir()
     for name, text in (("absent.zarr", "no such store"), ("file.zarr", "not a store"),
                        ("folder.zarr", "not a zarr group")):
-        code, out, err = call(command, name)
+        code, out, err = call(*command.split(), name)
         assert (code, out) == (2, "")
         assert name in err and text in err
 
