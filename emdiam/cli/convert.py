@@ -22,6 +22,7 @@ from .output import answer
 @click.argument("store", type=options.NEW_STORE)
 @options.stacked(options.memory, options.scratch, options.force)
 @click.option("--format", "fmt", metavar="NAME",
+              shell_complete=lambda _context, _option, begin: [name for name in FORMATS if name.startswith(begin)],
               help="Format of the input: " + ", ".join(FORMATS) + ". [default: from suffix and content]")
 @click.option("--ids", type=options.Choice(["auto", "int", "string"]), default="auto", show_default=True,
               help="Whether vertex ids are integers or strings; auto: as the first edge has them.")

@@ -169,7 +169,8 @@ print(current_rss_bytes() - before)
 @pytest.mark.parametrize(("shell", "line", "offered"), [
     ("bash", "emdiam ex", "plain,exact\n"), ("bash", "emdiam exact --cer", "plain,--certificate\n"),
     ("bash", "emdiam exact g.zarr --path ", "file,\n"), ("bash", "emdiam exact g.zarr --scratch ", "dir,\n"),
-    ("zsh", "emdiam generate regu", "plain\nregular\n"), ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n")])
+    ("zsh", "emdiam generate regu", "plain\nregular\n"), ("zsh", "emdiam convert e g --format ed", "plain\nedgelist\n"),
+    ("fish", "emdiam exact g.zarr --method pi", "plain,pivots\n")])
 def test_shells_are_offered_completions(
     shell: str, line: str, offered: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
