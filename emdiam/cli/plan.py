@@ -139,7 +139,8 @@ def _probe_lines(answer: dict[str, Any]) -> list[str]:
     if probe is None:
         return ["probe: none; predictions are for usual graphs of this size"]
     reads = f"; a BFS reads all edges {probe['reads']:,.1f} times" if probe["reads"] else ""
-    return [f"probe: four BFS in {format_seconds(probe['seconds'])}; the diameter is at least {probe['lower_bound']:,}"
+    seconds = format_seconds(max(0.01, probe["seconds"]))
+    return [f"probe: four BFS in {seconds}; the diameter is at least {probe['lower_bound']:,}"
             f"{reads}"]
 
 
