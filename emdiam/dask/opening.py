@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from ..engine.cpu import CpuEngine
 from ..engine.needs import Needs
 from ..errors import InputError
-from ..progress import Listener, TimeOver
+from ..progress import Event, Listener, TimeOver
 from ..store.check import blamed_on
 from ..store.store import Store
 from ..units import default_memory_bytes
@@ -68,6 +68,8 @@ def open_dask_engine(
         engine = DaskEngine(store, group, plan, local, progress)
         stack.callback(engine.close)
         engine.load_seconds = time.perf_counter() - begin
+        if progress is not None:
+            progress(Event("workers", group.size, group.size, "workers", finished=True))
         stack.enter_context(blamed_on(store, TimeOver))
         yield engine
 

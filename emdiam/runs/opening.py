@@ -12,7 +12,7 @@ from ..engine.cpu import LocalEngine, open_cpu_engine
 from ..engine.needs import Needs
 from ..errors import InputError
 from ..gpu.setting import AUTO, OnDevice, Selection, select_device
-from ..progress import Listener
+from ..progress import Event, Listener
 from ..store.store import Store
 from .registry import entry_of, method_options
 
@@ -101,6 +101,8 @@ def _open_on_workers(
     **options: Any,
 ) -> AbstractContextManager[DaskEngine]:
     """An engine that is shared out to workers; options : for this process. Raises InputError without Dask."""
+    if progress is not None:  # importing Dask and starting processes takes seconds
+        progress(Event("workers", 0, cluster.workers, "workers"))
     try:
         from ..dask.opening import open_dask_engine
     except ImportError as error:
