@@ -226,6 +226,35 @@ def test_random_graphs_against_networkx(n: int, m: int, seed: int):
     assert result.diameter == (result.diameter_max_component if result.connected else None)
 
 
+@pytest.mark.parametrize(("graph", "components", "diameter", "largest"), [
+    (nx.empty_graph(1), 1, 0, 0), ([(7, 7)], 1, 0, 0), (nx.empty_graph(5), 5, None, 0), ([(3, 9)], 1, 1, 1),
+    (nx.from_edgelist([(0, 1), (1, 2), (3, 4)]), 2, None, 2),
+], ids=["one vertex", "a loop", "no edges", "one edge", "two components"])
+def test_conventions(graph: Any, components: int, diameter: int | None, largest: int):
+    """The table in docs/commands/exact.md; approximations have the same."""
+    for result in (emdiam.diameter(graph), emdiam.approximate(graph, method="sweep")):
+        assert (result.n_components, result.diameter, result.diameter_max_component) == (components, diameter, largest)
+        assert (result.connected, result.exact) == (components == 1, True)
+
+
+@pytest.mark.parametrize("graph", [[], nx.empty_graph(0), sp.csr_array((0, 0))], ids=["pairs", "graph", "matrix"])
+def test_no_vertices_have_no_diameter(graph: Any):
+    with pytest.raises(InputError, match="the graph has no vertices"):
+        emdiam.diameter(graph)
+
+
+def test_small_graphs_cost_no_more_than_a_bfs_from_every_vertex():
+    """In arcs and in sources, also where nothing is central."""
+    graphs = [nx.path_graph(2), nx.path_graph(40), nx.complete_graph(40), nx.petersen_graph(), nx.hypercube_graph(5),
+              nx.random_regular_graph(3, 60, seed=1), nx.watts_strogatz_graph(60, 6, 0.1, seed=1),
+              nx.from_edgelist([(2 * v, 2 * v + 1) for v in range(20)]),
+              *(nx.gnp_random_graph(n, 3 / n, seed=n) for n in (4, 9, 30))]
+    for graph in graphs:
+        ours, every = emdiam.diameter(graph, threads=1), emdiam.diameter(graph, threads=1, method="apsp")
+        assert ours.edges_scanned <= every.edges_scanned, graph
+        assert ours.traversals.bfs + ours.traversals.multi_source_sources <= len(graph), graph
+
+
 def test_files_stores_and_paths(tmp_path, two_components):
     report = emdiam.convert(two_components, tmp_path / "g.zarr", memory="4GiB", threads=1)
     assert report.record.n_vertices == 8

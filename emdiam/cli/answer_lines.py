@@ -101,6 +101,11 @@ def device_lines(result: dict[str, Any], verbose: bool) -> list[str]:
     return worker_lines(result, verbose) if result["device"] == "cpu" else [f"device: {result['device']}"]
 
 
+def seed_lines(result: dict[str, Any]) -> list[str]:
+    """The seed of the random choices, of a method that has one."""
+    return [] if result["seed"] is None else [f"seed: {result['seed']}"]
+
+
 def seconds_line(result: dict[str, Any]) -> str:
     """Wall time in total (the sum, where the result has none), by part in the order of the work, and what of it was
     compiling."""

@@ -13,7 +13,15 @@ from ..runs.registry import APPROXIMATIONS
 from ..tables import csv_text, table_text
 from ..units import format_count, format_seconds, format_size
 from . import options
-from .answer_lines import device_lines, diameter_lines, memory_lines, seconds_line, seconds_text, traversals_line
+from .answer_lines import (
+    device_lines,
+    diameter_lines,
+    memory_lines,
+    seconds_line,
+    seconds_text,
+    seed_lines,
+    traversals_line,
+)
 from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -107,7 +115,7 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
         lines.append(f"witness: {witness['source']} and {witness['target']} are at least"
                      f" {format_count(witness['length'], 'edge')} apart (checked)")
     lines += [*_estimate_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"]),
-              traversals_line(result), *device_lines(result, verbose), seconds_line(result)]
+              *seed_lines(result), traversals_line(result), *device_lines(result, verbose), seconds_line(result)]
     lines += [f"stages: {stages}"] if stages else []
     return "\n".join([*lines, *memory_lines(result, verbose)])
 

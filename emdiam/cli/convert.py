@@ -62,12 +62,14 @@ def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> st
     """Lines for a report as `ConvertReport.to_dict()` or `GenerateReport.to_dict()` gives it."""
     record = report["record"]
     directions = directions_text({**record, "directions": report["directions"]})
-    diameter = report.get("known_diameter")
+    diameter, generated = report.get("known_diameter"), record["source_format"].startswith("generated")
+    pairs = ", ".join(f"{source} {target}" for source, target in report["first_pairs"])
     return "\n".join([
         counts_line(store, record),
         *([] if diameter is None else [f"diameter by formula: {diameter:,}"]),
         f"input: {record['source_format']}, {format_count(report['pairs_read'], 'pair')}; {dropped_text(record)}",
-        *([f"directions: {directions}"] if directions and not record["source_format"].startswith("generated") else []),
+        *([] if generated or not pairs else [f"first pairs: {pairs}"]),
+        *([f"directions: {directions}"] if directions and not generated else []),
         f"ids: {ids_text(record)}",
         *([] if record["ordering"] == "natural" else [f"order: {record['ordering']}"]),
         *(f"note: {note}" for note in report["notes"]),

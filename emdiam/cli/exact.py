@@ -12,7 +12,7 @@ import click
 from ..runs.registry import EXACT
 from ..units import format_count
 from . import options
-from .answer_lines import device_lines, diameter_lines, memory_lines, seconds_line, traversals_line
+from .answer_lines import device_lines, diameter_lines, memory_lines, seconds_line, seed_lines, traversals_line
 from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -85,7 +85,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
     return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
-                      seconds_line(result), *memory_lines(result, verbose)])
+                      *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
 
 
 def _witness_lines(witness: dict[str, Any] | None) -> list[str]:

@@ -17,7 +17,13 @@ import click
 from .._version import __version__
 from .outcome import USER_FAULT, Suggesting, run
 from .output import complain
-from .process import fill_closed_streams, hide_warnings_of_libraries, settle_malloc, stopping_on_signals
+from .process import (
+    allow_many_files,
+    fill_closed_streams,
+    hide_warnings_of_libraries,
+    settle_malloc,
+    stopping_on_signals,
+)
 
 COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "tradeoff", "verify", "generate", "batch",
             "report", "warmup")
@@ -59,6 +65,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry point of the console script: run the command line and leave with its exit code."""
     fill_closed_streams()
     settle_malloc()
+    allow_many_files()
     hide_warnings_of_libraries()
     completing = os.environ.get(COMPLETE)
     if completing:

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import resource
 import signal
 import sys
 import threading
@@ -32,6 +33,8 @@ from typing import Any
 # Parameters of glibc's malloc: variable of the environment, number in <malloc.h>, value.
 _MALLOC = (
     ("MALLOC_ARENA_MAX", -8, 2), ("MALLOC_MMAP_THRESHOLD_", -3, 2 << 20), ("MALLOC_TRIM_THRESHOLD_", -1, 4 << 20))
+
+_MANY_FILES = 1 << 20
 
 
 def settle_malloc() -> None:
@@ -62,6 +65,14 @@ def fill_closed_streams() -> None:
             os.set_inheritable(os.open(os.devnull, os.O_RDWR), True)  # it gets the smallest free number
     if sys.stderr is None:
         sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115 - for as long as the process runs
+
+
+def allow_many_files() -> None:
+    """Raise the limit of open files as far as the system allows, up to 2^20: every shard of a store is kept open, and
+    most shells allow 1,024 files, which a store of 10^10 edges passes. Child processes inherit it."""
+    limit, allowed = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if 0 <= limit < min(allowed, _MANY_FILES):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(allowed, _MANY_FILES), allowed))
 
 
 def hide_warnings_of_libraries() -> None:

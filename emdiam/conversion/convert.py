@@ -47,6 +47,7 @@ LEAST_VERTEX_BYTES = 2
 # Bytes of text in one of gzip at most, which is more than its pairs.
 _MOST_EXPANSION = 1032
 _SALTS = 16
+_FIRST_PAIRS = 5
 _PINNED_BYTES = 1 << 16
 
 
@@ -193,6 +194,7 @@ class Conversion(StoreWriting[ConvertReport]):
         self._intake: Intake | None = None
         self._numbering: Numbering | None = None
         self._salt, self._was_read = 0, False
+        self._first_pairs: tuple[tuple[Any, Any], ...] = ()
         checkpoint = context.safe.checkpoint
         if checkpoint is not None and self._resumed is None and checkpoint.options.resume:
             self._notes.append("there was no checkpoint to go on from; it began anew")
@@ -238,7 +240,8 @@ class Conversion(StoreWriting[ConvertReport]):
             record = self._finish_store(writer, self._record(numbering, counts))
         return self._end(ConvertReport(
             record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,
-            gaps=numbering.gaps, notes=(*self._notes, *self._counted(numbering, counts), *self._scratch_notes()),
+            gaps=numbering.gaps, first_pairs=self._first_pairs,
+            notes=(*self._notes, *self._counted(numbering, counts), *self._scratch_notes()),
             **self._figures(),
         ))
 
@@ -293,6 +296,8 @@ class Conversion(StoreWriting[ConvertReport]):
         batches = _without_first(batches, intake.tally.pairs) if intake.tally.pairs else batches
         try:
             for batch in batches:
+                if not intake.tally.pairs:
+                    self._first_pairs = _first_pairs(batch)
                 intake.add(batch)
                 meter.update(self._source.position_bytes() if by_bytes else intake.tally.pairs)
                 if len(batch.src):  # else it was taken in before
@@ -346,6 +351,11 @@ class _ConversionInMemory(Conversion):
 def _is_directed(info: SourceInfo, counts: Counts) -> bool:
     """Whether some edge came in one direction only, where the format does not say that one stands for both."""
     return bool(counts.one_way) and (info.directed or info.both_directions)
+
+
+def _first_pairs(batch: EdgeBatch) -> tuple[tuple[Any, Any], ...]:
+    """A few pairs, by which a user sees whether the right columns were read."""
+    return tuple(zip(batch.src[:_FIRST_PAIRS].tolist(), batch.dst[:_FIRST_PAIRS].tolist(), strict=True))
 
 
 def _without_first(batches: Iterator[EdgeBatch], n_pairs: int) -> Iterator[EdgeBatch]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import resource
 from pathlib import Path
 
 import numpy as np
@@ -92,7 +93,9 @@ def parse_index(data: bytes, shard_chunks: int, n_chunks: int, file_bytes: int |
 def open_remedy(error: OSError) -> str:
     """What to do about a file of a store that does not open."""
     if error.errno in (errno.EMFILE, errno.ENFILE):
-        return "every shard is kept open: raise the limit of open files (ulimit -n)"
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        return (f"every shard is kept open, and this process may open {limit:,} files: raise the limit of open files"
+                " (ulimit -n)")
     if error.errno in (errno.EACCES, errno.EPERM):
         return "get the right to read it from its owner, or copy it"
     return "check its permissions and the disk"

@@ -53,6 +53,7 @@ def test_convert_reports_what_it_did(call, two_components: Path):
     code, out, err = call("convert", two_components, "h.zarr", "--threads", "1", "--codec", "none")
     assert code == 0
     assert out.startswith("h.zarr: 8 vertices, 7 edges\n")
+    assert "\nfirst pairs: 10 11, 11 12, 12 13, 13 14, 20 21\n" in out
     assert "read: started" in err
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from emdiam.cli import options
 from emdiam.cli.main import COMMANDS, COMPLETE, group, main
 from emdiam.cli.outcome import run
+from emdiam.cli.process import allow_many_files
 from tests.conftest import ROOT
 from tests.helpers.stores import write_store
 
@@ -143,6 +145,16 @@ ctypes.CDLL(None).malloc_stats()
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     arenas = [line for line in done.stderr.splitlines() if line.startswith("Arena ")]
     assert 1 <= len(arenas) <= 2
+
+
+def test_as_many_files_may_be_open_as_the_system_allows():
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(before[1], 500), before[1]))
+        allow_many_files()
+        assert resource.getrlimit(resource.RLIMIT_NOFILE) == (min(before[1], 1 << 20), before[1])
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
 def test_freed_arrays_go_back_to_the_system():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import resource
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -304,4 +305,5 @@ def test_too_many_open_files_is_said(store: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(os, "open", refuse)
     text = refusal(store)
-    assert os.strerror(errno.EMFILE) in text and "ulimit -n" in text
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    assert os.strerror(errno.EMFILE) in text and f"may open {limit:,} files" in text and "ulimit -n" in text
