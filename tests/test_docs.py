@@ -154,6 +154,20 @@ def test_every_command_has_a_page_with_an_example():
         assert any(f"emdiam {name} " in text for text in examples), page
 
 
+def test_every_wish_has_its_row_and_what_it_names_is_there():
+    """A command or a line of Python that the examples run, or a test."""
+    page = ROOT / "docs" / "wishes.md"
+    rows = re.findall(r"^\| (\d+) \|.*\| `([^|]+)` \|$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert sorted(int(number) for number, _ in rows) == list(range(1, 47))
+    examples = "\n".join(text for _, text in blocks(page))
+    for _, line in rows:
+        test = re.fullmatch(r"pytest (?:-m slow )?(tests/\S+)(?: -k (\w+))?", line)
+        if test is not None:
+            assert (test[2] or "") in (ROOT / test[1]).read_text(encoding="utf-8"), line
+        else:
+            assert line in examples or line.startswith("python -m bench "), line
+
+
 def script(name: str) -> ModuleType:
     """scripts/NAME.py as a module."""
     spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")

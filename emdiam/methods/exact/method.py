@@ -144,6 +144,7 @@ class ExactMethod:
         self.reported = False
         self._waiting: list[Component] = []
         self._largest = (0, self.upper_here)
+        self._largest_size: int | None = None
         self._upper_rest = self.upper_here  # of components that were not begun
         self._upper_left = 0  # of components that are done with
 
@@ -248,6 +249,7 @@ class ExactMethod:
         engine = self.engine
         if engine.facts.n_arcs == 0:
             self.components_known, self._largest = True, (0, 0)
+            self._largest_size = min(1, engine.facts.n_vertices)
             self.upper_here = self._upper_rest = 0
             return
         start = self._start()
@@ -260,6 +262,7 @@ class ExactMethod:
         self.upper_here, self._upper_rest = 2 * first.eccentricity, max(0, others - 1)
         of_start = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
+        self._largest_size = first.n_reached if rival is None else rival.size
         if self.components is not None and not self.needs_labels:
             self.components.compact(self.best.length + 1 + self.gap)
         if not self.limits.bounds_only:
@@ -389,7 +392,8 @@ class ExactMethod:
             bytes_read=used.bytes_read, seconds={"total": elapsed, "solve": elapsed, "verify": 0.0},
             version=__version__,
             details={**self._details(), "stage_seconds": dict(stages.seconds),
-                     "interval_largest_component": [lower, upper], "counters": used.to_dict()})
+                     "interval_largest_component": [lower, upper], "vertices_largest_component": self._largest_size,
+                     "counters": used.to_dict()})
 
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
