@@ -296,8 +296,8 @@ class Conversion(StoreWriting[ConvertReport]):
         batches = _without_first(batches, intake.tally.pairs) if intake.tally.pairs else batches
         try:
             for batch in batches:
-                if not intake.tally.pairs:
-                    self._first_pairs = _first_pairs(batch)
+                if intake.tally.pairs == len(self._first_pairs) < _FIRST_PAIRS:  # not where it reads on, or again
+                    self._first_pairs += _first_pairs(batch, _FIRST_PAIRS - len(self._first_pairs))
                 intake.add(batch)
                 meter.update(self._source.position_bytes() if by_bytes else intake.tally.pairs)
                 if len(batch.src):  # else it was taken in before
@@ -353,9 +353,10 @@ def _is_directed(info: SourceInfo, counts: Counts) -> bool:
     return bool(counts.one_way) and (info.directed or info.both_directions)
 
 
-def _first_pairs(batch: EdgeBatch) -> tuple[tuple[Any, Any], ...]:
-    """A few pairs, by which a user sees whether the right columns were read."""
-    return tuple(zip(batch.src[:_FIRST_PAIRS].tolist(), batch.dst[:_FIRST_PAIRS].tolist(), strict=True))
+def _first_pairs(batch: EdgeBatch, count: int) -> tuple[tuple[Any, Any], ...]:
+    """The first `count` pairs, by which a user sees whether the right columns were read."""
+    first = (ids[:count] for ids in (batch.src, batch.dst))
+    return tuple(zip(*(ids.to_pylist() if hasattr(ids, "to_pylist") else ids.tolist() for ids in first), strict=True))
 
 
 def _without_first(batches: Iterator[EdgeBatch], n_pairs: int) -> Iterator[EdgeBatch]:

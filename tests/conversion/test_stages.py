@@ -91,6 +91,7 @@ def test_strings_with_one_hash_are_told_apart(tmp_path: Path, rewindable: bool) 
     assert source.times_read > 1 or not rewindable
     assert report.record.chunk_digest == plain.record.chunk_digest
     assert (report.pairs_read, report.record.duplicates_dropped) == (40, plain.record.duplicates_dropped)
+    assert report.first_pairs == tuple(pairs[:5])
 
 
 def test_strings_that_always_share_a_hash_end_in_an_error(tmp_path: Path) -> None:

@@ -97,7 +97,7 @@ def test_stopped_before_any_traversal(method: str, batch: int) -> None:
                 except StoppedEarly as stop:
                     assert isinstance(stop.result, Result)
                     check_stopped(stop.result, graph)
-                    assert f"[{stop.result.lower}, {stop.result.upper}]" in str(stop)
+                    assert f"{stop.result.lower:,} <= D <= {stop.result.upper:,} is proved" in str(stop)
             else:
                 raise AssertionError("the run never ends")
 
