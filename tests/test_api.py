@@ -226,16 +226,16 @@ def test_random_graphs_against_networkx(n: int, m: int, seed: int):
     assert result.diameter == (result.diameter_max_component if result.connected else None)
 
 
-@pytest.mark.parametrize(("graph", "components", "diameter", "largest", "vertices"), [
-    (nx.empty_graph(1), 1, 0, 0, 1), ([(7, 7)], 1, 0, 0, 1), (nx.empty_graph(5), 5, None, 0, 1), ([(3, 9)], 1, 1, 1, 2),
-    (nx.disjoint_union(nx.star_graph(5), nx.path_graph(9)), 2, None, 8, 9),
+@pytest.mark.parametrize(("graph", "components", "diameter", "largest", "vertices", "apart"), [
+    (nx.empty_graph(1), 1, 0, 0, 1, 0), ([(7, 7)], 1, 0, 0, 1, 0), (nx.empty_graph(5), 5, None, 0, 1, 10),
+    ([(3, 9)], 1, 1, 1, 2, 0), (nx.disjoint_union(nx.star_graph(5), nx.path_graph(9)), 2, None, 8, 9, 54),
 ], ids=["one vertex", "a loop", "no edges", "one edge", "two components"])
-def test_conventions(graph: Any, components: int, diameter: int | None, largest: int, vertices: int):
+def test_conventions(graph: Any, components: int, diameter: int | None, largest: int, vertices: int, apart: int):
     """The table in docs/commands/exact.md; approximations have the same."""
     for result in (emdiam.diameter(graph), emdiam.approximate(graph, method="sweep")):
         assert (result.n_components, result.diameter, result.diameter_max_component) == (components, diameter, largest)
         assert (result.connected, result.exact) == (components == 1, True)
-        assert result.details["vertices_largest_component"] == vertices
+        assert (result.details["vertices_largest_component"], result.details["unreachable_pairs"]) == (vertices, apart)
 
 
 @pytest.mark.parametrize("graph", [[], nx.empty_graph(0), sp.csr_array((0, 0))], ids=["pairs", "graph", "matrix"])

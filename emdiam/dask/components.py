@@ -25,6 +25,7 @@ from ..traverse.components import (
     flatten,
     label_names,
     largest_sizes,
+    pairs_within,
     scan_unseen,
     smallest_ranks,
     tally,
@@ -152,6 +153,11 @@ def largest_components(rank: Rank, key: int, size: int, most: int) -> tuple[np.n
     return roots + rank.first, counts
 
 
+def pairs_of_components(rank: Rank, key: int) -> int:
+    """Pairs of vertices within the components whose label is of this range."""
+    return pairs_within(rank.values[key][rank.span])
+
+
 def describe_components(rank: Rank, labels: int, sizes: int, roots: np.ndarray) -> np.ndarray:
     """int64[3, k]: largest vertex, hub, and its degree, of each of the components `roots` (ascending) in this range,
     -1 where it has none; their sizes are forgotten."""
@@ -174,6 +180,11 @@ class WorkerComponents(Components):
         self.reached_label, self.n_others = reached_label, n_others
         self._listed: list[Component] | None = None
         self._left_out = 0
+
+    def n_pairs(self) -> int:
+        """See Components.n_pairs."""
+        assert self._count is not None
+        return sum(self._group.everyone(pairs_of_components, self._count.key))
 
     def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
         """See Components.larger_than."""

@@ -76,6 +76,9 @@ class Components(Protocol):
     def label_bytes(self) -> int:
         """Bytes of labels and sizes that are held."""
 
+    def n_pairs(self) -> int:
+        """Pairs of vertices within these components, all of them: to be asked for first."""
+
     def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
         """At most `most` components of more than `size` vertices, not given before, largest first (ties by root)."""
 

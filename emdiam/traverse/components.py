@@ -22,6 +22,7 @@ from .core import Core
 from .rows import buffered_walk, has_bit
 
 _PIECE = 1 << 20
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,10 @@ class Components:
         self.n_others = int(np.count_nonzero(sizes))
         self._listed: list[Component] | None = None
         self._left_out = 0
+
+    def n_pairs(self) -> int:
+        """Pairs of vertices within the components, as long as none was returned or left out."""
+        return pairs_within(self.sizes)
 
     def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
         """Components of more than `size` vertices that were not returned before, largest first
@@ -100,6 +105,18 @@ class Components:
         if self._listed is not None:
             return max([self._left_out, *(c.size for c in self._listed)])
         return int(self.sizes.max()) if len(self.sizes) else 0
+
+
+def pairs_within(sizes: np.ndarray) -> int:
+    """The sum of s (s - 1) / 2 over the sizes; it may have more than 64 bits."""
+    total = 0
+    for start in range(0, len(sizes), _BLOCK):
+        some = sizes[start : start + _BLOCK]
+        some = some[some > 1].astype(np.int64)
+        large = some >= 1 << 16  # of these there are few
+        small = some[~large]
+        total += int((small * (small - 1) // 2).sum()) + sum(s * (s - 1) // 2 for s in some[large].tolist())
+    return total
 
 
 def largest_sizes(sizes: np.ndarray, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from emdiam.engine.interface import Engine, first_with_edge, max_degree_vertex
+from emdiam.traverse.components import pairs_within
 from tests.helpers import approx_twins, naive
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
 
@@ -120,6 +121,7 @@ def check_components(engine: Engine, graph: naive.Graph, source: int) -> None:
         assert others == []
         return
     assert found.n_others == len(others)
+    assert found.n_pairs() == sum(len(p) * (len(p) - 1) // 2 for p in others)
     listed = found.larger_than(1)
     assert found.larger_than(1) == []
     assert [(c.size, c.root) for c in listed] == sorted(
@@ -198,6 +200,13 @@ def test_random_graphs(tmp_path: Path, kind: str, graph: naive.Graph, seed: int)
     store = write_store(tmp_path / "g.zarr", graph)
     with engine_on(store, kind) as engine:
         check_all(engine, graph, random.Random(seed))
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.uint64])
+def test_pairs_within_components_of_any_size(dtype: type) -> None:
+    sizes = [0, 1, 2, 3, (1 << 16) - 1, 1 << 16, (1 << 32) - 2, *([7] * 70_000)]
+    want = sum(s * (s - 1) // 2 for s in sizes)
+    assert pairs_within(np.array(sizes, dtype)) == want < 1 << 63 < pairs_within(np.array([1 << 33], np.uint64))
 
 
 def test_scan_finds_steep_arcs(tmp_path: Path) -> None:

@@ -145,6 +145,7 @@ class ExactMethod:
         self._waiting: list[Component] = []
         self._largest = (0, self.upper_here)
         self._largest_size: int | None = None
+        self._unreachable: int | None = None  # pairs of vertices without a path
         self._upper_rest = self.upper_here  # of components that were not begun
         self._upper_left = 0  # of components that are done with
 
@@ -250,6 +251,7 @@ class ExactMethod:
         if engine.facts.n_arcs == 0:
             self.components_known, self._largest = True, (0, 0)
             self._largest_size = min(1, engine.facts.n_vertices)
+            self._unreachable = _pairs(engine.facts.n_vertices)
             self.upper_here = self._upper_rest = 0
             return
         start = self._start()
@@ -258,6 +260,8 @@ class ExactMethod:
             self.tick("components")
             self.components = engine.components(start)
         self.components_known = True
+        self._unreachable = _pairs(engine.facts.n_vertices) - _pairs(first.n_reached) - (
+            self.components.n_pairs() if self.components else 0)
         others = self.components.largest_size() if self.components else 0
         self.upper_here, self._upper_rest = 2 * first.eccentricity, max(0, others - 1)
         of_start = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
@@ -393,7 +397,7 @@ class ExactMethod:
             version=__version__,
             details={**self._details(), "stage_seconds": dict(stages.seconds),
                      "interval_largest_component": [lower, upper], "vertices_largest_component": self._largest_size,
-                     "counters": used.to_dict()})
+                     "unreachable_pairs": self._unreachable, "counters": used.to_dict()})
 
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
@@ -410,6 +414,11 @@ class ExactMethod:
             result.diameter = self.best.length if result.connected else None
         if self.enough and (not result.exact or result.diameter_largest_component is None):
             result.details["enough"] = self.enough
+
+
+def _pairs(n_vertices: int) -> int:
+    """Unordered pairs of so many vertices."""
+    return n_vertices * (n_vertices - 1) // 2
 
 
 @contextmanager
