@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..store.store import Store
-from ..stream.plan import COMPILED_BYTES, MemoryPlan
+from ..stream.plan import UNUSED_BYTES, MemoryPlan
 
 # Without a probe: a graph of fewer arcs a vertex is expected to reach beyond 255 levels, one of no more than a tree
 # has beyond 65,535.
@@ -156,7 +156,7 @@ def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int) -> Fore
     """The forecast for a run. vram_bytes : of a GPU, as its own plan has it."""
     plan, stored = inputs.plan, inputs.stored_bytes
     reads, least = _reads(inputs, model)
-    predicted = plan.base_bytes - COMPILED_BYTES + model.held(inputs) + plan.arena_bytes
+    predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
     predicted += predicted // _CUSHION
     return Forecast(predicted_rss_bytes=min(plan.planned_rss_bytes, predicted), reads=reads, least_reads=least,
                     predicted_bytes_read=None if stored is None else int(reads * stored) + model.scratch_reads(inputs),

@@ -24,6 +24,9 @@ _MARGIN = 12 << 20
 # batches call the most kernels, about 70).
 LOADED_BYTES = 56 << 20
 COMPILED_BYTES = 80 << 20
+# What of the base a run does not take whose kernels are compiled, and no more than most call: 24 MiB beside what is
+# for compiling (exact and approx on a path, a grid and a Kronecker graph).
+UNUSED_BYTES = COMPILED_BYTES + (24 << 20)
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
 BASE_JITTER = 4 << 20

@@ -8,6 +8,7 @@ import gzip
 import io
 import lzma
 import random
+import re
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -82,11 +83,14 @@ def table(rng: random.Random) -> Sample:
     return Sample(".csv", ("src,dst\n" + rows).encode(), read_table)
 
 
+_BLANK_LINES = re.compile(r"\A(?:[ \t]*[\r\n]+)+")
+
+
 def read_table(data: bytes) -> Pairs:
     """Pairs of a CSV file: comments, a header, records; without a header where the first line is two integers."""
-    text = data.decode().removeprefix("\ufeff").lstrip("\r\n")
+    text = _BLANK_LINES.sub("", data.decode().removeprefix("\ufeff"))
     while text.startswith("#"):
-        text = text.partition("\n")[2].lstrip("\r\n")
+        text = _BLANK_LINES.sub("", text.partition("\n")[2])
     rows = [row for row in csv.reader(io.StringIO(text, newline=""), strict=True) if row]
     if " " in rows[0][0].strip():
         raise ValueError("fields between blanks")

@@ -22,7 +22,7 @@ from emdiam.runs.plan import Planned, forecast_of, plan_all, plan_run
 from emdiam.runs.registry import METHODS
 from emdiam.runs.run import make_run
 from emdiam.store.store import Store, open_store
-from emdiam.stream.plan import COMPILED_BYTES, MemoryPlan
+from emdiam.stream.plan import UNUSED_BYTES, MemoryPlan
 from tests.conftest import Run
 from tests.helpers.stores import odd_graphs, write_store
 
@@ -51,7 +51,7 @@ def test_every_method_is_in_the_table(grid: Path):
     assert [one.method for one in planned] == list(METHODS)
     for one in planned:
         assert one.plan is not None and one.forecast is not None and one.refused is None
-        assert one.plan.base_bytes - COMPILED_BYTES < one.forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
+        assert one.plan.base_bytes - UNUSED_BYTES < one.forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
         assert one.forecast.certain and one.forecast.reads == 1
         assert one.forecast.vram_bytes > 4 * 2 * 119_500
     text = methods_text({"methods": [one.to_dict() for one in planned]})
@@ -138,7 +138,7 @@ def test_a_probed_table_has_one_probe_for_all(probed: dict[str, Planned]):
         assert one.probe is probe and one.plan is not None and one.forecast is not None
         forecast = one.forecast
         assert forecast.probed and not forecast.certain and forecast.least_reads <= forecast.reads
-        assert one.plan.base_bytes - COMPILED_BYTES < forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
+        assert one.plan.base_bytes - UNUSED_BYTES < forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
     text = methods_text({"methods": [one.to_dict() for one in probed.values()], "probe": probe.to_dict()})
     assert "\nprobe: four BFS" in text and "at least 498; a BFS reads" in text and "small diameter" not in text
 
@@ -187,7 +187,7 @@ def test_open_vertices_are_candidates_of_pivots(grid: Path, probed: dict[str, Pl
         few, many, most = (pivots(store, uncut(plan), probe=one).predicted_rss_bytes for one in found)
         assert many - few == pytest.approx(10_000 * (24 + 2 * 24) * 1.02, abs=1)
         assert most - few == pytest.approx(plan.pool_bytes * 1.02, abs=1)
-        promise = replace(plan, planned_rss_bytes=plan.base_bytes - COMPILED_BYTES + (1 << 20))
+        promise = replace(plan, planned_rss_bytes=plan.base_bytes - UNUSED_BYTES + (1 << 20))
         assert pivots(store, promise, probe=probe).predicted_rss_bytes == promise.planned_rss_bytes
 
 
