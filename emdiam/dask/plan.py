@@ -19,11 +19,11 @@ from ..stream.plan import (
     BASE_JITTER,
     MIN_BLOCKS,
     READERS,
-    RUN_BLOCKS,
     MemoryPlan,
     Phase,
     buffer_bytes,
     loading_bytes,
+    longest_run,
     program_bytes,
 )
 from ..units import format_size
@@ -59,14 +59,10 @@ def plan_rank(
             remedy=f"give --worker-memory {-(-need // 2**20)}MiB, or more workers")
     spare = memory_bytes - base - state - tables
     wanted = n_blocks * block
-    run = RUN_BLOCKS
-    while run > 1 and loading_bytes(fetchers, run, block) > spare - wanted:
-        run //= 2
+    run = longest_run(lambda run: loading_bytes(fetchers, run, block) <= spare - wanted)
     buffers = loading_bytes(fetchers, run, block)
     if buffers > spare - wanted:  # not all blocks fit
-        run = RUN_BLOCKS
-        while run > 1 and buffer_bytes(fetchers, run, block) + least > spare // 2:
-            run //= 2
+        run = longest_run(lambda run: buffer_bytes(fetchers, run, block) + least <= spare // 2)
         buffers = buffer_bytes(fetchers, run, block)
     rest = spare - buffers
     pool = min(int(share * spec.pool_wanted), rest - wanted if rest >= wanted else rest // 4)

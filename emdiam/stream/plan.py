@@ -8,6 +8,7 @@ promise holds for every graph. What remains after the vertex state is the arena.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -24,9 +25,9 @@ _MARGIN = 12 << 20
 # batches call the most kernels, about 70).
 LOADED_BYTES = 56 << 20
 COMPILED_BYTES = 80 << 20
-# What of the base a run does not take whose kernels are compiled, and no more than most call: 24 MiB beside what is
-# for compiling (exact and approx on a path, a grid and a Kronecker graph).
-UNUSED_BYTES = COMPILED_BYTES + (24 << 20)
+# What of the base a later run does not take: room to compile, the margin, and 12 MiB of kernels that few runs call
+# (exact and approx on a path, a grid and a Kronecker graph).
+UNUSED_BYTES = COMPILED_BYTES + _MARGIN + (12 << 20)
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
 BASE_JITTER = 4 << 20
@@ -136,6 +137,14 @@ def loading_bytes(fetchers: int, run_blocks: int, block_bytes: int) -> int:
     return fetchers * run_blocks * block_bytes * 5 // 4
 
 
+def longest_run(fits: Callable[[int], bool]) -> int:
+    """Blocks that a fetching thread reads in one go: RUN_BLOCKS, halved until so many fit; one at least."""
+    run = RUN_BLOCKS
+    while run > 1 and not fits(run):
+        run //= 2
+    return run
+
+
 def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
     minimum = need + BASE_JITTER
     if memory_bytes < need:
@@ -149,8 +158,6 @@ def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
 
 def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:
     """Blocks of a run: as many as half of what is spare has buffers for."""
-    least_blocks, run = min(MIN_BLOCKS, max(1, n_blocks)), RUN_BLOCKS
-    while run > 1 and (buffer_bytes(fetchers, run, block) + least_blocks * block > spare // 2
-                       or run > max(1, n_blocks // fetchers)):
-        run //= 2
-    return run
+    least = min(MIN_BLOCKS, max(1, n_blocks)) * block
+    return longest_run(lambda run: buffer_bytes(fetchers, run, block) + least <= spare // 2
+                       and run <= max(1, n_blocks // fetchers))
