@@ -290,10 +290,10 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     run = run_with(method, options, family)
     with _as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
         try:
-            return _renamed(execute(store, run, progress), rename)
+            return _of_caller(execute(store, run, progress), graph, rename)
         except (StoppedEarly, NotWritten) as stop:
             if stop.result is not None:
-                _renamed(stop.result, rename)
+                _of_caller(stop.result, graph, rename)
             raise
 
 
@@ -349,8 +349,10 @@ def _is_small(source: EdgeSource) -> bool:
     return pairs is not None and pairs + (info.n_vertices or 0) <= limit
 
 
-def _renamed(result: Any, rename: Rename | None) -> Any:
-    """`result` with the caller's names in its witness."""
+def _of_caller(result: Any, graph: Any, rename: Rename | None) -> Any:
+    """`result` with the caller's names in its witness, and without those of a temporary store."""
+    if not _is_store(graph):
+        result.store_path = result.store_name = ""
     witness = result.witness
     if witness is not None and rename is not None:
         witness.source, witness.target = rename(witness.source), rename(witness.target)

@@ -192,15 +192,44 @@ class _Compilations(event.Listener):
             self.count += 1
 
 
-_COMPILATIONS, _SAVING = _Compilations(), _SaveLock()
+class _Preparations(event.Listener):
+    """Measures how long any thread holds numba's lock, or waits for it: kernels are compiled, or loaded from the
+    cache. seconds : so far."""
+
+    def __init__(self) -> None:
+        self.seconds, self._begin, self._depth = 0.0, 0.0, 0
+        self._guard = threading.Lock()
+
+    def on_start(self, _event: event.Event) -> None:
+        """A thread asks for the lock."""
+        with self._guard:
+            if self._depth == 0:
+                self._begin = time.perf_counter()
+            self._depth += 1
+
+    def on_end(self, _event: event.Event) -> None:
+        """It has given the lock back."""
+        with self._guard:
+            self._depth -= 1
+            if self._depth == 0:
+                self.seconds += time.perf_counter() - self._begin
+
+
+_COMPILATIONS, _SAVING, _PREPARATIONS = _Compilations(), _SaveLock(), _Preparations()
 event.register("numba:compile", _COMPILATIONS)
 event.register("numba:compile", _SAVING)
 event.register("numba:compiler_lock", _SAVING)
+event.register("numba:compiler_lock", _PREPARATIONS)
 
 
 def compile_seconds() -> float:
     """Wall seconds that this process has spent compiling kernels so far."""
     return _COMPILATIONS.seconds
+
+
+def kernel_seconds() -> float:
+    """Wall seconds that this process has spent compiling kernels and loading those from the cache so far."""
+    return _PREPARATIONS.seconds
 
 
 def compiled_kernels() -> int:

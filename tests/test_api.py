@@ -295,6 +295,7 @@ def test_small_graphs_lie_in_memory_and_others_on_disk(tmp_path, monkeypatch):
         assert emdiam.diameter(tmp_path / name).store_digest == small.store_digest
     assert stores[2:] == ["Store", "PosixPath"]
     assert small.store_digest == large.store_digest and small.witness == large.witness
+    assert {small.store_path, large.store_path, small.store_name, large.store_name} == {""}  # they were temporary
     assert (small.diameter, small.traversals) == (large.diameter, large.traversals)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import threading
 import time
 from datetime import UTC, datetime
@@ -72,7 +73,8 @@ class EventLog:
             if not self._open:
                 return
             data = {"record": record, "run": self._run, "at": round(time.monotonic() - self._began, 6),
-                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"), **plain(rest), **profile}
+                    "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
+                    "kernel_seconds": round(_kernel_seconds(), 6), **plain(rest), **profile}
             line = (b"\n" if self._torn else b"") + _JSON.encode(data).encode() + b"\n"
             self._torn = False
             try:
@@ -95,6 +97,12 @@ class EventLog:
             return size > 0 and os.pread(self._file, 1, size - 1) != b"\n"
         except OSError:  # a pipe or a terminal has no end to look at
             return False
+
+
+def _kernel_seconds() -> float:
+    """jit.kernel_seconds; a command that runs no kernel must not import numba for it."""
+    jit = sys.modules.get("emdiam.jit")
+    return 0.0 if jit is None else float(jit.kernel_seconds())
 
 
 def begin_log(path: str | Path, command: str, arguments: dict[str, Any]) -> EventLog:

@@ -184,7 +184,7 @@ def _solve(
     deadline: float | None,
 ) -> Result:
     """The result on the selected device, and on no other; the engine is open no longer than that."""
-    from ..jit import compile_seconds
+    from ..jit import compile_seconds, kernel_seconds
     from ..stream.plan import with_budget
     from .opening import open_for
 
@@ -192,7 +192,11 @@ def _solve(
     try:
         with open_for(store, run, selected, listener) as opened:
             engine: Any = opened
+            loaded = kernel_seconds()
             solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline)
+
+            def spent() -> tuple[float, float]:
+                return compile_seconds() - compiled, kernel_seconds() - loaded
 
             def attach() -> Any:
                 nonlocal engine
@@ -205,12 +209,12 @@ def _solve(
                           else engine.repeated(lambda: solve(attach(), options)))
             except StoppedEarly as stop:
                 if isinstance(stop.result, Result):
-                    _complete(stop.result, run, engine, compile_seconds() - compiled, selected)
+                    _complete(stop.result, run, engine, spent(), selected)
                 raise
             except MoreMemoryError as error:
                 here = selected.device is None and run.cluster is None
                 raise (with_budget(error, engine.plan, run.threads) if here else error) from None
-            _complete(result, run, engine, compile_seconds() - compiled, selected)
+            _complete(result, run, engine, spent(), selected)
             if checkpoint is not None:
                 result.details["checkpoint"] = checkpoint.details()
             return result
@@ -225,18 +229,22 @@ def _in_time(options: MethodOptions, deadline: float | None) -> MethodOptions:
     return replace(options, limits=replace(options.limits, seconds=max(0.0, deadline - time.monotonic())))
 
 
-def _complete(result: Result, run: Run, engine: Any, compiling: float, selected: Selection) -> None:
+def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float], selected: Selection) -> None:
     """`result` with what the method cannot know: memory, store, device, the time before it began.
 
-    compiling : seconds of the run that kernels took to be compiled, in loading, solving and verifying."""
+    kernels : seconds of the run that they took to be compiled, in loading, solving and verifying; and those after
+    loading that they took to be compiled or loaded."""
+    compiling, preparing = kernels
     result.device = selected.name
-    result.seconds = {**result.seconds, "compile": compiling, "load": engine.load_seconds,
-                      "total": result.seconds["total"] + engine.load_seconds}
+    loading = engine.load_seconds
+    result.seconds = {**result.seconds, "compile": compiling, "load": loading, "startup": loading + preparing,
+                      "total": result.seconds["total"] + loading}
     result.bytes_read = engine.reporter.stats().bytes_read  # of the whole run: loading belongs to it
     result.memory_limit_bytes = engine.plan.memory_limit_bytes
     result.planned_rss_bytes = engine.plan.planned_rss_bytes
     result.peak_rss_bytes = peak_rss_bytes()
-    result.store_digest = engine.store.digest
+    store = engine.store
+    result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
     if selected.device is None and engine.plan.phases:
         from .plan import forecast_of
 

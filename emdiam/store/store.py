@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -45,6 +45,11 @@ class Store(Shown):
         self.n_vertices, self.n_arcs, self.id_dtype = record.n_vertices, record.n_arcs, self.indices.dtype
         self.digest, self.is_natural = record.chunk_digest, record.ordering == NATURAL
         self.is_local = isinstance(self.indices, LocalArray)
+
+    @property
+    def name(self) -> str:
+        """The last part of its path, without .zarr."""
+        return PurePosixPath(self.path).name.removesuffix(".zarr")
 
     @property
     def ahead_bytes(self) -> int:

@@ -120,12 +120,14 @@ def test_exact_json_is_the_contract(call, store: str):
     assert (result["lower"], result["upper"], result["exact"]) == (4, 4, True)
     assert sorted(result["witness"]["path"]) == [10, 11, 12, 13, 14]
     assert result["traversals"]["bfs"] >= 2
-    assert {"total", "compile", "load", "solve", "verify"} <= set(result["seconds"])
+    assert {"total", "compile", "load", "solve", "verify", "startup"} <= set(result["seconds"])
+    assert 0 < result["seconds"]["load"] <= result["seconds"]["startup"] < result["seconds"]["total"]
     assert result["memory_limit_bytes"] == 2 << 30
     assert 0 < result["planned_rss_bytes"] <= 2 << 30
     assert result["peak_rss_bytes"] > 0
     assert result["bytes_read"] > 0
     assert result["store_digest"]
+    assert (result["store_path"], result["store_name"]) == (str(store), Path(store).stem)
 
 
 @pytest.mark.parametrize("switch", ["--no-winnow", "--no-eliminate", "--no-chains", "--start=first",

@@ -38,7 +38,7 @@ KEYS = {
     "progress": {"phase", "done", "total", "unit", "finished", "facts"},
     "end": {"exit_code", "sentence"},
 }
-SHARED = {"record", "run", "at", "time"}
+SHARED = {"record", "run", "at", "time", "kernel_seconds"}
 TRAVERSAL = {"phase", "kind", "seconds", "levels", "arcs", "bytes_read", "number"}
 MORE = {"source", "sources", "eccentricity", "reached", "profile", "lower", "upper", "active", "open"}
 

@@ -77,8 +77,11 @@ class Result(Shown, MemoryFigures):
     n_edges : undirected, simple. diameter : None when disconnected (infinite) or not proved. diameter_largest_component
     : of the component with the most vertices (ties: the one with the smallest vertex); diameter_max_component : largest
     over all components; None while not proved. lower, upper : proved interval of the largest finite distance, over all
-    components. exact : lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify}. details
-    : of the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
+    components. exact : lower == upper is proved. seconds : wall seconds {total, compile, load, solve, verify, startup}:
+    load comes before solve and verify; compile is a part of the three; startup is load, and what kernels took after it
+    to be compiled or loaded, so that total - startup is the search alone. store_path : as given (an address without
+    what lets somebody in), store_name : its last part without .zarr; empty for a graph that is no store. details : of
+    the method. device : what traversals ran on. expected_rss_bytes, planned_bytes_read : the forecast
     (methods/forecast.py), beside what was measured; None for a run on a GPU. not_written : a sentence for every file
     that was asked for and could not be written.
     """
@@ -112,6 +115,8 @@ class Result(Shown, MemoryFigures):
     seed: int | None = None
     version: str = ""
     store_digest: str = ""
+    store_path: str = ""
+    store_name: str = ""
     details: dict[str, Any] = field(default_factory=dict)
     device: str = "cpu"
     certificate: str | None = None
