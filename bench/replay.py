@@ -7,6 +7,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -22,27 +23,16 @@ class Recorder:
 
     def __init__(self, array: ShardedArray) -> None:
         self._array, self._lock = array, threading.Lock()
-        self.length, self.dtype = array.length, array.dtype
-        self.chunk_items, self.n_chunks = array.chunk_items, array.n_chunks
         self.reads: list[tuple[int, int]] = []
 
-    def run_length(self, first: int, most: int) -> int:
-        """See ShardedArray.run_length."""
-        return self._array.run_length(first, most)
-
-    def prefetch(self, first: int, count: int) -> None:
-        """See ShardedArray.prefetch."""
-        self._array.prefetch(first, count)
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._array, name)
 
     def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
         """See ShardedArray.fetch."""
         with self._lock:
             self.reads.append((first, len(rows)))
         return self._array.fetch(first, rows)
-
-    def close(self) -> None:
-        """See ShardedArray.close."""
-        self._array.close()
 
 
 class _Reads(LocalArray):

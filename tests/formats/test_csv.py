@@ -131,14 +131,14 @@ GOOD = b"".join(b"%d,%d\n" % (i, i) for i in range(2000))
         (b"5,6,7", "3 fields"),
         (b"5,", "missing"),
         (b",5", "missing"),
-        (b"5,x", "not a whole"),
-        (b"0x10,5", "not a whole"),
-        (b"1.5,5", "not a whole"),
+        (b"5,x", "not an integer"),
+        (b"0x10,5", "not an integer"),
+        (b"1.5,5", "not an integer"),
         (b"-5,1", "negative"),
         (b"1,-2", "negative"),
         (b"9223372036854775808,1", "larger than 2^63 - 1"),
         (b'"5,6', "never closed"),
-        (b"+5,6", "not a whole"),
+        (b"+5,6", "not an integer"),
     ],
 )
 def test_a_bad_record_among_good_ones(tmp_path, record, what):
