@@ -18,6 +18,8 @@ from .units import format_size
 
 Kind = Literal["progress", "traversal"]
 _SECONDS_BETWEEN_EVENTS = 0.2
+# Facts of the last event of a phase that ran beside others: how it ended ("done", "failed", ...), and wall seconds.
+OUTCOME, SECONDS = "outcome", "seconds"
 
 
 @dataclass(frozen=True)

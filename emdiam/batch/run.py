@@ -17,7 +17,7 @@ import click
 from ..addresses import redacted
 from ..durable import check_folder, locked
 from ..errors import NotWritten, StoppedEarly
-from ..progress import Event, Listener, silent
+from ..progress import OUTCOME, SECONDS, Event, Listener, silent
 from . import commands
 from .attempt import Attempt, Running, end_leftovers
 from .folder import DONE, FAILED, SKIPPED, JobFolder, Record, Results, State
@@ -209,12 +209,16 @@ class _Night:
                 self._end(job, record)
                 self.results.append(record)
                 self.state.end(name)
-                self._tell(job, ended=True)
+                self._tell(job, record)
+                for other in list(self.running.values())[-1:]:  # the phase that goes on
+                    self._tell(other.attempt.job)
 
-    def _tell(self, job: Job, ended: bool = False) -> None:
-        """A phase each: jobs differ so much that a rate would say nothing."""
+    def _tell(self, job: Job, record: Record | None = None) -> None:
+        """A phase each: jobs differ so much that a rate would say nothing. record : how it ended."""
         jobs = self.prepared.jobs
-        self.progress(Event(f"{job.name} ({jobs.index(job) + 1} of {len(jobs)} jobs)", finished=ended))
+        ending = {} if record is None else {OUTCOME: record.status, SECONDS: record.seconds}
+        self.progress(Event(f"{job.name} ({jobs.index(job) + 1} of {len(jobs)} jobs)", facts=ending,
+                            finished=record is not None))
 
 
 _PAST = {FAILED: "failed", SKIPPED: "was skipped", "stopped": "was stopped"}

@@ -57,6 +57,8 @@ _ID_KINDS = {
     "string": "strings, relabelled; the map is in the store",
 }
 
+_SKIPPED = {"comments": "comment", "empty": "empty line"}  # lines that are no edges
+
 
 def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> str:
     """Lines for a report as `ConvertReport.to_dict()` or `GenerateReport.to_dict()` gives it."""
@@ -64,10 +66,12 @@ def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> st
     directions = directions_text({**record, "directions": report["directions"]})
     diameter, generated = report.get("known_diameter"), record["source_format"].startswith("generated")
     pairs = ", ".join(f"{source} {target}" for source, target in report["first_pairs"])
+    skipped = ", ".join(format_count(count, _SKIPPED[name]) for name, count in report["lines_skipped"].items() if count)
     return "\n".join([
         counts_line(store, record),
         *([] if diameter is None else [f"diameter by formula: {diameter:,}"]),
         f"input: {record['source_format']}, {format_count(report['pairs_read'], 'pair')}; {dropped_text(record)}",
+        *([f"skipped: {skipped}"] if skipped else []),
         *([] if generated or not pairs else [f"first pairs: {pairs}"]),
         *([f"directions: {directions}"] if directions and not generated else []),
         f"ids: {ids_text(record)}",

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from ..errors import NotWritten, StoppedEarly
-from ..progress import Event, Listener, shared, silent
+from ..progress import OUTCOME, SECONDS, Event, Listener, shared, silent
 from ..units import format_seconds
 from .options import EVENT_LOG
 from .output import answer, complain
@@ -116,10 +116,11 @@ class Heartbeat:
             new = event.phase not in self._book.seen
             phase = self._book.take(event, now)
             if event.kind == "progress" and event.finished:
-                seconds = now - phase.began
+                seconds = event.facts.get(SECONDS, now - phase.began)
                 if phase.name not in self._ended or seconds >= self._interval:
                     self._ended.add(phase.name)
-                    self._write(joined(f"{phase.name}: done in {format_seconds(seconds)}", phase.amount(),
+                    outcome = event.facts.get(OUTCOME, "done")
+                    self._write(joined(f"{phase.name}: {outcome} in {format_seconds(seconds)}", phase.amount(),
                                        phase.pace(now), self._book.facts_text()))
             elif event.kind == "progress" and new:
                 self._write(joined(f"{phase.name}: started", phase.amount()))

@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from ..progress import Event, bounds_text, count_text, joined
+from ..progress import OUTCOME, SECONDS, Event, bounds_text, count_text, joined
 from ..units import format_count, format_seconds, format_size
 
 # Facts that stay true from one phase to the next; all others belong to the phase that said them.
 _LASTING = ("lower", "upper", "active", "open", "traversals", "bytes_read")
 # Facts that are shown as the place in a pass.
 _PASS = ("pass_done", "pass_total")
+# Facts that have places of their own in a line.
+_PLACED = (*_PASS, OUTCOME, SECONDS)
 # The one event of a run that goes on from a checkpoint.
 RESUME = "resume"
 SOONEST_SECONDS = 0.5
@@ -135,7 +137,7 @@ class PhaseBook:
         """The bounds first, then the other lasting facts, then those of the latest phase alone."""
         facts = dict(self._lasting)
         if self.latest is not None:
-            facts.update({name: value for name, value in self.latest.last.facts.items() if name not in _PASS})
+            facts.update({name: value for name, value in self.latest.last.facts.items() if name not in _PLACED})
         parts = [bounds_text(facts.pop("lower", None), facts.pop("upper", None))]
         return joined(*parts, *(f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in facts.items()))
 

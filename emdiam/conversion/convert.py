@@ -240,7 +240,7 @@ class Conversion(StoreWriting[ConvertReport]):
             record = self._finish_store(writer, self._record(numbering, counts))
         return self._end(ConvertReport(
             record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,
-            gaps=numbering.gaps, first_pairs=self._first_pairs,
+            gaps=numbering.gaps, first_pairs=self._first_pairs, lines_skipped=self._info.skipped,
             notes=(*self._notes, *self._counted(numbering, counts), *self._scratch_notes()),
             **self._figures(),
         ))

@@ -105,13 +105,15 @@ class WritingReport(Shown, MemoryFigures):
 class ConvertReport(WritingReport):
     """What a conversion did (phases read, relabel, sort, merge, write). record : with the loops and duplicates dropped.
     pairs_read : pairs the source gave. min_id, max_id, gaps : see Numbering. first_pairs : the first few as they were
-    understood; none where they were read by an earlier process."""
+    understood, and lines_skipped : of text edge lists, comments and empty lines; neither where an earlier process read
+    them."""
 
     pairs_read: int
     min_id: int | str | None
     max_id: int | str | None
     gaps: int
     first_pairs: tuple[tuple[Any, Any], ...] = ()
+    lines_skipped: dict[str, int] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
         return {**super().to_dict(), "record": self.record.to_dict(), "directions": self.record.directions}

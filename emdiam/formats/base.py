@@ -53,6 +53,8 @@ class FileSource(Named, ABC):
         self._info: SourceInfo | None = None
         self.dropped: dict[str, int] = {}
         """What a complete pass of `batches` met beside the edges; see SourceInfo."""
+        self.skipped: dict[str, int] = {}
+        """Lines of it that are no edges; see SourceInfo."""
 
     def info(self) -> SourceInfo:
         """Header facts, read once. Raises InputError."""
@@ -132,11 +134,13 @@ class ChainedSource:
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource: the pairs of every input in turn."""
         info = self.info()
-        dropped: Counter[str] = Counter()
+        dropped, skipped = Counter[str](), Counter[str]()
         for source in self._sources:
             yield from source.batches(batch_bytes)
             dropped.update(source.dropped)
-        self._info = replace(info, dropped={name: count for name, count in dropped.items() if count})
+            skipped.update(source.skipped)
+        self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
+                             skipped=dict(skipped))
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""

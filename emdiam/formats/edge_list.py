@@ -55,4 +55,4 @@ class EdgeListSource(FileSource):
         lines = LineReader(self.name, strings=integers)
         with self.input.text() as stream:
             yield from (lines.pairs if integers else lines.names)(stream, "#%", batch_bytes)
-        self.dropped = {FURTHER_FIELDS: lines.n_further}
+        self.dropped, self.skipped = {FURTHER_FIELDS: lines.n_further}, lines.skipped

@@ -18,9 +18,9 @@ from .base import MAX_ID
 
 # Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
 # first byte of the faulty line (or word), row (METIS: rows complete), words so far in this row,
-# whether a comment is open, lines with more fields than the two ids.
-POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE = range(10)
-STATE_SIZE = 10
+# whether a comment is open, lines with more fields than the two ids, lines that are comments (not of METIS).
+POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE, COMMENTS = range(11)
+STATE_SIZE = 11
 
 # Fault codes.
 (OK, ONE_FIELD, NOT_INTEGER, NEGATIVE, TOO_LARGE, OUT_OF_RANGE, EMPTY_FIELD, WRONG_LETTER, FEW_FIELDS, OPEN_ROW,
@@ -122,8 +122,8 @@ def _has_fields(buf, pos, missing):
 
 
 @kernel(inline="always")
-def _find_line(buf, pos, end, line, comments):
-    """(pos, line) of the first byte at or after `pos` that starts a line with data, or `end`."""
+def _find_line(buf, pos, end, line, comments, state):
+    """(pos, line) of the first byte at or after `pos` that starts a line with data, or `end`. Counts comments."""
     while pos < end:
         c = buf[pos]
         if c == _CR and pos + 1 < end and buf[pos + 1] == _LF:
@@ -135,6 +135,7 @@ def _find_line(buf, pos, end, line, comments):
             pos += 1
         elif comments[c]:
             pos = _skip_line(buf, pos)
+            state[COMMENTS] += 1
         else:
             break
     return pos, line
@@ -151,7 +152,7 @@ def parse_pairs(buf, state, options, comments, src, dst):
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < src.shape[0]:
-        pos, line = _find_line(buf, pos, end, line, comments)
+        pos, line = _find_line(buf, pos, end, line, comments, state)
         if pos >= end:
             break
         state[START] = pos
@@ -192,7 +193,7 @@ def find_fields(buf, state, comments, spans):
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
     while count < spans.shape[0]:
-        pos, line = _find_line(buf, pos, end, line, comments)
+        pos, line = _find_line(buf, pos, end, line, comments, state)
         if pos >= end:
             break
         state[START] = pos

@@ -59,6 +59,13 @@ class LineReader:
         return int(self._state[kernels.MORE])
 
     @property
+    def skipped(self) -> dict[str, int]:
+        """Lines so far that are no edges, where every pair is a line: comments and empty ones."""
+        comments = int(self._state[kernels.COMMENTS])
+        return {"comments": comments,
+                "empty": int(self._state[kernels.LINE]) - self.line - self.n_pairs - comments}
+
+    @property
     def n_rows(self) -> int:
         """Rows so far that were complete."""
         return int(self._state[kernels.ROW])
@@ -128,6 +135,7 @@ class LineReader:
                     raise self._fault(block, line_text)
                 pairs = spans[: state[kernels.COUNT]]
                 if len(pairs):
+                    self.n_pairs += len(pairs)
                     yield self._named(block, pairs, first_line)
 
     def _named(self, block: Any, spans: Any, first_line: int) -> EdgeBatch:

@@ -28,6 +28,8 @@ class SourceInfo:
     both_directions : True if the format lists every edge in both directions.
     dropped : what the input has beside the edges and is not taken in, such as weights: a name for it and how
         many values of it there are. Known after a complete pass of `batches`; ask `info()` again then.
+    skipped : lines that are no edges, by what they are (comments, empty lines), where they are counted; known when
+        `dropped` is.
     labels : with n_vertices: what the user calls vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
         None: by their numbers.
     """
@@ -41,6 +43,7 @@ class SourceInfo:
     format: str = ""
     both_directions: bool = False
     dropped: dict[str, int] = field(default_factory=dict)
+    skipped: dict[str, int] = field(default_factory=dict)
     labels: Any = field(default=None, repr=False)
 
 

@@ -53,6 +53,21 @@ def test_strings_agree_with_the_twin(tmp_path, data, batch_pairs):
 
 
 @relaxed
+@given(data=texts(ids), batch_pairs=st.integers(1, 40), kind=st.sampled_from(["int", "string"]))
+def test_comments_and_empty_lines_are_counted(tmp_path, data, batch_pairs, kind):
+    file = tmp_path / "g.txt"
+    file.write_bytes(data)
+    source = open_source([file, file], ids=kind)
+    for _ in source.batches(16 * batch_pairs):
+        pass
+    lines = [line.strip(b" \t") for line in data.replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")]
+    if not lines[-1]:
+        del lines[-1]
+    assert source.info().skipped == {"comments": 2 * sum(line[:1] in (b"#", b"%") for line in lines if line),
+                                     "empty": 2 * lines.count(b"")}
+
+
+@relaxed
 @given(
     data=texts(ids, st.text("0123456789 -,\t#%ax.", max_size=24).map(str.encode)),
     batch_pairs=st.integers(1, 40),
