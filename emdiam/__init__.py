@@ -15,12 +15,13 @@ from ._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import approximate, convert, diameter, exact, generate, open, plan, reorder, verify, warmup
-    from .errors import BudgetError, DeviceError, EmdiamError, InputError, StoppedEarly, StoreError
+    from .errors import BudgetError, DeviceError, DisconnectedError, EmdiamError, InputError, StoppedEarly, StoreError
     from .progress import Event
 
 __all__ = [
-    "BudgetError", "DeviceError", "EmdiamError", "Event", "InputError", "StoppedEarly", "StoreError", "__version__",
-    "approximate", "convert", "diameter", "exact", "generate", "open", "plan", "reorder", "verify", "warmup",
+    "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
+    "StoreError", "__version__", "approximate", "convert", "diameter", "exact", "generate", "open", "plan", "reorder",
+    "verify", "warmup",
 ]
 
 

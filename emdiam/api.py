@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypedDict, TypeGuard, Unpack, cast
+from typing import Any, TypeGuard, Unpack, cast
 
 from .addresses import is_url
 from .checkpoint.options import OPTIONS as CHECKPOINT
-from .checkpoint.options import CheckpointOptions, chosen_checkpoint
+from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
 from .conversion.convert import convert as convert_source
@@ -26,6 +26,7 @@ from .errors import InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
+from .keywords import ApproximateKeywords, ExactKeywords, RunKeywords, WritingKeywords
 from .methods.approx.result import Approximation
 from .methods.definition import PROBE_SECONDS
 from .methods.exact.result import Result
@@ -50,22 +51,6 @@ def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
     Raises StoreError for a store that is missing, foreign, unfinished, damaged or too new.
     """
     return open_store(path)
-
-
-class WritingKeywords(TypedDict, total=False):
-    """What `convert` and `reorder` take by name; see there."""
-
-    memory: int | str | None
-    scratch: str | Path | None
-    force: bool
-    codec: str | None
-    chunk: int | None
-    threads: int | None
-    progress: Listener | None
-    checkpoint: CheckpointOptions | str | Path | None
-    checkpoint_every: float | str | None
-    resume: bool
-    keep_checkpoint: bool
 
 
 def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: str = "auto", order: str = NATURAL,
@@ -169,23 +154,6 @@ def convert_options(given: WritingKeywords, **more: Any) -> ConvertOptions:
     return ConvertOptions(**fields)
 
 
-class RunKeywords(TypedDict, total=False):
-    """What `diameter`, and every run, takes by name; see `diameter`."""
-
-    memory: int | str | None
-    arena: int | str | None
-    threads: int | None
-    device: str
-    bfs: str | None
-    mapping: str | None
-    workers: int | None
-    scheduler: str | None
-    worker_memory: int | str | None
-    worker_threads: int | None
-    scratch: str | Path | None
-    progress: Listener | None
-
-
 def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeywords]) -> Result:
     """The exact diameter of `graph`, in hops, with a witness.
 
@@ -204,6 +172,7 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
         scheduler="tcp://host:8786", of those that it has. worker_memory, worker_threads : of each.
     scratch : folder for the temporary store of a graph in memory, and for what memory has no room for, default:
         $TMPDIR or /var/tmp. progress : called with progress.Event.
+    require_connected : raise errors.DisconnectedError for a graph of several components.
 
     The witness carries the caller's names: row numbers, the ids of arrays and tables, networkx nodes, igraph's names.
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
@@ -215,30 +184,31 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     return _run(graph, method, "exact", dict(options))
 
 
-def exact(graph: Any, *, method: str = "pivots", **options: Any) -> Result:
+def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords]) -> Result:
     """The run of `emdiam exact` on `graph` (see `diameter`), with all that the command takes.
 
     Options by name are those of `diameter` and of the command: time_limit (seconds or a text like "8h"), gap,
-    bounds_only, certificate and path (files), vram, evict_page_cache, checkpoint (a folder), checkpoint_every, resume,
+    bounds_only, components (how many of the largest are listed, with their diameters, in details["components"]),
+    certificate and path (files), vram, evict_page_cache, checkpoint (a folder), checkpoint_every, resume,
     keep_checkpoint, and the method's own, such as seed=3, batches=False, k=4. Returns the result of the command, which
     may be an interval. Raises as `diameter`, InputError for an option that the method has not, and NotWritten with
     `result` where the path or the certificate cannot be written in the end.
     """
-    return _run(graph, method, "exact", options)
+    return _run(graph, method, "exact", dict(options))
 
 
-def approximate(graph: Any, *, method: str = "clusters", **options: Any) -> Approximation:
+def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[ApproximateKeywords]) -> Approximation:
     """An estimate of the diameter of `graph`, in hops, and bounds on it that are proved.
 
-    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory,
-    worker_threads, scratch, progress : as for `diameter`. method : see emdiam.runs.registry.APPROXIMATIONS. Further
+    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
+    scratch, progress, require_connected : as for `diameter`. method : see emdiam.runs.registry.APPROXIMATIONS. Further
     options : time_limit, vram, evict_page_cache and those of checkpoints as for `exact`, and of the method, such as
     masters="2^20", seed=1, iterations=5 or known_diameter=40.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
-    return cast(Approximation, _run(graph, method, "approx", options))
+    return cast(Approximation, _run(graph, method, "approx", dict(options)))
 
 
 def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,

@@ -77,6 +77,10 @@ def clause(message: str) -> str:
     return text[:1].lower() + text[1:]
 
 
+class DisconnectedError(InputError):
+    """A graph of several components, where one alone was asked for."""
+
+
 class StoreError(InputError):
     """A store that is missing, foreign, unfinished, damaged or of a newer version."""
 

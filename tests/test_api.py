@@ -20,6 +20,9 @@ from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
+from emdiam.keywords import ApproximateKeywords, ExactKeywords
+from emdiam.runs.registry import APPROXIMATIONS, EXACT, option_names
+from emdiam.runs.run import SHARED
 
 
 def pairs(source: EdgeSource, batch_bytes: int = 48) -> list[tuple[Any, Any]]:
@@ -267,6 +270,14 @@ def test_files_stores_and_paths(tmp_path, two_components):
         assert (result.diameter_largest_component, result.diameter_max_component) == (4, 4)
         assert {result.witness.source, result.witness.target} == {10, 14}
     assert by_path.memory_limit_bytes == 2 << 30
+
+
+def test_keywords_are_those_of_the_registry():
+    for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
+        options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
+        asked = options | set(SHARED) | {"progress", "scratch"} | ({"path"} if names == EXACT else set())
+        only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
+        assert set(typing.get_type_hints(keywords)) == asked - only_exact
 
 
 def test_events_reach_the_listener():

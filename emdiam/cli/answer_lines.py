@@ -15,22 +15,22 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
     """What is proved of the diameter, and whether the graph is connected. reason : why bounds are no closer, if that
     is to be said."""
     connected, components = result["connected"], result["n_components"]
-    proved = _proved(result["lower"], result["upper"], reason)
+    proved = proved_text(result["lower"], result["upper"], reason)
     if connected:
         return [f"diameter: {proved}", "connected: yes"]
     largest = result["diameter_largest_component"]
     if largest is None or connected is None:  # what is proved of the component with the most vertices
-        interval = _proved(*result["details"]["interval_largest_component"])
+        interval = proved_text(*result["details"]["interval_largest_component"])
     else:
-        interval = _proved(largest, largest)
+        interval = proved_text(largest, largest)
     lines = [f"largest diameter of any component: {proved}", f"diameter of the largest component: {interval}"]
     if connected is None:
         return [*lines, "connected: not known yet"]
     return [f"diameter: infinite ({components:,} components)", *lines]
 
 
-def _proved(lower: int, upper: int, reason: str = "") -> str:
-    """A diameter, or the bounds on it."""
+def proved_text(lower: int, upper: int, reason: str = "") -> str:
+    """A diameter, or the bounds on it. reason : why they are no closer, if that is to be said."""
     if lower == upper:
         return f"{lower:,} (proved)"
     return f"{bounds_text(lower, upper)} (proved bounds{'; ' if reason else ''}{reason})"

@@ -10,9 +10,18 @@ from typing import Any
 import click
 
 from ..runs.registry import EXACT
+from ..tables import table_text
 from ..units import format_count
 from . import options
-from .answer_lines import device_lines, diameter_lines, memory_lines, seconds_line, seed_lines, traversals_line
+from .answer_lines import (
+    device_lines,
+    diameter_lines,
+    memory_lines,
+    proved_text,
+    seconds_line,
+    seed_lines,
+    traversals_line,
+)
 from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -30,7 +39,9 @@ from .output import answer
               help="Write the proof to FILE, for `emdiam verify`.")
 @click.option("--bounds-only", is_flag=True, help="Stop at the bounds of a few BFS.")
 @click.option("--gap", type=options.AT_LEAST_0, metavar="G", help="Stop once the bounds differ by at most G.")
-@options.stacked(options.time_limit, checkpoint)
+@click.option("--components", type=click.IntRange(1, 1 << 16), metavar="K",
+              help="List the K largest components, each with its vertices and its diameter.")
+@options.stacked(options.require_connected, options.time_limit, checkpoint)
 @click.option("--seed", type=options.AT_LEAST_0, metavar="N", help="pivots: seed of its random choices. [default: 0]")
 @click.option("--no-batches", "batches", flag_value=False, default=None, help="pivots: no multi-source batches.")
 @click.option("--scratch", type=options.SCRATCH, metavar="DIR",
@@ -81,11 +92,23 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     been taken out of the witness)."""
     enough = result.get("details", {}).get("enough")
     lines = [*diameter_lines(result, "stopped early" if enough is None else _REASONS[enough]),
-             *_witness_lines(result["witness"])]
+             *_component_lines(result), *_witness_lines(result["witness"])]
     if result.get("certificate") is not None:
         lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
     return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
                       *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
+
+
+def _component_lines(result: dict[str, Any]) -> list[str]:
+    """The list of --components."""
+    rows = result.get("details", {}).get("components")
+    if not rows:
+        return []
+    others = result["n_components"] - len(rows)
+    table = table_text(("component of", "vertices", "diameter"), [
+        (str(row["vertex"]), f"{row['vertices']:,}", proved_text(row["lower"], row["upper"])) for row in rows],
+        left=(0, 2))
+    return [table, *([f"and {format_count(others, 'smaller component')}"] if others else [])]
 
 
 def _witness_lines(witness: dict[str, Any] | None) -> list[str]:

@@ -125,6 +125,8 @@ levels = click.option("--levels", type=AT_LEAST_1, metavar="K",
                       help="clusters: how often they condense the graph. [default: 1]")
 time_limit = click.option("--time-limit", type=DURATION, metavar="TIME", help="Stop a run after TIME, e.g. 10s, 5min or"
                           " 8h; the answer is what is proved by then, with exit code 3.")
+require_connected = click.option("--require-connected", is_flag=True,
+                                 help="Leave with exit code 2 if the graph is disconnected.")
 evict_page_cache = click.option("--evict-page-cache", is_flag=True,
                                 help="Drop from the page cache what was read, so that every read is from disk: for"
                                      " benchmarks.")

@@ -85,11 +85,13 @@ def _pandas(graph: Any) -> EdgeSource | None:
 
 
 def _polars(graph: Any) -> EdgeSource | None:
-    """A table."""
-    from polars import DataFrame
+    """A table, or a lazy one, which is computed now."""
+    from polars import DataFrame, LazyFrame
 
     from .table_source import TableSource
 
+    if isinstance(graph, LazyFrame):
+        graph = graph.collect()
     if not isinstance(graph, DataFrame):
         return None
     names = graph.columns

@@ -29,20 +29,24 @@ class Limits:
 
     gap : end when upper - lower is at most this, over all components and in the largest one.
     seconds : wall time; it is looked at between traversals. bounds_only : a double sweep and one
-    BFS from the middle of its path in every component that matters, and no proof.
+    BFS from the middle of its path in every component that matters, and no proof. connected : raise
+    errors.DisconnectedError once the graph is known not to be.
     """
 
     gap: int | None = None
     seconds: float | None = None
     bounds_only: bool = False
+    connected: bool = False
 
 
 @dataclass(frozen=True)
 class MethodOptions:
-    """Options of every method. path_file : see check_witness."""
+    """Options of every method. Of exact ones alone: path_file : see check_witness. components : how many of the largest
+    ones are listed, each with its diameter."""
 
     path_file: Path | None = None
     limits: Limits = Limits()
+    components: int = 0
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,9 @@ from ..errors import InputError, no_such
 from ..methods.definition import Method, MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
-_SHARED = ("path_file", "limits", "known_diameter")
+_SHARED = ("path_file", "components", "limits", "known_diameter")
+# Those that approximations have not: a lower bound has no path to write.
+_OF_EXACT = ("path_file", "components")
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,8 @@ def entry_of(method: str, family: str | None = None) -> Entry:
 def option_names(method: str) -> list[str]:
     """Names of the options of a method. Raises InputError for a method that there is not."""
     entry = entry_of(method)
-    # The lower bound of an approximation has no path to write.
     return [field.name for field in fields(entry.definition().options)
-            if field.name != "path_file" or entry.family == "exact"]
+            if field.name not in _OF_EXACT or entry.family == "exact"]
 
 
 def method_options(method: str, given: Mapping[str, Any]) -> MethodOptions:

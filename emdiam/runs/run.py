@@ -34,6 +34,7 @@ _FIELDS = {
     "device": ("device", None), "bfs": ("bfs", None), "mapping": ("mapping", None), "vram": ("vram_bytes", parse_size),
     "evict_page_cache": ("evict_page_cache", None), "certificate": ("certificate", Path),
     "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
+    "require_connected": ("require_connected", None),
 }
 _CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
 SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
@@ -43,8 +44,9 @@ SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
 class Run:
     """How to run a method on a store; made by `make_run`, and passed down as it is.
 
-    method : its name in registry.METHODS. options : its own, with path_file and the limits: gap, bounds_only, and the
-    wall seconds of the search, compiling and loading included; then StoppedEarly, with the bounds so far.
+    method : its name in registry.METHODS. options : its own, with path_file and the limits: gap, bounds_only,
+    whether the graph must be connected, and the wall seconds of the search, compiling and loading included; then
+    StoppedEarly, with the bounds so far.
     memory_bytes : peak RSS of the process; None: what machine and cgroup leave. arena_bytes : cache of decoded edges;
     None: what memory leaves. evict_page_cache : drop what was read from the page cache (for honest benchmarks of disk
     speed).
@@ -74,14 +76,14 @@ class Run:
 
 def make_run(
     method: str, switches: Mapping[str, Any] | None = None, *, family: str | None = None, gap: int | None = None,
-    bounds_only: bool = False, time_limit: float | None = None, **fields: Any,
+    bounds_only: bool = False, time_limit: float | None = None, require_connected: bool = False, **fields: Any,
 ) -> Run:
     """The run of a method with the options `switches`, by name, and these fields of Run.
 
     family : "exact" or "approx", if it must be one of them. Raises InputError for an unknown method, or an option that
     it has not."""
     entry_of(method, family)
-    limits = Limits(gap, time_limit, bounds_only)
+    limits = Limits(gap, time_limit, bounds_only, require_connected)
     return Run(method, method_options(method, {**(switches or {}), "limits": limits}), **fields)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -207,7 +208,8 @@ def _check_place(local: Path, text: str) -> None:
         hint = f"{partial} is an unfinished conversion: run it again" if partial.exists() else CONVERT
         raise StoreError("there is no such store", path=text, remedy=hint)
     if not local.is_dir():
-        raise StoreError("this is a file, not a store", path=text, remedy=CONVERT)
+        command = f"emdiam convert {quote(text)} {quote((local.name.partition('.')[0] or 'graph') + '.zarr')}"
+        raise StoreError("this is a file, not a store", path=text, remedy=f"if it has edges, convert it: {command}")
 
 
 def _check_others(local: Path, arrays: Mapping[str, ShardedArray]) -> None:

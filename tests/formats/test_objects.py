@@ -64,7 +64,7 @@ HELD: dict[str, Callable[[], Any]] = {
     "array": lambda: EDGES, "uint8 array": lambda: EDGES.astype(np.uint8), "list": lambda: list(map(tuple, EDGES)),
     "tuple": lambda: (SRC, DST.tolist()), "pandas": lambda: pd.DataFrame(TABLE),
     "pandas index": lambda: pd.DataFrame(TABLE).set_index("weight")[::-1], "two columns": lambda: pd.DataFrame(EDGES),
-    "polars": lambda: polars(TABLE), "pyarrow": lambda: pa.table(TABLE),
+    "polars": lambda: polars(TABLE), "polars lazy": lambda: polars(TABLE).lazy(), "pyarrow": lambda: pa.table(TABLE),
     "record batch": lambda: pa.RecordBatch.from_pydict(TABLE), "csr int32": lambda: compressed(np.int32),
     "csr int64": lambda: compressed(np.int64), "coo int64": lambda: matrix(np.int64),
     "lil": lambda: matrix(int).tolil(), "csc": lambda: sp.csc_matrix(matrix(np.int32)),

@@ -130,7 +130,8 @@ class ClusterRun(ExactMethod):
             if self.engine.facts.n_arcs:
                 self._solve()
             else:
-                self.components_known, self.estimated = True, 0
+                self.know_components()
+                self.estimated = 0
         except BaseException:
             self.release()
             raise
@@ -155,7 +156,8 @@ class ClusterRun(ExactMethod):
         self.facts.update(masters=len(radii), rounds=int(radii.max()))
         owner_parts = graph.parts[graph.owners()]
         part_sizes = np.bincount(owner_parts, weights=sizes, minlength=graph.n_parts).astype(np.int64)
-        self.components_known, self.n_parts = True, graph.n_parts
+        self.n_parts = graph.n_parts
+        self.know_components()
         with self.stages.timed("shortest paths"):
             self.engine.reporter.tick("shortest paths")
             sweeps = double_sweep(graph, self.room)

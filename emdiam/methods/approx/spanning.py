@@ -73,7 +73,8 @@ class SpanningRun(SweepingMethod):
     def solve(self) -> None:
         """Build the tree and refine it; fills the bounds, and the labels of the lower one."""
         if self.engine.facts.n_arcs == 0:
-            self.heights, self.converged, self.components_known = [0], True, True
+            self.heights, self.converged = [0], True
+            self.know_components()
             return
         self.checkpoint()
         with self.stages.timed("mst"):
@@ -93,7 +94,8 @@ class SpanningRun(SweepingMethod):
         forest = self.engine.spanning_forest(stream_key(self.seed, "spanning tree"))
         self.scans = forest.scans
         trees = forest.trees()
-        self._trees, self.n_trees, self.components_known = trees, trees.n_trees, True
+        self._trees, self.n_trees = trees, trees.n_trees
+        self.know_components()
         forest.hang_from(trees.hubs)
         refinement = forest.refine()
         forest.release()

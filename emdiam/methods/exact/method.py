@@ -20,12 +20,13 @@ import numpy as np
 
 from ..._version import __version__
 from ...engine.interface import Components, Engine, max_degree_vertex
-from ...errors import InputError, StateLost, StoppedEarly
+from ...errors import DisconnectedError, InputError, StateLost, StoppedEarly
 from ...progress import TimeOver, timed
 from ...stream.counters import Counters
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ..definition import MethodOptions
+from .component_list import MOST_LISTED, ComponentList
 from .result import Result, Traversals, Witness
 from .witness import check_witness
 
@@ -131,6 +132,8 @@ class ExactMethod:
         limits = options.limits
         if (limits.gap or 0) < 0 or (limits.seconds or 0) < 0:
             raise InputError("a limit cannot be negative", text=str(limits))
+        if not 0 <= options.components <= MOST_LISTED:
+            raise InputError(f"0 to {MOST_LISTED:,} components can be listed", text=str(options.components))
         self.engine, self.options, self.limits, self.gap = engine, options, limits, limits.gap or 0
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
         self.best = Best()
@@ -143,6 +146,8 @@ class ExactMethod:
         self.not_written: list[str] = []
         self.reported = False
         self._waiting: list[Component] = []
+        self._listed = ComponentList(engine.store)
+        self._alone = False  # whether the diameter of the component at hand is wanted, however short
         self._largest = (0, self.upper_here)
         self._largest_size: int | None = None
         self._unreachable: int | None = None  # pairs of vertices without a path
@@ -236,7 +241,7 @@ class ExactMethod:
             raise TimeOver
         if self.component is None or self.limits.gap is None:
             return
-        lower = self.lower_here if self.reported else self.best.length
+        lower = self.lower_here if self._alone else self.best.length
         if self.upper_here - lower <= self.gap:
             raise Enough("gap")
 
@@ -249,7 +254,8 @@ class ExactMethod:
         """Solve every component that matters; fills self.best and the bounds."""
         engine = self.engine
         if engine.facts.n_arcs == 0:
-            self.components_known, self._largest = True, (0, 0)
+            self.know_components()
+            self._largest = (0, 0)
             self._largest_size = min(1, engine.facts.n_vertices)
             self._unreachable = _pairs(engine.facts.n_vertices)
             self.upper_here = self._upper_rest = 0
@@ -259,7 +265,7 @@ class ExactMethod:
         with self.stages.timed("components"):
             self.tick("components")
             self.components = engine.components(start)
-        self.components_known = True
+        self.know_components()
         self._unreachable = _pairs(engine.facts.n_vertices) - _pairs(first.n_reached) - (
             self.components.n_pairs() if self.components else 0)
         others = self.components.largest_size() if self.components else 0
@@ -267,6 +273,7 @@ class ExactMethod:
         of_start = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
         rival = self._larger_rival(start, first.n_reached)
         self._largest_size = first.n_reached if rival is None else rival.size
+        self._list_components([of_start] if rival is None else [of_start, rival])
         if self.components is not None and not self.needs_labels:
             self.components.compact(self.best.length + 1 + self.gap)
         if not self.limits.bounds_only:
@@ -286,8 +293,26 @@ class ExactMethod:
         if self.enough is None and self.upper() > self.best.length:
             self.enough = "gap"  # components were left out that could exceed the longest distance by that little
 
+    def know_components(self) -> None:
+        """The number of components is known from now on. Raises DisconnectedError if there must be one alone."""
+        self.components_known = True
+        number = self.n_components()
+        if self.limits.connected and number != 1:
+            raise DisconnectedError(f"the graph is disconnected: it has {number:,} components",
+                               remedy="leave --require-connected out for the largest diameter of any component")
+
+    def _list_components(self, taken: list[Component]) -> None:
+        """Begin the list that was asked for, if one was. taken : those that are solved anyway, the largest among
+        them."""
+        limit = self.options.components
+        if limit and self.components is not None:
+            self._waiting += self.components.larger_than(1, most=limit)
+        if limit:
+            self._listed = ComponentList(self.engine.store, [*taken, *self._waiting], limit)
+
     def _rest_size(self) -> int:
-        return self.components.largest_size() if self.components else 0
+        left = self.components.largest_size() if self.components else 0
+        return max([left, *(component.size for component in self._waiting)])
 
     def _larger_rival(self, start: int, size: int) -> Component | None:
         """The component with the most vertices (ties: the smallest vertex) unless it is that of
@@ -314,7 +339,7 @@ class ExactMethod:
                 return
             for component in batch:
                 self._upper_rest = component.size - 1
-                if component.size - 1 <= self.best.length + self.gap:
+                if component not in self._listed and component.size - 1 <= self.best.length + self.gap:
                     self._upper_left = max(self._upper_left, component.size - 1)
                     break
                 self._run_component(component, None, reported=False)
@@ -322,14 +347,15 @@ class ExactMethod:
     def _run_component(self, component: Component, first: Eccentricity | None, reported: bool) -> None:
         """One component. reported : its diameter is reported."""
         self.component, self.reported, self.lower_here = component, reported, 0
+        self._alone = reported or component in self._listed
         self.upper_here = component.size - 1
         try:
             if first is not None:
                 self.record(first.eccentricity, first.source, first.farthest)
             if first is None or (self.keeps_distances and first.distances is None):
                 first = self.eccentricity(component.hub, self.keeps_distances)
-            floor = 0 if reported else self.best.length
-            if reported or 2 * first.eccentricity > floor + self.gap:
+            floor = 0 if self._alone else self.best.length
+            if self._alone or 2 * first.eccentricity > floor + self.gap:
                 if self.limits.bounds_only:
                     self._bound_component(first)
                 self.upper_here = min(self.upper_here, self._solve_component(component, first, floor))
@@ -337,6 +363,7 @@ class ExactMethod:
             self.enough = str(enough)
         if reported:
             self._largest = (self.lower_here, self.upper_here)
+        self._listed.narrow(component, self.lower_here, self.upper_here)
         self._upper_left = max(self._upper_left, self.upper_here)
         self.component, self.reported, self.upper_here = None, False, 0
 
@@ -384,6 +411,7 @@ class ExactMethod:
         began."""
         engine, stages = self.engine, self.stages
         used = engine.reporter.stats() - before
+        listed = {"components": self._listed.rows()} if self.options.components else {}
         components = self.n_components()
         elapsed = time.perf_counter() - begin
         lower, upper = self.interval_largest()
@@ -397,7 +425,7 @@ class ExactMethod:
             version=__version__,
             details={**self._details(), "stage_seconds": dict(stages.seconds),
                      "interval_largest_component": [lower, upper], "vertices_largest_component": self._largest_size,
-                     "unreachable_pairs": self._unreachable, "counters": used.to_dict()})
+                     "unreachable_pairs": self._unreachable, **listed, "counters": used.to_dict()})
 
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""

@@ -1,0 +1,90 @@
+"""What the functions of api.py take by name, for type checkers and editors. A test compares them with the registry and
+with what a run reads; what each means is said in api.py and on the pages of the commands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TypedDict
+
+from .checkpoint.options import CheckpointOptions
+from .progress import Listener
+
+
+class CheckpointKeywords(TypedDict, total=False):
+    """Of what goes on after a stop."""
+
+    checkpoint: CheckpointOptions | str | Path | None
+    checkpoint_every: float | str | None
+    resume: bool
+    keep_checkpoint: bool
+
+
+class WritingKeywords(CheckpointKeywords, total=False):
+    """Of `convert` and `reorder`."""
+
+    memory: int | str | None
+    scratch: str | Path | None
+    force: bool
+    codec: str | None
+    chunk: int | None
+    threads: int | None
+    progress: Listener | None
+
+
+class RunKeywords(TypedDict, total=False):
+    """Of `diameter`, and of every run."""
+
+    memory: int | str | None
+    arena: int | str | None
+    threads: int | None
+    device: str
+    bfs: str | None
+    mapping: str | None
+    workers: int | None
+    scheduler: str | None
+    worker_memory: int | str | None
+    worker_threads: int | None
+    scratch: str | Path | None
+    require_connected: bool
+    progress: Listener | None
+
+
+class MethodKeywords(RunKeywords, CheckpointKeywords, total=False):
+    """Of `exact` and `approximate`."""
+
+    time_limit: float | str | None
+    vram: int | str | None
+    evict_page_cache: bool
+    seed: int | None
+
+
+class ExactKeywords(MethodKeywords, total=False):
+    """Of `exact`: of every method, then those that only some have."""
+
+    gap: int | None
+    bounds_only: bool
+    certificate: str | Path | None
+    path: str | Path | None
+    components: int | None
+
+    batches: bool | None
+    winnow: bool | None
+    eliminate: bool | None
+    chains: bool | None
+    start: str | None
+    first: str | None
+    batch: int | None
+    sweeps: int | None
+    k: int | None
+
+
+class ApproximateKeywords(MethodKeywords, total=False):
+    """Of `approximate`: of every method, then those that only some have."""
+
+    gap: int | None
+    known_diameter: int | None
+
+    masters: int | str | None
+    euler: bool | None
+    levels: int | None
+    iterations: int | None
