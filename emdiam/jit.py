@@ -50,8 +50,8 @@ for _manager in (newpassmanagers.FunctionPassManager, newpassmanagers.ModulePass
         _manager._dispose = newpassmanagers.NewPassManager._dispose
 
 
-# Compiling takes a fifth less without what nobody calls: a function for C, and for what is compiled into kernels one
-# for Python; and where LLVM puts visitors into walks, not numba, which copies and types their code at every call.
+# Compiling takes a third less without what nobody calls: a function for C, and for what is compiled into kernels one
+# for Python; and where LLVM inlines, not numba, which copies and types the code of a function at every call.
 # Nothing here divides by what may be zero, which the errors of Python would look for.
 _KERNEL: dict[str, Any] = {"error_model": "numpy", "no_cfunc_wrapper": True}
 _INNER: dict[str, Any] = {**_KERNEL, "no_cpython_wrapper": True, "forceinline": True, "_nrt": False}
@@ -71,14 +71,10 @@ def kernel(function: Any = None, *, allocates: bool = True, **options: Any) -> A
         return njit(cache=caching, nogil=True, **_KERNEL, **options)(function)
 
 
-def visitor(function: Any) -> Any:
-    """A function that is compiled into the walk that takes it, at the place of its call."""
-    return njit(**_INNER)(function)
-
-
-def walk(function: Any) -> Any:
-    """A function that calls visitors and is compiled into kernels. It allocates nothing, and so counts no references:
-    else taking arrays out of the state of a walk would count them at every row (up to nine times the CPU seconds)."""
+def inlined(function: Any) -> Any:
+    """A function that is compiled into the kernel that calls it, at the place of the call. It allocates nothing, and so
+    counts no references: else taking arrays out of the state of a walk would count them at every row (up to nine times
+    the CPU seconds)."""
     return njit(**_INNER)(function)
 
 

@@ -103,7 +103,7 @@ def test_a_kernel_is_compiled_again_where_anything_that_it_is_made_of_has_change
     file: str, old: str, new: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its file, a function of another file that is compiled into it, a constant of another; nothing else."""
-    texts = {"visits": "from emdiam.jit import visitor\nSTEP = 1\n@visitor\ndef visit(x):\n    return x + STEP\n",
+    texts = {"visits": "from emdiam.jit import inlined\nSTEP = 1\n@inlined\ndef visit(x):\n    return x + STEP\n",
              "values": "SIZE = 5\nOTHER = 7\n",
              "users": "from emdiam.jit import kernel\nfrom values import SIZE\nfrom visits import visit\n"
                       "@kernel\ndef use(x):\n    return SIZE * visit(x)\n"}

@@ -51,7 +51,7 @@ def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
     """Whether numba compiles the function, or one that it makes."""
     return any(name in ast.unparse(decorator) for inner in ast.walk(function)
                if isinstance(inner, ast.FunctionDef) for decorator in inner.decorator_list
-               for name in ("njit", "kernel", "visitor", "compiled_walk"))
+               for name in ("njit", "kernel", "inlined"))
 
 
 def place(path: Path, node: ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) -> str:

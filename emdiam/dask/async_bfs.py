@@ -22,7 +22,7 @@ import time
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from ..traverse.rows import has_bit
 from ..traverse.sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS, queue_walk
@@ -151,7 +151,7 @@ def _sent_table(frontier: Frontier) -> np.ndarray:
     return table
 
 
-@visitor
+@inlined
 def _relax(args, v, w, there, tail):  # type: ignore[no-untyped-def]
     dist, visited, offsets, sent, messages, limits, state = args
     value = state[LEVEL] + 1
@@ -169,7 +169,7 @@ def _relax(args, v, w, there, tail):  # type: ignore[no-untyped-def]
     return tail, 0
 
 
-@visitor
+@inlined
 def _list_message(sent, messages, state, w, value):  # type: ignore[no-untyped-def]
     """List (w, value) unless w was sent with as small a distance, as far as is remembered: entry w mod 2^k of `sent`
     holds the rest of w and the distance, of the vertex that was sent last; a forgotten one may be sent again."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from ..traverse.atomics import atomic_add, atomic_or, count_ones
 from ..traverse.core import Core
@@ -170,7 +170,7 @@ class Masks:
         return int(out[MET]), alive
 
 
-@visitor
+@inlined
 def _mask_row(index, u):  # type: ignore[no-untyped-def]
     """Where the mask of vertex u stands, -1 if it is not in the frontier."""
     bits = index[0][u >> 6]
@@ -180,12 +180,12 @@ def _mask_row(index, u):  # type: ignore[no-untyped-def]
     return np.int64(index[1][u >> 6]) + count_ones(bits & (bit - np.uint64(1)))
 
 
-@visitor
+@inlined
 def _active(state, word):  # type: ignore[no-untyped-def]
     return state[1][ACTIVE, word]
 
 
-@visitor
+@inlined
 def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     words, marks, flat, index, masks, limits, offers, count = state
     n = words.shape[1] - 1
@@ -246,17 +246,17 @@ def receive_masks(vertices, masks, words, marks):  # type: ignore[no-untyped-def
             marks[FRESH, u >> 6] |= np.uint64(1) << np.uint64(u & 63)
 
 
-@visitor
+@inlined
 def _not_full(state, word):  # type: ignore[no-untyped-def]
     return ~state[1][FULL, word]
 
 
-@visitor
+@inlined
 def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
     atomic_or(state[1][FRESH], word, hits)
 
 
-@visitor
+@inlined
 def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     words, _, flat, index, masks, collected = state
     n = words.shape[1] - 1
@@ -302,12 +302,12 @@ def pull_masks(piece, layout, words, marks, index, masks):  # type: ignore[no-un
     return _walk_pull(piece, layout, (words, marks, words.reshape(-1), index, masks, collected))
 
 
-@visitor
+@inlined
 def _fresh(state, word):  # type: ignore[no-untyped-def]
     return state[1][FRESH, word]
 
 
-@visitor
+@inlined
 def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
     words, marks, targets, sinks, about, offsets, alive, sums = state
     group, row, hub = offsets
@@ -322,7 +322,7 @@ def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
     return degree
 
 
-@visitor
+@inlined
 def _take(state, v, word, bit):  # type: ignore[no-untyped-def]
     words, _, index, masks = state
     at = _mask_row(index, v)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from .base import MAX_ID
 
 # Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
@@ -34,43 +34,43 @@ _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
 
 
-@kernel
+@inlined
 def _is_line_end(c):
     return c == _LF or c == _CR
 
 
-@kernel
+@inlined
 def _is_blank(c):
     return c == _SPACE or c == _TAB
 
 
-@kernel
+@inlined
 def _ends_field(c):
     return c == _SPACE or c == _LF or c == _TAB or c == _COMMA or c == _CR
 
 
-@kernel(inline="always")
+@inlined
 def _skip_blanks(buf, pos):
     while _is_blank(buf[pos]):
         pos += 1
     return pos
 
 
-@kernel(inline="always")
+@inlined
 def _skip_line(buf, pos):
     while not _is_line_end(buf[pos]):
         pos += 1
     return pos
 
 
-@kernel(inline="always")
+@inlined
 def _skip_field(buf, pos):
     while not _ends_field(buf[pos]):
         pos += 1
     return pos
 
 
-@kernel(inline="always")
+@inlined
 def _skip_separator(buf, pos):
     """Blanks with at most one comma among them: two commas would enclose an empty field."""
     pos = _skip_blanks(buf, pos)
@@ -79,7 +79,7 @@ def _skip_separator(buf, pos):
     return pos
 
 
-@kernel
+@inlined
 def _no_number(c, following):
     """Why no id starts with byte `c`."""
     if _is_line_end(c):
@@ -91,7 +91,7 @@ def _no_number(c, following):
     return NOT_INTEGER
 
 
-@kernel(inline="always")
+@inlined
 def _number(buf, pos):
     """(fault, value, pos behind it) of the decimal number that must start at `pos`."""
     begin, value, fault = pos, np.int64(0), OK
@@ -109,7 +109,7 @@ def _number(buf, pos):
     return fault, value, pos
 
 
-@kernel
+@inlined
 def _has_fields(buf, pos, missing):
     """Whether at least `missing` more fields follow on this line."""
     while missing > 0:
@@ -121,7 +121,7 @@ def _has_fields(buf, pos, missing):
     return True
 
 
-@kernel(inline="always")
+@inlined
 def _find_line(buf, pos, end, line, comments, state):
     """(pos, line) of the first byte at or after `pos` that starts a line with data, or `end`. Counts comments."""
     while pos < end:

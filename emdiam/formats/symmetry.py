@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from .base import FileSource
 from .source import EdgeBatch
 
@@ -24,7 +24,7 @@ _SHIFTS = np.uint64(30), np.uint64(27), np.uint64(31)
 _SECOND_KEY = np.uint64(0xD1B54A32D192ED03)
 
 
-@kernel
+@inlined
 def _mix(x):
     """The finaliser of SplitMix64 (Steele, Lea, Flood 2014): a bijection on 64 bits."""
     x = (x ^ (x >> _SHIFTS[0])) * _MIX_1

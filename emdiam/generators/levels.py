@@ -26,7 +26,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..hashing import below, draw
-from ..jit import kernel
+from ..jit import inlined, kernel
 from .permutation import Numbering, permutation_bits, permute, round_keys
 from .source import MAX_SLOTS, EdgeSlots, Ids, Request, required_vertices
 
@@ -65,7 +65,7 @@ def level_shape(n: int, levels: int) -> LevelShape:
                       n_wide_pairs + (n - below_wide) * (width - 1))
 
 
-@kernel
+@inlined
 def _level_before(shape, v):
     """First id and size of the level before that of the vertex v >= 1."""
     wide_ids = shape.n_wide * (shape.width + 1)
@@ -81,7 +81,7 @@ def _level_before(shape, v):
     return 1 + before * shape.width + shape.n_wide, shape.width
 
 
-@kernel
+@inlined
 def _link(link_key, v, size):
     """Which of the `size` vertices of the level before is linked to v: 0 .. size - 1."""
     return np.int64(below(draw(link_key, np.uint64(v)), np.uint64(size)))

@@ -20,9 +20,8 @@ import threading
 from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..progress import Listener, Meter
 from .arc_runs import ArcRun, scan_arcs
 from .array_reader import filled
@@ -124,7 +123,7 @@ def _hash_strings(store: Store, out: np.ndarray) -> None:
         begin += len(ends)
 
 
-@njit(inline="always")
+@inlined
 def _mix(x):  # type: ignore[no-untyped-def]
     """A bijection of uint64 that spreads every bit over all (the finaliser of splitmix64)."""
     x = x + np.uint64(0x9E3779B97F4A7C15)
@@ -133,7 +132,7 @@ def _mix(x):  # type: ignore[no-untyped-def]
     return x ^ (x >> np.uint64(31))
 
 
-@njit(inline="always")
+@inlined
 def _hash_of(v, first_id, hashes):  # type: ignore[no-untyped-def]
     if len(hashes):
         return hashes[v]

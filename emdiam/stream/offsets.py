@@ -12,9 +12,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 
 # As numpy.zeros: (length, dtype).
 Zeros = Callable[..., np.ndarray]
@@ -34,7 +33,7 @@ class Offsets:
     hub: np.ndarray
 
 
-@njit(inline="always")
+@inlined
 def row_start(group, row, hub, v):  # type: ignore[no-untyped-def]
     """Offset of the first arc of vertex v (v = n_vertices gives the number of arcs)."""
     g = v >> 6

@@ -15,10 +15,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..errors import StoreError
-from ..jit import kernel
+from ..jit import inlined, kernel
 from .blocks import BlockTable
 from .offsets import row_start, row_starts
 
@@ -89,7 +88,7 @@ class RowCheck:
         return StoreError(what, path=self._place, remedy="the store is damaged: convert the graph again")
 
 
-@njit(inline="always")
+@inlined
 def _hash(v):  # type: ignore[no-untyped-def]
     """An odd number of 64 bits."""
     x = np.uint64(v) * _ODD

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
@@ -186,7 +185,7 @@ def label_names(labels: np.ndarray, seen: np.ndarray, first: int, stop: int) -> 
     return names
 
 
-@njit(inline="always")
+@inlined
 def _find(parent, v):  # type: ignore[no-untyped-def]
     while parent[v] != v:
         parent[v] = parent[parent[v]]
@@ -194,12 +193,12 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
     return v
 
 
-@visitor
+@inlined
 def _unseen(state, word):  # type: ignore[no-untyped-def]
     return ~state[0][word]
 
 
-@visitor
+@inlined
 def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     _, parent, span, leaving, count = state
     root = _find(parent, v)

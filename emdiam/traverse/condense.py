@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .chains import one_way
 from .clusters import Labels
@@ -55,7 +55,7 @@ def _push(
     core.counters.add(passes=1, edges_scanned=arcs)
 
 
-@visitor
+@inlined
 def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     labels, heads, low, shifts, wrong, packed, count = state
     owner_mask = np.uint64(0xFFFFFFFF)
@@ -81,7 +81,7 @@ def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped
     return end - begin, False
 
 
-@visitor
+@inlined
 def _pack_renumbered(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     places, heads, low, shifts, _, packed, count = state
     own = np.uint64(places[v]) << shifts[0]

@@ -13,23 +13,23 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 from .rows import has_bit, row_walk
 
 
-@visitor
+@inlined
 def _in_frontier(state, word):  # type: ignore[no-untyped-def]
     return state[0][word]
 
 
-@visitor
+@inlined
 def _unvisited(state, word):  # type: ignore[no-untyped-def]
     return ~state[1][word]
 
 
-@visitor
+@inlined
 def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     visited = state[1]
     for p in range(begin, end):
@@ -40,7 +40,7 @@ def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
     return end - begin, False
 
 
-@visitor
+@inlined
 def _look_for_frontier(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     for p in range(begin, end):
         if has_bit(state[0], np.int64(ids[p])):
@@ -48,7 +48,7 @@ def _look_for_frontier(state, ids, v, begin, end, whole):  # type: ignore[no-unt
     return end - begin, False
 
 
-@visitor
+@inlined
 def _mark_hits(state, word, hits):  # type: ignore[no-untyped-def]
     atomic_or(state[1], word, hits)
 

@@ -18,10 +18,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from ..errors import InputError
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .rooted import in_slices
 from .spanning import SpanningForest
@@ -159,7 +158,7 @@ def choose(parents, sizes, positions, spacing, ranks, chosen, start, stop):  # t
             _set_bit(chosen, ranks, p)
 
 
-@njit(inline="always")
+@inlined
 def _set_bit(bitmap, ranks, v):  # type: ignore[no-untyped-def]
     rank = np.int64(ranks[v]) if len(ranks) else np.int64(v)
     bitmap[rank >> 6] |= np.uint64(1) << np.uint64(rank & 63)

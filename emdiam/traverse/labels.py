@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .atomics import atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
@@ -132,12 +132,12 @@ def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
         waiting[word] = kept
 
 
-@visitor
+@inlined
 def _taken_or_waiting(state, word):  # type: ignore[no-untyped-def]
     return state[0][word] | state[1][word]
 
 
-@visitor
+@inlined
 def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     taken, waiting, settled, labels, bounds, slots, offers, count = state
     first, stop = bounds[0], bounds[1]
@@ -160,7 +160,7 @@ def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
     return end - begin, False
 
 
-@visitor
+@inlined
 def _list_offer(slots, offers, count, w, offer):  # type: ignore[no-untyped-def]
     """List an offer to another's vertex, or lower the one that stands in its slot."""
     i = w & (SLOTS - 1)

@@ -17,9 +17,8 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
@@ -97,7 +96,7 @@ def load_lowest(core: Core, keys: np.ndarray, window: int, tick: Tick | None) ->
     return core.pager.load(np.sort(due[order]), tick)
 
 
-@njit(inline="always")
+@inlined
 def _row_is_here(slot_of, start, end, shift):  # type: ignore[no-untyped-def]
     for block in range(start >> shift, ((end - 1) >> shift) + 1):
         if slot_of[block] < 0:
@@ -105,7 +104,7 @@ def _row_is_here(slot_of, start, end, shift):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(inline="always")
+@inlined
 def _wait(v, start, end, label, active, keys, shift):  # type: ignore[no-untyped-def]
     """Vertex v waits with `label` in every block of its row."""
     active[v >> 6] |= np.uint64(1) << np.uint64(v & 63)

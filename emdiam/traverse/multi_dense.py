@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
 from .rows import bit_walk, row_walk
@@ -32,22 +32,22 @@ MARKS = 4
 FLIP, ITEM_BYTES, REMAINING = 7, 8, 9
 
 
-@visitor
+@inlined
 def _in_frontier(state, word):  # type: ignore[no-untyped-def]
     return state[1][ACTIVE, word]
 
 
-@visitor
+@inlined
 def _not_full(state, word):  # type: ignore[no-untyped-def]
     return ~state[1][FULL, word]
 
 
-@visitor
+@inlined
 def _mark_fresh(state, word, hits):  # type: ignore[no-untyped-def]
     atomic_or(state[2], word, hits)
 
 
-@visitor
+@inlined
 def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     words, _, fresh, flat, here = state
     n = words.shape[1] - 1
@@ -68,7 +68,7 @@ def _push_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     return end - begin, False
 
 
-@visitor
+@inlined
 def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     words, _, _, flat, here, collected = state
     n = words.shape[1] - 1
@@ -119,7 +119,7 @@ def pull(piece, layout, words, marks, state):  # type: ignore[no-untyped-def]
     return _walk_pull(piece, layout, (words, marks, marks[FRESH], words.reshape(-1), state[FLIP], collected))
 
 
-@visitor
+@inlined
 def see(words, plane, v, alive, sinks, distance, item_bytes, wanted):  # type: ignore[no-untyped-def]
     """Vertex v is seen by the sources whose bits stand in `plane`: (whether all have seen it now, how many they are,
     counted only if wanted).
@@ -164,12 +164,12 @@ def settle_rows(vertices, words, marks, state):  # type: ignore[no-untyped-def]
             marks[FRESH, v >> 6] |= np.uint64(1) << np.uint64(v & 63)
 
 
-@visitor
+@inlined
 def _fresh(state, word):  # type: ignore[no-untyped-def]
     return state[1][FRESH, word]
 
 
-@visitor
+@inlined
 def _finish(state, v, word, bit):  # type: ignore[no-untyped-def]
     words, marks, there, merge, targets, sinks, about, offsets, alive, met = state
     group, row, hub = offsets
@@ -212,13 +212,13 @@ def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, 
     atomic_add(out, 2, met[0])
 
 
-@visitor
+@inlined
 def _in_both(state, word):  # type: ignore[no-untyped-def]
     bits = state[0][word]
     return bits & state[1][word] if len(state[1]) else bits
 
 
-@visitor
+@inlined
 def _clear(state, v, word, bit):  # type: ignore[no-untyped-def]
     _, _, words, plane = state
     for j in range(words.shape[2]):
@@ -236,12 +236,12 @@ def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-un
     _walk_stale(turn, grain, len(bitmap), (bitmap, within, words, plane))
 
 
-@visitor
+@inlined
 def _clear_bits(state, word):  # type: ignore[no-untyped-def]
     return ~state[0][word]
 
 
-@visitor
+@inlined
 def _add_arcs(state, v, word, bit):  # type: ignore[no-untyped-def]
     group, row, hub = state[1]
     return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)

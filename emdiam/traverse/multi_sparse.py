@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from .atomics import count_trailing_zeros
 from .multi_dense import FLIP, FULL, ITEM_BYTES, REMAINING, see
@@ -22,7 +22,7 @@ STATE = 13
 DONE, MISSING, DENSE, SLICE, MET = 0, 1, 2, 3, 4
 
 
-@visitor
+@inlined
 def _reach(args, v, u, there, tail):  # type: ignore[no-untyped-def]
     words, offsets, now = args
     then = 3 - now
@@ -64,7 +64,7 @@ def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, ta
             return SLICE
 
 
-@kernel
+@inlined
 def finish_level(here, there, words, marks, state, sinks, targets):  # type: ignore[no-untyped-def]
     """The next queue becomes the current one; its distances are written."""
     n = words.shape[1] - 1

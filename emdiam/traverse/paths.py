@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .core import Core
@@ -152,7 +152,7 @@ def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
         core.pager.load(np.unique(blocks[:asked]))
 
 
-@visitor
+@inlined
 def _count_steep(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     values, heads, low = state
     mine = np.int64(values[v])

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 
 _SLICE = 1 << 22
@@ -107,12 +106,12 @@ def climb_heights(parents, heights, done, fell, tally, start, stop):  # type: ig
     return True
 
 
-@njit(inline="always")
+@inlined
 def _has_bit(bitmap, v):  # type: ignore[no-untyped-def]
     return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
 
 
-@njit(inline="always")
+@inlined
 def _put_height(heights, done, fell, tally, v, height):  # type: ignore[no-untyped-def]
     done[v >> 6] |= np.uint64(1) << np.uint64(v & 63)
     if height < np.int64(heights[v]):

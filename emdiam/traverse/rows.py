@@ -20,8 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import kernel, visitor
-from ..jit import walk as compiled_walk
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from .atomics import atomic_add, count_trailing_zeros
 
@@ -29,7 +28,7 @@ Visitor = Callable[..., Any]
 ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 
-@visitor
+@inlined
 def range_mask(word, first, last):  # type: ignore[no-untyped-def]
     """Bits of `word` (index) that stand for vertices first..last."""
     mask = ALL
@@ -40,19 +39,19 @@ def range_mask(word, first, last):  # type: ignore[no-untyped-def]
     return mask
 
 
-@visitor
+@inlined
 def has_bit(bitmap, v):  # type: ignore[no-untyped-def]
     """Whether bit v is set."""
     return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
 
 
-@visitor
+@inlined
 def every_row(state, word):  # type: ignore[no-untyped-def]
     """Select all rows."""
     return ALL
 
 
-@visitor
+@inlined
 def _no_hits(state, word, hits):  # type: ignore[no-untyped-def]
     """Settle nothing."""
 
@@ -60,7 +59,7 @@ def _no_hits(state, word, hits):  # type: ignore[no-untyped-def]
 def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False) -> Visitor:
     """The walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
     piece and returns the sum of the amounts. piece, layout : see row_walk."""
-    @compiled_walk
+    @inlined
     def walk(piece, k, layout, state):  # type: ignore[no-untyped-def]
         chunks, position, _, _, ids = piece
         shift, first_vertex, group, row, hub = layout
@@ -104,7 +103,7 @@ def row_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits) -> Vis
     grain; ids), as Pager.sweep gives it. layout : of Core."""
     one_block = block_walk(select, visit, settle)
 
-    @compiled_walk
+    @inlined
     def walk(piece, layout, state):  # type: ignore[no-untyped-def]
         chunks, _, turn, grain, _ = piece
         total = 0
@@ -127,7 +126,7 @@ def buffered_walk(select: Visitor, visit: Visitor, again: bool = False) -> Visit
     count : int64[2], entries so far, which visitors raise; 1 while there may be more blocks, 0 at the end."""
     one_block = block_walk(select, visit, again=again)
 
-    @compiled_walk
+    @inlined
     def walk(piece, layout, state, room, count):  # type: ignore[no-untyped-def]
         total = 0
         while room < 0 or count[0] + (1 << layout[0]) <= room:
@@ -147,7 +146,7 @@ def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
 
     They share `turn`, int64[1], which begins at the first word, and take `grain` words at a time. select : as above.
     visit(state, v, word, bit): what is done at vertex v, whose bit of the word is `bit`; returns an amount."""
-    @compiled_walk
+    @inlined
     def walk(turn, grain, stop_word, state):  # type: ignore[no-untyped-def]
         count = total = 0
         while True:

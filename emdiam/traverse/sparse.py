@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from .profile import BINS, count_level
 
@@ -47,7 +47,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     `state` are brought up to date. visit(args, v, w, there, tail): looks at the arc (v, w), may add w to the next queue
     as entry `tail`, and returns where entries go on and the arcs of what it added, if they count.
     """
-    @visitor
+    @inlined
     def walk(paging, offsets, queues, missed, state, args):  # type: ignore[no-untyped-def]
         ids, slot_of, shift = paging
         group, row, hub = offsets
@@ -103,7 +103,7 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     return walk
 
 
-@visitor
+@inlined
 def _reach(args, v, w, there, tail):  # type: ignore[no-untyped-def]
     visited, dist, targets, offsets, level, state = args
     bit = np.uint64(1) << np.uint64(w & 63)
@@ -163,7 +163,7 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
             return DENSE
 
 
-@visitor
+@inlined
 def _lower(args, v, w, there, tail):  # type: ignore[no-untyped-def]
     bound, value = args
     if np.int64(bound[w]) > value:

@@ -19,7 +19,7 @@ import time
 import numpy as np
 from numba import njit
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .core import Core
 from .rows import buffered_walk, every_row
@@ -74,7 +74,7 @@ def choose_parents(
     hang_rows(cut[np.unique(cut[:, 0], return_index=True)[1]], best, core.span[0])
 
 
-@visitor
+@inlined
 def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
     """Let v hang from the head if that is of smaller rank than what it hangs from."""
     parents, ranks = best
@@ -85,7 +85,7 @@ def _hang(best, v, first, head, rank):  # type: ignore[no-untyped-def]
             ranks[i] = rank
 
 
-@visitor
+@inlined
 def _hang_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     dist, heads, best, span, cut, count = state
     low, near, ranks = heads

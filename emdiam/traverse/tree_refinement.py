@@ -33,9 +33,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel, visitor
+from ..jit import inlined, kernel
 from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_replace
@@ -154,12 +153,12 @@ class Trees:
         return int(first_so_high(self._labels, self._ranks, tree, labels.raw(), height))
 
 
-@visitor
+@inlined
 def _fell(state, word):  # type: ignore[no-untyped-def]
     return state[1][word]
 
 
-@visitor
+@inlined
 def _choose_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     heights, _, ranks, parents, least = state
     offer = np.uint32(heights[v] + np.uint32(1))
@@ -171,7 +170,7 @@ def _choose_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-unty
     return end - begin, False
 
 
-@njit(inline="always")
+@inlined
 def _take_parent(parents, heights, ranks, w, v):  # type: ignore[no-untyped-def]
     """Hang w from v if that is lower than what it hangs from, or as low and of smaller rank. v is lower
     than the parent that w had before the scan, so that one is no tie."""
@@ -186,7 +185,7 @@ def _take_parent(parents, heights, ranks, w, v):  # type: ignore[no-untyped-def]
         above = before
 
 
-@njit(inline="always")
+@inlined
 def _rank(ranks, v):  # type: ignore[no-untyped-def]
     return np.int64(ranks[v]) if len(ranks) else v
 

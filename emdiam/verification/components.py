@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..store.arc_runs import ArcRun
 from .report import Refused
 
@@ -65,7 +64,7 @@ class Labelling:
         return Membership(parent, of_mentioned, n_components, largest, other)
 
 
-@njit(inline="always")
+@inlined
 def _root(parent, v):  # type: ignore[no-untyped-def]
     """The root of v, halving the way to it. Parents are never larger than their children."""
     while True:

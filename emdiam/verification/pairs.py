@@ -25,10 +25,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
 from ..errors import BudgetError
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..units import format_size
 
 # Rows of each set that a cut is chosen by.
@@ -129,7 +128,7 @@ def cut_products(points, limit, order, waiting, state, slice_rows):  # type: ign
     return _DONE
 
 
-@njit(inline="always")
+@inlined
 def put(waiting, state, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     """One more product waits."""
     waiting[state[0], 0] = a
@@ -139,7 +138,7 @@ def put(waiting, state, a, a_end, b, b_end):  # type: ignore[no-untyped-def]
     state[0] += 1
 
 
-@njit(inline="always")
+@inlined
 def sample(order, begin, end, rows):  # type: ignore[no-untyped-def]
     """Rows of order[begin:end] at equal steps, all different; returns how many."""
     count = min(len(rows), end - begin)
@@ -184,7 +183,7 @@ def choose_cut(points, limit, first, second, values):  # type: ignore[no-untyped
     return column, threshold
 
 
-@njit(inline="always")
+@inlined
 def sort_values(points, i, rows, values):  # type: ignore[no-untyped-def]
     """values[:len(rows)] = column i of the rows, ascending."""
     for j in range(len(rows)):

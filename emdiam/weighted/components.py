@@ -7,9 +7,8 @@ not depend on the order of arcs. Source: Tarjan and van Leeuwen (1984), path hal
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from .labels import Tick
 from .packed import WeightedArcs, each_block, head_of, tail_of, weight_of
 
@@ -43,7 +42,7 @@ def components(arcs: WeightedArcs, tick: Tick | None = None) -> np.ndarray:
     return parent
 
 
-@njit(inline="always")
+@inlined
 def _root(parent, v):  # type: ignore[no-untyped-def]
     while parent[v] != v:
         parent[v] = parent[parent[v]]

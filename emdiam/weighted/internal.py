@@ -14,9 +14,8 @@ Source: Dial, Algorithm 360 (1969); Meyer and Sanders, Delta-stepping (2003).
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..traverse.atomics import count_trailing_zeros
 from .labels import PathCounters, Tick, farthest_label
 from .packed import RamArcs, head_of, weight_of
@@ -77,7 +76,7 @@ def enqueue_seeds(seeds, links, heads, full):  # type: ignore[no-untyped-def]
             _link(np.uint32(seed), 0, links, heads, full)
 
 
-@njit(inline="always")
+@inlined
 def _link(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
     """Vertex v (uint32) becomes the first of a bucket. full : a bit a bucket; its last word: a bit a word."""
     first = heads[bucket]
@@ -91,7 +90,7 @@ def _link(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
         full[len(full) - 1] |= ONE << np.uint64(bucket >> 6)
 
 
-@njit(inline="always")
+@inlined
 def _unlink(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
     """Vertex v (uint32) leaves its bucket."""
     before = links[v, 0]
@@ -109,7 +108,7 @@ def _unlink(v, bucket, links, heads, full):  # type: ignore[no-untyped-def]
                 full[len(full) - 1] &= ~(ONE << np.uint64(bucket >> 6))
 
 
-@njit(inline="always")
+@inlined
 def _next_full(full, bucket):  # type: ignore[no-untyped-def]
     """The first full bucket from `bucket` on, round the circle; -1 if all are empty."""
     summary = full[len(full) - 1]

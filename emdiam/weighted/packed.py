@@ -17,10 +17,9 @@ from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
 from ..errors import InputError
-from ..jit import kernel
+from ..jit import inlined, kernel
 
 Keys = npt.NDArray[np.uint64]
 
@@ -208,25 +207,25 @@ def pack_edges(tails, heads, weights, limits, id_bits, weight_bits, keys):  # ty
     return count
 
 
-@njit(inline="always")
+@inlined
 def pack_arc(a, b, w, id_bits, weight_bits):  # type: ignore[no-untyped-def]
     """The word of arc (a, b, w); all int64."""
     return np.uint64((((a << id_bits) | b) << weight_bits) | w)
 
 
-@njit(inline="always")
+@inlined
 def tail_of(arc, id_bits, weight_bits):  # type: ignore[no-untyped-def]
     """Vertex that the arc leaves, int64."""
     return (np.int64(arc) >> (id_bits + weight_bits)) & ((np.int64(1) << id_bits) - 1)
 
 
-@njit(inline="always")
+@inlined
 def head_of(arc, id_bits, weight_bits):  # type: ignore[no-untyped-def]
     """Vertex that the arc enters, int64."""
     return (np.int64(arc) >> weight_bits) & ((np.int64(1) << id_bits) - 1)
 
 
-@njit(inline="always")
+@inlined
 def weight_of(arc, weight_bits):  # type: ignore[no-untyped-def]
     """Weight of the arc, int64."""
     return np.int64(arc) & ((np.int64(1) << weight_bits) - 1)

@@ -13,9 +13,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..traverse.atomics import count_trailing_zeros
 from .labels import unreached
 from .packed import WeightedArcs, head_of, weight_of
@@ -75,7 +74,7 @@ def wait_all(seeds, labels, active, keys, groups):  # type: ignore[no-untyped-de
         _wait(v, np.uint64(labels[v]), active, keys, groups)
 
 
-@njit(inline="always")
+@inlined
 def _wait(v, label, active, keys, groups):  # type: ignore[no-untyped-def]
     word = v >> 6
     active[word] |= ONE << np.uint64(v & 63)
@@ -85,7 +84,7 @@ def _wait(v, label, active, keys, groups):  # type: ignore[no-untyped-def]
             groups[word >> 6] = label
 
 
-@njit(inline="always")
+@inlined
 def _within(word, begin, end):  # type: ignore[no-untyped-def]
     """The bits of a word that stand for vertices begin to end - 1 (some do)."""
     mask = ONES
@@ -96,7 +95,7 @@ def _within(word, begin, end):  # type: ignore[no-untyped-def]
     return mask
 
 
-@njit(inline="always")
+@inlined
 def _lowest(word, bits, labels):  # type: ignore[no-untyped-def]
     """The smallest label of the vertices of `bits`."""
     low = ONES
@@ -107,7 +106,7 @@ def _lowest(word, bits, labels):  # type: ignore[no-untyped-def]
     return low
 
 
-@kernel
+@inlined
 def waiting_in(block, covers, heads, labels, active, keys, groups, relaxed):  # type: ignore[no-untyped-def]
     """The smallest label that waits in a block; ONES if none does."""
     low = ONES
@@ -178,7 +177,7 @@ def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, 
     return False
 
 
-@kernel
+@inlined
 def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups, relaxed, limits,
                 state):  # type: ignore[no-untyped-def]
     """Relax the rows, and the piece of a row, that wait in a block below limits[3]; see settle_blocks.
@@ -215,7 +214,7 @@ def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups,
         groups[group] = low
 
 
-@kernel
+@inlined
 def first_arc(arcs, position, v, shape):  # type: ignore[no-untyped-def]
     """The first arc from `position` on of a vertex >= v, found in steps that double."""
     least = np.uint64(v) << np.uint64(shape[2] + shape[3])
@@ -233,7 +232,7 @@ def first_arc(arcs, position, v, shape):  # type: ignore[no-untyped-def]
     return position
 
 
-@kernel
+@inlined
 def scan_row(arcs, position, v, label, shape, labels, active, keys, groups, limits, state):  # type: ignore[no-untyped-def]
     """Relax the arcs of v from `position` on with its `label`; returns where they end."""
     start = position

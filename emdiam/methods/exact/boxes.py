@@ -16,9 +16,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numba import njit
 
-from ...jit import kernel
+from ...jit import inlined, kernel
 
 LEAF_POINTS = 8
 # Boxes are cut while there are at most so many points a box, as usual distances let them be. So memory is bounded
@@ -214,7 +213,7 @@ def box_maxima(points, begin, end, child, maxima):  # type: ignore[no-untyped-de
                     maxima[node, i] = max(maxima[node, i], points[r, i])
 
 
-@njit(inline="always")
+@inlined
 def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
     """min_i a[i] + b[i], or any value <= threshold as soon as one is found; hint[0] is the dimension
     that certified last and is looked at first."""
@@ -297,7 +296,7 @@ def find_worst(points, begin, end, child, maxima, limits, stack, out):  # type: 
     return FINISHED
 
 
-@njit(inline="always")
+@inlined
 def _put(stack, depth, base, a, b, maxima, threshold, hint):  # type: ignore[no-untyped-def]
     """Push (a, b) if it is open, keeping what was pushed since `base` in order of bounds."""
     value = _bound(maxima[a], maxima[b], threshold, hint)
@@ -333,7 +332,7 @@ def mark_open(points, begin, end, child, maxima, threshold, flags, r, work_limit
     return r
 
 
-@kernel
+@inlined
 def _partner(points, begin, end, child, maxima, threshold, r, used, stack, state):  # type: ignore[no-untyped-def]
     """A row s != r with U(r, s) > threshold that is not `used` (uint8[m] or length 0), or -1. state :
     int64[2], the dimension to look at first, and looks so far."""

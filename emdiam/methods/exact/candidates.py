@@ -21,9 +21,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numba import njit
 
-from ...jit import kernel
+from ...jit import inlined, kernel
 from ...traverse.columns import Column
 from ...traverse.stored_column import StoredColumn
 from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
@@ -111,7 +110,7 @@ class _Table:
         return np.concatenate(result)
 
 
-@njit(inline="always")
+@inlined
 def _slot(distances, v, q, keys, counts):  # type: ignore[no-untyped-def]
     """Slot of the box of column v, taken or free; keys are distances >> q."""
     k = len(distances)
