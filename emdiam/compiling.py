@@ -11,13 +11,14 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from .conversion.convert import ConvertOptions
 from .errors import StoppedEarly
 from .generators.make import generate
-from .progress import Listener
+from .progress import Event, Listener, silent
 from .runs.registry import METHODS
 from .runs.run import execute, run_with
 from .units import scratch_folder
@@ -50,13 +51,22 @@ def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport
     """See emdiam.warmup."""
     from .jit import cache_folder, compiled_kernels
 
-    begin, before = time.perf_counter(), compiled_kernels()
+    begin, before, tell = time.perf_counter(), compiled_kernels(), progress or silent
+    n_runs = len(_GRAPHS) * len(METHODS) * 2 if everything else len(_USUAL_GRAPHS) * len(_USUAL)
     with tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(None)) as folder:
-        for store, method, options in _runs(Path(folder), everything):
+        for number, (store, method, options) in enumerate(_runs(Path(folder), everything)):
+            # What the runs answer is of no interest: one phase for all, whatever they say of theirs.
+            event = Event("compile", number, n_runs, "runs")
             with suppress(StoppedEarly):
-                execute(store, run_with(method, {"time_limit": _SECONDS, **options}), progress)
+                execute(store, run_with(method, {"time_limit": _SECONDS, **options}), partial(_tell, tell, event))
+        tell(Event("compile", n_runs, n_runs, "runs", finished=True))
     where = cache_folder()
     return WarmupReport(compiled_kernels() - before, time.perf_counter() - begin, None if where is None else str(where))
+
+
+def _tell(progress: Listener, event: Event, _inside: Event) -> None:
+    """Tell `event` instead of one from inside a run."""
+    progress(event)
 
 
 def _runs(folder: Path, everything: bool) -> Iterator[tuple[Path, str, dict[str, Any]]]:

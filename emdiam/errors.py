@@ -61,7 +61,7 @@ def no_such(kind: str, name: str, known: Iterable[str]) -> InputError:
     close = closest(name, names)
     remedy = f"choose from: {', '.join(names)}" if names else "there are none"
     return InputError(f"there is no such {kind}", text=name,
-                      remedy=remedy if close is None else f"did you mean {close}? {remedy}")
+                      remedy=remedy if close is None else f"did you mean {close!r}? {remedy}")
 
 
 def closest(name: str, known: Iterable[str]) -> str | None:

@@ -63,9 +63,11 @@ def count_text(number: int, unit: str, *, bare: bool = False) -> str:
 
 
 def bounds_text(lower: int | None, upper: int | None) -> str:
-    """Bounds on the diameter D; empty when neither is known."""
+    """Bounds on the diameter D, or D where they meet; empty when neither is known."""
     if lower is None and upper is None:
         return ""
+    if lower == upper:
+        return f"D = {upper:,}"
     left = "" if lower is None else f"{lower:,} <= "
     return f"{left}D" + ("" if upper is None else f" <= {upper:,}")
 

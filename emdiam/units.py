@@ -83,10 +83,13 @@ def format_size(size: int | float) -> str:
     return f"{value:.1f} TiB"
 
 
+SHORTEST_SHOWN = 0.01  # of two durations below it nobody needs to know which is longer
+
+
 def format_seconds(seconds: float) -> str:
-    """A duration as a short text: "0.12 s", "18 s", "3 min 05 s", "2 h 10 min"."""
+    """A duration as a short text: "<0.01 s", "0.12 s", "18 s", "3 min 05 s", "2 h 10 min"."""
     if seconds < 10:
-        return f"{seconds:.2g} s" if seconds >= 0.01 else "0 s"
+        return f"{seconds:.2g} s" if seconds >= SHORTEST_SHOWN else "<0.01 s" if seconds > 0 else "0 s"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"

@@ -88,7 +88,7 @@ def test_default_memory_respects_the_cgroup(
 
 
 @pytest.mark.parametrize(("seconds", "text"), [
-    (0.001, "0 s"), (0.25, "0.25 s"), (9.4, "9.4 s"), (59.4, "59 s"), (61, "1 min 01 s"),
+    (0.0, "0 s"), (0.001, "<0.01 s"), (0.25, "0.25 s"), (9.4, "9.4 s"), (59.4, "59 s"), (61, "1 min 01 s"),
     (7800, "2 h 10 min"),
 ])
 def test_durations_are_written_for_people(seconds: float, text: str) -> None:

@@ -18,7 +18,9 @@ def test_the_library_and_the_command_say_the_same(emdiam: Run, monkeypatch: pyte
     """One graph and one method stand for all."""
     monkeypatch.setattr(compiling, "_USUAL_GRAPHS", (("path", 300, {}),))
     monkeypatch.setattr(compiling, "_USUAL", ("pivots",))
-    first, later = package.warmup(), package.warmup()
+    lines: list[str] = []
+    first, later = package.warmup(), package.warmup(progress=lambda event: lines.append(str(event)))
+    assert set(lines) == {"compile, 0 of 1 runs (0 %)", "compile, 1 of 1 runs (100 %)"}
     assert later.kernels == 0 < later.seconds and first.folder == later.folder
     done = emdiam("warmup", "--help")
     assert done.returncode == 0 and "--all" in done.stdout

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..units import format_count, format_seconds, format_size
+from ..units import SHORTEST_SHOWN, format_count, format_seconds, format_size
 from .phases import bounds_text, range_text
 
 
@@ -49,13 +49,13 @@ def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
 
     arcs = [worker["edges_scanned"] for worker in workers]
     mean = sum(arcs) / len(arcs)
-    balance = f"; the busiest scanned {max(arcs) / mean:.2f} times the mean of arcs" if mean else ""
+    balance = f"; the busiest scanned {max(arcs) / mean:.2f} times the mean number of arcs" if mean else ""
     waits = [worker["wait_seconds"] for worker in workers]
     exchanged = sum(worker["payload_bytes"] + worker["fact_bytes"] for worker in workers)
     lines = [
         f"workers: {len(workers):,}{balance}",
         f"exchanged: {format_size(exchanged)} in {format_count(largest('rounds'), 'round')};"
-        f" a worker waited {range_text(min(waits), max(waits))}",
+        f" each worker waited {range_text(min(waits), max(waits))}",
         f"memory of a worker: peak {format_size(largest('peak_rss_bytes'))}"
         + (f", planned {format_size(largest('planned_rss_bytes'))}" if verbose else ""),
     ]
@@ -124,5 +124,5 @@ def seconds_text(seconds: dict[str, float]) -> str:
 
 
 def shown(seconds: float) -> bool:
-    """Whether so many seconds are shown as more than 0."""
-    return format_seconds(seconds) != "0 s"
+    """Whether so many seconds are worth a place in a line."""
+    return seconds >= SHORTEST_SHOWN

@@ -116,7 +116,7 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
                      f" {format_count(witness['length'], 'edge')} apart (checked)")
     lines += [*_estimate_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"]),
               *seed_lines(result), traversals_line(result), *device_lines(result, verbose), seconds_line(result)]
-    lines += [f"stages: {stages}"] if stages else []
+    lines += [f"stages: {stages}"] if verbose and stages else []
     return "\n".join([*lines, *memory_lines(result, verbose)])
 
 

@@ -123,7 +123,8 @@ class Heartbeat:
                     self._write(joined(f"{phase.name}: {outcome} in {format_seconds(seconds)}", phase.amount(),
                                        phase.pace(now), self._book.facts_text()))
             elif event.kind == "progress" and new:
-                self._write(joined(f"{phase.name}: started", phase.amount()))
+                # Without a total, `done` may count from the beginning of the run.
+                self._write(joined(f"{phase.name}: started", phase.amount() if event.total else ""))
 
     def tick(self) -> None:
         """Write where the running phase is, after the seconds since the start; nothing when none is running."""

@@ -16,6 +16,8 @@ from ..units import format_count, format_seconds, format_size
 _LASTING = ("lower", "upper", "active", "open", "traversals", "bytes_read")
 # Facts that are shown as the place in a pass.
 _PASS = ("pass_done", "pass_total")
+# Facts of which 0 says something; of others it says that they have not begun.
+_TOLD_AT_0 = ("active", "open")
 # Facts that have places of their own in a line.
 _PLACED = (*_PASS, OUTCOME, SECONDS)
 # The one event of a run that goes on from a checkpoint.
@@ -139,6 +141,7 @@ class PhaseBook:
         if self.latest is not None:
             facts.update({name: value for name, value in self.latest.last.facts.items() if name not in _PLACED})
         parts = [bounds_text(facts.pop("lower", None), facts.pop("upper", None))]
+        facts = {name: value for name, value in facts.items() if value != 0 or name in _TOLD_AT_0}
         return joined(*parts, *(f"{name.replace('_', ' ')} {_value(name, value)}" for name, value in facts.items()))
 
 

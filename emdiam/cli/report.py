@@ -27,7 +27,7 @@ _PLACES = {"html": Path("report.html"), "png": Path("report-figures")}
               help="One page, Markdown, JSON, or figures alone. [default: by the name of FILE, else html]")
 @options.as_json
 def command(**given: Any) -> int:
-    """Make a page on finished runs, which needs nothing else.
+    """Make one self-contained page about finished runs.
 
     SOURCE is the folder of a batch or of a trade-off, a results.jsonl, or a file with what exact, approx or tradeoff
     printed with --json; several are put side by side. If events lie beside it (NAME.events.jsonl beside NAME.json), the

@@ -14,14 +14,16 @@ from .output import answer
 
 
 @click.command(cls=EmdiamCommand)
-@click.option("--all", "everything", is_flag=True, help="Of every method, for every width of distances, paged too.")
+@click.option("--all", "everything", is_flag=True,
+              help="Those of every method, for every width of distances, and for graphs larger than memory. [default:"
+                   " those of the default methods of exact and approx]")
 @options.as_json
 @options.progress
 def command(**given: Any) -> int:
-    """Compile the kernels of the default methods, so that no run has to.
+    """Compile kernels ahead of the first run.
 
-    Else a run compiles what it calls, once on a machine. For images of containers, for clusters, and before something
-    is timed. Kernels are kept in ~/.cache/emdiam, or below $NUMBA_CACHE_DIR.
+    Without it the first runs on a machine compile the kernels that they call, which takes seconds. It is for images of
+    containers, for clusters, and for timings. Kernels are kept in ~/.cache/emdiam, or below $NUMBA_CACHE_DIR.
     """
     from ..api import warmup
 
@@ -33,6 +35,6 @@ def command(**given: Any) -> int:
 
 def warmup_text(report: dict[str, Any]) -> str:
     """One line for a WarmupReport."""
-    compiled = format_count(report["kernels"], "kernel") if report["kernels"] else "no kernel, since all were there"
+    compiled = format_count(report["kernels"], "kernel") if report["kernels"] else "nothing, all kernels were there"
     where = report["folder"] or "nowhere, since no folder can be written: set NUMBA_CACHE_DIR"
-    return f"compiled: {compiled}, in {format_seconds(report['seconds'])}\nkept: {where}"
+    return f"compiled: {compiled}\nkept in: {where}\ntime: {format_seconds(report['seconds'])}"

@@ -55,7 +55,7 @@ def _read_one(source: Path, report: Report) -> None:
     except UnicodeDecodeError:
         raise InputError("this is not a text in UTF-8", path=source, remedy=_REMEDY) from None
     except OSError as error:
-        raise InputError(error.strerror or str(error), path=source, remedy=_REMEDY) from None
+        raise InputError(f"this cannot be read ({error.strerror or error})", path=source, remedy=_REMEDY) from None
     except (ValueError, RecursionError) as error:
         raise InputError(f"this is not JSON ({error})", path=source, remedy=_REMEDY) from None
     several = data.get("runs") if isinstance(data, dict) else None

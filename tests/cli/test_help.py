@@ -85,9 +85,9 @@ def test_usage_errors_leave_with_2_and_name_the_help(emdiam, arguments: list[str
     (["approx", "g.zarr", "--method", "cluster"], "(did you mean 'clusters'?)"),
     (["generate", "grd", "g.zarr"], "no such class 'grd' (did you mean 'grid'?)"),
     (["generate", "grid", "g.zarr", "--side", "3x3"], "(did you mean"),
-    (["convert", "e.txt", "h.zarr", "--format", "edgelst"], "did you mean edgelist?"),
+    (["convert", "e.txt", "h.zarr", "--format", "edgelst"], "did you mean 'edgelist'?"),
     (["reorder", "g.zarr", "h.zarr", "--order", "degre"], "(did you mean 'degree'?)"),
-    (["tradeoff", "g.zarr", "--out", "t", "--methods", "swep"], "did you mean sweep?"),
+    (["tradeoff", "g.zarr", "--out", "t", "--methods", "swep"], "did you mean 'sweep'?"),
 ])
 def test_the_closest_name_is_suggested(
     arguments: list[str], suggestion: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,

@@ -47,6 +47,13 @@ def test_a_phase_announces_its_start_and_its_end():
     ]
 
 
+def test_a_line_has_nothing_of_what_has_not_begun_and_the_diameter_where_bounds_meet():
+    facts = {"traversals": 0, "bytes_read": 0, "levels": 0, "open": 0}
+    lines = lines_of([(0, Event("bfs", 0, None, "arcs", facts=facts)),
+                      (1, Event("verify", 35_340, None, "arcs", facts={"lower": 108, "upper": 108, "levels": 3}))])
+    assert lines == ["bfs: started", "verify: started", "1 s: verify, 35,340 arcs, D = 108, open 0, levels 3"]
+
+
 def test_a_heartbeat_has_rate_time_left_and_bounds():
     lines = lines_of([
         (0, Event("bfs", 0, 1000, "blocks")),

@@ -108,8 +108,8 @@ def test_workers():
     workers = [worker, {**worker, "edges_scanned": 3000, "wait_seconds": 0.125}]
     shared = result(details={"workers": workers, "losses": [{"seconds": 61.0}]})
     lines = [
-        "workers: 2; the busiest scanned 1.50 times the mean of arcs",
-        "exchanged: 2.0 KiB in 1,200 rounds; a worker waited 0.12 to 0.5 s",
+        "workers: 2; the busiest scanned 1.50 times the mean number of arcs",
+        "exchanged: 2.0 KiB in 1,200 rounds; each worker waited 0.12 to 0.5 s",
         "memory of a worker: peak 100.0 MiB",
         "workers lost: 1; it took 1 min 01 s to go on",
     ]

@@ -48,9 +48,9 @@ def test_texts_and_numbers_are_parsed_alike(key, text, value):
 
 
 @pytest.mark.parametrize("name,vertices,parameters,message", [
-    ("rmatt", 8, {}, "no such graph class.*did you mean rmat"),
+    ("rmatt", 8, {}, "no such graph class.*did you mean 'rmat'"),
     ("blob", 8, {}, "no such graph class.*choose from: path, cycle"),
-    ("rmat", 8, {"edge_facto": 3}, "no such parameter of rmat.*did you mean edge_factor"),
+    ("rmat", 8, {"edge_facto": 3}, "no such parameter of rmat.*did you mean 'edge_factor'"),
     ("path", 8, {"degree": 3}, "no such parameter of path.*there are none"),
     ("path", None, {}, "needs its number of vertices"),
     ("path", 0, {}, "positive whole number"),
