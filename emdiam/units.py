@@ -98,6 +98,11 @@ def format_seconds(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60:02d} min"
 
 
+def format_fine_seconds(seconds: float) -> str:
+    """The same with milliseconds where they are compared: "7.6 ms"."""
+    return f"{1000 * seconds:.2g} ms" if 0.00005 <= seconds < 0.01 else format_seconds(seconds)
+
+
 def format_count(number: int, one: str, many: str | None = None) -> str:
     """A number of things: "1 edge", "2,048 edges". one : of what; many : of several, if that is not with an s."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"

@@ -13,7 +13,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import matplotlib
 from matplotlib.axes import Axes
@@ -21,10 +21,8 @@ from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from .records import ANSWERED, Track
-
-if TYPE_CHECKING:
-    from .sections import Point
+from .points import Point
+from .records import ANSWERED, STARTUP, Track
 
 _INK, _GRID = "#1a1b1c", "#dcdcdd"
 _BLUE, _ORANGE, _GREEN, _PURPLE, _GREY = "#0a72b2", "#d55e01", "#019e73", "#b54c96", "#76777a"
@@ -38,20 +36,22 @@ _SETTINGS: Any = {
     "ytick.color": _INK, "axes.spines.top": False, "axes.spines.right": False, "hatch.color": _INK,
 }
 _styled = matplotlib.rc_context(_SETTINGS)  # as a decorator: while a plot is drawn
-_WIDTH, _HEIGHT = 7.0, 2.9
-_BAR, _FRAME = 0.28, 0.75  # inches a bar, and inches of the rest
-_LONGEST_LABEL, _LIMIT_PHASES = 28, 12
+# Inches. A page shows a plot as wide as a telephone and at most half as wide again: text is readable in both.
+_WIDTH, _HEIGHT = 4.0, 2.6
+_BAR, _FRAME = 0.25, 0.7  # a bar, and the rest
+_LONGEST_LABEL, _LIMIT_PHASES, _LIMIT_MARKS = 24, 12, 40
 _DECADES = 30.0  # figures further apart than this factor are on a logarithmic axis
 _MARKS = "os^Dv*PX"
-_MB = 1e-6
+_MB, _LEAST_SECONDS = 1e-6, 1e-3
 # A logarithmic axis over less than a factor has numbers at the finer marks with these leading digits.
 _FINER = ((2.0, "123456789"), (30.0, "2357"), (300.0, "25"))
 
 
-def _new(height: float = _HEIGHT, panels: int = 1, width: float = _WIDTH, **options: Any) -> tuple[Figure, list[Axes]]:
-    figure = Figure(figsize=(width, height), layout="constrained")
+def _new(height: float = _HEIGHT, panels: tuple[int, int] = (1, 1), **options: Any) -> tuple[Figure, list[Axes]]:
+    """A figure so many inches high, with panels (rows, columns) of axes."""
+    figure = Figure(figsize=(_WIDTH, height), layout="constrained")
     figure.patch.set_alpha(0)
-    axes = list(figure.subplots(1, panels, squeeze=False, **options)[0])
+    axes = list(figure.subplots(*panels, squeeze=False, **options).flat)
     for one in axes:
         one.patch.set_alpha(0)
         one.grid(color=_GRID)
@@ -90,12 +90,16 @@ def _legend(figure: Figure, columns: int) -> None:
     figure.legend(loc="outside upper center", ncols=columns, frameon=False)
 
 
+def _short(value: float) -> str:
+    """A figure beside a mark: two digits, nothing below a thousandth."""
+    return f"{value:,.0f}" if value >= 10 else f"{value:.2g}" if value >= _LEAST_SECONDS else "0"
+
+
 def _bars(axes: Axes, values: Sequence[float], label: str, **options: Any) -> None:
     """Horizontal bars from the top down, each with its figure at its end."""
     axes.barh(range(len(values)), values, height=0.62, **options)
     for place, value in enumerate(values):
-        axes.annotate(f"{value:.3g}" if value < 1000 else f"{value:,.0f}", (value, place), (3, 0),
-                      textcoords="offset points", va="center", fontsize=8)
+        axes.annotate(_short(value), (value, place), (3, 0), textcoords="offset points", va="center", fontsize=8)
     axes.set_xlabel(label)
     axes.grid(False, axis="y")
 
@@ -103,13 +107,13 @@ def _bars(axes: Axes, values: Sequence[float], label: str, **options: Any) -> No
 def _name_bars(axes: Axes, names: Sequence[str]) -> None:
     """Names beside the bars, the first one at the top."""
     axes.set_yticks(range(len(names)), [_label(name) for name in names])
-    axes.invert_yaxis()
+    axes.set_ylim(len(names) - 0.45, -0.55)
 
 
 @_styled
 def draw_bounds(track: Track) -> Figure:
-    """Steps of the interval against seconds (to the end of the run) and against traversals."""
-    figure, (by_time, by_traversal) = _new(panels=2, sharey=True)
+    """Steps of the interval against seconds of the search (to its end) and, below, against traversals."""
+    figure, (by_time, by_traversal) = _new(3.4, (2, 1), sharey=True)
     both = [bound for bound in track.bounds if bound.lower is not None and bound.upper is not None]
     # At first there is only what the number of vertices says, which would dwarf all else.
     known = [bound for bound in both if bound.lower and (bound.upper or 0) < (both[0].upper or 0)] or both
@@ -117,20 +121,22 @@ def draw_bounds(track: Track) -> Figure:
     counted = [max(bound.traversals or 0, 0) for bound in known]
     last = max([one.number for one in track.traversals] + counted, default=1)
     sides: tuple[tuple[Axes, Sequence[float], float], ...] = (
-        (by_time, [bound.at for bound in known], track.seconds), (by_traversal, counted, last))
+        (by_time, [bound.search for bound in known], track.search), (by_traversal, counted, last))
     for axes, moments, stop in sides if known else ():
         at, low, high = [*moments, stop], [*lower, lower[-1]], [*upper, upper[-1]]
         axes.fill_between(at, low, high, step="post", color=_BLUE, alpha=0.12, linewidth=0)
-        for ends, colour in ((high, _ORANGE), (low, _BLUE)):
-            axes.step(at, ends, where="post", color=colour, linewidth=1.6)
         for ends, colour, marker in ((high, _ORANGE, "v"), (low, _BLUE, "^")):
+            axes.step(at, ends, where="post", color=colour, linewidth=1.6)
             axes.plot(at[:-1], ends[:-1], linestyle="", marker=marker, markersize=4, color=colour)
-    log = _spread([value for value in (*lower, *upper) if value])
-    by_time.set_yscale("log" if log and min(lower, default=0) else "linear")
+        axes.set_xlim(0, 1.03 * stop if stop else 1)
+    log = _spread([value for value in (*lower, *upper) if value]) and min(lower, default=0) > 0
+    by_time.set_yscale("log" if log else "linear")
     _plain(by_time.yaxis, by_time.xaxis)
+    if not log:
+        _whole(by_time.yaxis)
     _whole(by_traversal.xaxis)
-    by_time.set(xlabel="time (seconds)", ylabel=f"D (edges{', log scale' if by_time.get_yscale() == 'log' else ''})")
-    by_traversal.set_xlabel("traversals (count)")
+    for axes, label in ((by_time, "search (seconds)"), (by_traversal, "traversals (count)")):
+        axes.set(xlabel=label, ylabel="D (log scale)" if log else "D (edges)")
     return figure
 
 
@@ -138,33 +144,34 @@ def draw_bounds(track: Track) -> Figure:
 def draw_frontiers(track: Track) -> Figure:
     """Vertices a level, on a logarithmic axis; a line a traversal."""
     figure, (axes,) = _new()
+    marked = all(len(points) <= _LIMIT_MARKS for _, points in track.profiles)
     for i, (name, points) in enumerate(track.profiles):
         axes.plot([level for level, _ in points], [max(vertices, 0.5) for _, vertices in points],
-                  color=_COLOURS[i % 5], linewidth=1.3, marker=_MARKS[i] if len(points) < 40 else "", markersize=4,
+                  color=_COLOURS[i % 5], linewidth=1.3, marker=_MARKS[i] if marked else "", markersize=4,
                   label=name)
     axes.set_yscale("log")
     _plain(axes.yaxis)
     _whole(axes.xaxis)
-    axes.set(xlabel="level: distance from the source (edges)", ylabel="vertices (count, log scale)")
-    _legend(figure, 4)
+    axes.set(xlabel="level: distance from the source (edges)", ylabel="vertices (log scale)")
+    _legend(figure, 2)
     return figure
 
 
 @_styled
 def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
-    """spells : (phase, seconds, bytes read or None). Bars of seconds, and of megabytes where any are given; the
+    """spells : (phase, seconds, bytes read or None). Bars of seconds, and of megabytes where the search read any; the
     longest phases where there are many."""
     longest = sorted(spells, key=lambda spell: -spell[1])[:_LIMIT_PHASES]
     shown = [spell for spell in spells if spell in longest]
-    columns: list[tuple[list[float], str, str]] = [([seconds for _, seconds, _ in shown], "time (seconds)", _BLUE)]
-    if any(read is not None for _, _, read in shown):
-        columns.append(([(read or 0) * _MB for _, _, read in shown], "read from disk (MB)", _ORANGE))
-    figure, panels = _new(_FRAME + _BAR * max(2, len(shown)), len(columns), sharey=True)
-    for axes, (values, label, colour) in zip(panels, columns, strict=True):
-        _bars(axes, values, label, color=colour)
-        axes.margins(x=0.16)
+    columns: list[tuple[list[float], str]] = [([seconds for _, seconds, _ in shown], "time (seconds)")]
+    if any(read for phase, _, read in shown if phase not in STARTUP):
+        columns.append(([(read or 0) * _MB for _, _, read in shown], "read (MB)"))
+    figure, panels = _new(_FRAME + _BAR * max(1, len(shown)), (1, len(columns)), sharey=True)
+    for axes, (values, label) in zip(panels, columns, strict=True):
+        _bars(axes, values, label, color=[_GREY if phase in STARTUP else _BLUE for phase, _, _ in shown])
+        axes.set_xlim(0, (max(values) or 1) * (1.22 if len(columns) == 1 else 1.45))
         _plain(axes.xaxis)
-        axes.xaxis.set_major_locator(MaxNLocator(nbins=5))
+        axes.xaxis.set_major_locator(MaxNLocator(nbins=6 if len(columns) == 1 else 3))
     _name_bars(panels[0], [name for name, _, _ in shown])
     return figure
 
@@ -172,7 +179,7 @@ def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
 @_styled
 def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, float | None]]) -> Figure:
     """rows : (name, measured, planned, predicted, limit), bytes."""
-    figure, (axes,) = _new(_FRAME + 0.25 + _BAR * max(2, len(rows)))
+    figure, (axes,) = _new(_FRAME + 0.25 + _BAR * max(1, len(rows)))
     scale = 1 / (1 << 20)
     axes.barh(range(len(rows)), [row[1] * scale for row in rows], color=_BLUE, height=0.62, label="measured peak")
     marks = (("planned", "|", _INK, 15), ("predicted", "D", _ORANGE, 5), ("limit", "x", _INK, 5))
@@ -192,17 +199,26 @@ def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, flo
 
 
 @_styled
-def draw_times(rows: Sequence[tuple[str, float, str]]) -> Figure:
-    """rows : (name, seconds, how it ended)."""
-    figure, (axes,) = _new(_FRAME + _BAR * max(2, len(rows)))
-    shown = [max(seconds, 1e-3) for _, seconds, _ in rows]
-    log = _time_axis(axes, shown)
-    answered = [status == ANSWERED for _, _, status in rows]
-    _bars(axes, shown, axes.get_xlabel(), color=[_BLUE if one else _ORANGE for one in answered],
-          hatch=["" if one else "//" for one in answered], linewidth=0)
-    axes.set_xlim(min(shown) / 2 if log else 0, max(shown) * (2 if log else 1.12))
+def draw_times(rows: Sequence[tuple[str, float, float | None, str]]) -> Figure:
+    """rows : (name, seconds of the search, of start-up or None, how it ended). Dots and bars, because a bar on a
+    logarithmic axis would have no length."""
+    figure, (axes,) = _new(_FRAME + _BAR * max(1, len(rows)))
+    shown = [max(seconds, _LEAST_SECONDS) for _, seconds, _, _ in rows]
+    starts = [(place, max(row[2], _LEAST_SECONDS)) for place, row in enumerate(rows) if row[2]]
+    every = [*shown, *(seconds for _, seconds in starts)]
+    log = _time_axis(axes, every)
+    axes.plot([seconds for _, seconds in starts], [place for place, _ in starts], linestyle="", marker="|", color=_GREY,
+              markersize=10, markeredgewidth=2.5)
+    for place, (seconds, row) in enumerate(zip(shown, rows, strict=True)):
+        answered = row[3] == ANSWERED
+        axes.plot([seconds], [place], linestyle="", marker="o", markersize=7, color=_BLUE if answered else _ORANGE,
+                  markerfacecolor=_BLUE if answered else "none", markeredgewidth=1.5)
+        figures = _short(row[1]) + (f" + {_short(row[2])}" if row[2] is not None else "")
+        axes.annotate(figures, (1, place), (4, 0), xycoords=("axes fraction", "data"), textcoords="offset points",
+                      va="center", fontsize=8, annotation_clip=False)
+    axes.set_xlim(min(every) / 2 if log else -0.03 * max(every), max(every) * (2 if log else 1.05))
     _plain(axes.xaxis)
-    _name_bars(axes, [name for name, _, _ in rows])
+    _name_bars(axes, [row[0] for row in rows])
     return figure
 
 
@@ -212,45 +228,6 @@ def _time_axis(axes: Axes, seconds: Sequence[float]) -> bool:
     axes.set_xscale("log" if log else "linear")
     axes.set_xlabel("time (seconds, log scale)" if log else "time (seconds)")
     return log
-
-
-@_styled
-def draw_quality(points: Sequence[Point]) -> Figure:
-    """estimate / D against seconds; bars: proved bounds over D."""
-    shown = [point for point in points if point.quality is not None]
-    figure, axes = _scatter(shown, [point.quality or 0.0 for point in shown])
-    for point in shown:
-        if point.estimate and point.quality and point.lower is not None and point.upper is not None:
-            unit = point.estimate / point.quality
-            axes.vlines(max(point.seconds, 1e-3), point.lower / unit, point.upper / unit, color=_INK, alpha=0.3,
-                        linewidth=1)
-    axes.axhline(1, color=_INK, linewidth=1, linestyle=":")
-    axes.set_ylabel("estimate / D (ratio)")
-    return figure
-
-
-@_styled
-def draw_widths(points: Sequence[Point]) -> Figure:
-    """(upper - lower) / lower against seconds."""
-    shown = [point for point in points if point.width is not None]
-    figure, axes = _scatter(shown, [point.width or 0.0 for point in shown])
-    axes.set_ylim(bottom=0)
-    axes.set_ylabel("(upper - lower) / lower (share)")
-    return figure
-
-
-def _scatter(points: Sequence[Point], values: Sequence[float]) -> tuple[Figure, Axes]:
-    """Values against seconds, a mark and a colour a method."""
-    figure, (axes,) = _new(3.4)
-    seconds = [max(point.seconds, 1e-3) for point in points]
-    for i, method in enumerate(dict.fromkeys(point.method for point in points)):
-        places = [at for at, point in enumerate(points) if point.method == method]
-        axes.scatter([seconds[at] for at in places], [values[at] for at in places], color=_COLOURS[i % 5], s=36,
-                     zorder=3, marker=_MARKS[i % len(_MARKS)], label=_label(method))
-    _time_axis(axes, seconds)
-    _plain(axes.xaxis, axes.yaxis)
-    _legend(figure, 5)
-    return figure, axes
 
 
 def inline_svg(figure: Figure, name: str, title: str) -> str:
@@ -271,15 +248,15 @@ def inline_svg(figure: Figure, name: str, title: str) -> str:
             f' aria-label="{escape(title)}">{body}')
 
 
-# -- trade-offs -----------------------------------------------------------------------------------
+# -- quality and price ----------------------------------------------------------------------------
 Row = dict[str, Any]
-_TALL, _DOTS = 4.6, 150
+_DOTS = 200
 # Room beside the points, as a share of their range on a logarithmic axis, and as a factor at least.
-_ROOM, _LEAST_ROOM = 0.08, 1.2
+_ROOM, _LEAST_ROOM = 0.1, 1.25
 _LINEAR_BELOW = 4.0  # qualities that differ by less are on a linear axis
 _STYLES = {"clusters": ("o", _ORANGE), "sweep": ("s", _BLUE), "spanning": ("^", _GREEN), "fringe": ("D", _PURPLE),
            "exact": ("*", _INK)}
-_PRICES = {"seconds": ("time (seconds, log scale)", 1.0), "bytes_read": ("read from disk (MB, log scale)", _MB)}
+SECONDS, MEGABYTES = ("search (seconds, log scale)", 1.0), ("read from disk (MB, log scale)", _MB)
 
 
 def write_figure(figure: Figure, path: Path) -> list[Path]:
@@ -292,52 +269,66 @@ def write_figure(figure: Figure, path: Path) -> list[Path]:
 
 
 @_styled
-def draw_prices(rows: Sequence[Row], price: str, front: str, diameter: int | None) -> Figure:
-    """Ratio (or the estimate, while D is not known) against a price; bars: what a cell has proved.
+def draw_quality(points: Sequence[Point], price: tuple[str, float] = SECONDS, title: str = "") -> Figure:
+    """Estimates over D (or in edges, where D is not known) against their price; bars: what was proved.
 
-    rows : of cells, with a price and an estimate above 0. price, front : columns, a cost and who is on its front.
+    points : of one graph, with an estimate and bounds. price : label and scale of its axis.
     """
-    figure, (axes,) = _new(_TALL)
-    unit, (label, scale) = diameter or 1, _PRICES[price]
-    low, high = _limits([max(row[name], 0.5) / unit for row in rows for name in ("estimate", "lower", "upper")])
-    axes.set(xscale="log", xlim=_limits([row[price] * scale for row in rows]), xlabel=label,
-             yscale="log" if high > _LINEAR_BELOW * low else "linear", ylim=(low, high))
-    for method, (marker, colour) in _STYLES.items():
-        shown = [row for row in rows if row["method"] == method]
-        if shown:
-            costs = [row[price] * scale for row in shown]
-            axes.scatter(costs, [row["estimate"] / unit for row in shown], marker=marker, s=34, color=colour,
-                         label=method, zorder=3)
-            axes.vlines(costs, [max(row["lower"], 0.5) / unit for row in shown], [row["upper"] / unit for row in shown],
-                        color=colour, linewidth=1, alpha=0.35, zorder=1)
-    for row in rows:
-        if row["masters_label"] is not None:
-            axes.annotate(row["masters_label"], (row[price] * scale, row["estimate"] / unit), (5, 4),
-                          textcoords="offset points", fontsize=7, color=_GREY)
-    best = sorted((row for row in rows if row[front]), key=lambda row: float(row[price]))
+    figure, (axes,) = _new(3.6)
+    axes.set_title(title, fontsize=9, loc="left")
+    unit, (label, scale) = points[0].diameter or 1, price
+    costs = [max(point.price * scale, 1e-6) for point in points]
+    heights = [max(value, 0.5) / unit for point in points for value in (point.estimate, point.lower, point.upper)
+               if value is not None]
+    low, high = _limits(heights)
+    log = high > _LINEAR_BELOW * low
+    axes.set(xscale="log", xlim=_limits(costs), xlabel=label, yscale="log" if log else "linear", ylim=(low, high))
+    styles = _STYLES | {point.method: (_MARKS[5 + i % 3], _GREY) for i, point in enumerate(points)
+                        if point.method not in _STYLES}
+    for method, (marker, colour) in styles.items():
+        shown = [(cost, point) for cost, point in zip(costs, points, strict=True) if point.method == method]
+        axes.scatter([cost for cost, _ in shown], [(point.estimate or 0) / unit for _, point in shown], marker=marker,
+                     s=36, color=colour, label=method if shown else None, zorder=3)
+        for cost, point in shown:
+            if point.lower is not None and point.upper is not None:
+                axes.vlines(cost, max(point.lower, 0.5) / unit, point.upper / unit, color=colour, linewidth=3,
+                            alpha=0.25, zorder=1)
+    _name_points(axes, points, costs, unit)
+    best = sorted((cost, (point.estimate or 0) / unit)
+                  for cost, point in zip(costs, points, strict=True) if point.front)
     if best:  # ringed, with a line from the cheapest to the best
-        axes.plot([row[price] * scale for row in best], [row["estimate"] / unit for row in best], color=_INK,
-                  linewidth=1, linestyle="--", marker="o", markersize=11, markerfacecolor="none", markeredgewidth=0.8,
-                  zorder=2, label="Pareto front")
+        axes.plot(*zip(*best, strict=True), color=_INK, linewidth=1, linestyle="--", marker="o", markersize=11,
+                  markerfacecolor="none", markeredgewidth=0.8, zorder=2, label="Pareto front")
     _plain(*(axis for axis in (axes.xaxis, axes.yaxis) if axis.get_scale() == "log"))
-    if diameter:
-        axes.set_ylabel(f"ratio to D = {diameter:,} (bars: proved bounds / D)")
-        axes.axhline(1, color=_GREY, linewidth=1, linestyle=":", zorder=0)
-    else:
-        axes.set_ylabel("estimate (edges; bars: proved bounds)")
-    _legend(figure, 6)
+    axes.set_ylabel("estimate (edges)" if unit == 1 else f"estimate / D (D = {unit:,.0f})")
+    if unit != 1:
+        axes.axhline(1, color=_INK, linewidth=1, linestyle=":", zorder=0)
+    _legend(figure, 3)
     return figure
 
 
+def _name_points(axes: Axes, points: Sequence[Point], costs: Sequence[float], unit: float) -> None:
+    """Labels of points beside their marks, on the side away from the one that is closest in height."""
+    named = [((point.estimate or 0) / unit, cost, point.label)
+             for point, cost in zip(points, costs, strict=True) if point.label]
+    for place, (height, cost, label) in enumerate(named):
+        _, beside = min(((abs(at - height), other) for i, (at, other, _) in enumerate(named) if i != place),
+                        default=(0, 0))
+        side = 1 if cost >= beside else -1
+        axes.annotate(label, (cost, height), (7 * side, 0), ha="left" if side > 0 else "right", va="center",
+                      textcoords="offset points", fontsize=8, color=_INK)
+
+
 @_styled
-def draw_masters(rows: Sequence[Row]) -> Figure:
+def draw_masters(rows: Sequence[Row], title: str = "") -> Figure:
     """The size of the condensed graph, and distances, against the number of masters. rows : of cells of clusters, by
     masters; figures of 0, which a logarithm cannot show, are left out."""
     panels = (
-        ("size of the condensed graph (log scale)", {"condensed_vertices": "vertices", "condensed_edges": "edges"}),
-        ("largest distance (edges, log scale)", {"max_master_gap": "d: masters whose clusters touch",
-                                                 "max_master_distance": "a vertex and its master"}))
-    figure, both = _new(_TALL, 2, 1.35 * _WIDTH)
+        ("condensed graph (log scale)", {"condensed_vertices": "vertices", "condensed_edges": "edges"}),
+        ("distance (edges, log scale)", {"max_master_gap": "between masters whose clusters touch (d)",
+                                         "max_master_distance": "of a vertex from its master"}))
+    figure, both = _new(5.6, (2, 1))
+    figure.suptitle(title, fontsize=9)
     for axes, (label, columns) in zip(both, panels, strict=True):
         axes.set_xscale("log", base=2)
         axes.set(yscale="log", xlim=_limits([row["masters"] for row in rows]),
@@ -348,7 +339,7 @@ def draw_masters(rows: Sequence[Row]) -> Figure:
                       markersize=5, color=colour, linewidth=1)
         axes.set(xlabel="masters (log scale)", ylabel=label)
         _plain(axes.yaxis)
-        axes.legend(frameon=False)
+        axes.legend(frameon=False, loc="lower left", bbox_to_anchor=(0, 1), borderaxespad=0, fontsize=8)
     return figure
 
 

@@ -12,14 +12,30 @@ from __future__ import annotations
 import json
 import math
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
 from ..errors import InputError
 from ..runs.registry import METHODS
-from .records import ANSWERED, FAILED, OPEN, STOPPED, Bound, Report, Run, Spell, Track, Traversal, number
+from .records import (
+    ANSWERED,
+    FAILED,
+    KERNELS,
+    OPEN,
+    START,
+    STARTUP,
+    STOPPED,
+    Bound,
+    Report,
+    Run,
+    Spell,
+    Track,
+    Traversal,
+    number,
+)
 
 RESULTS, TRADEOFF, EVENTS = "results.jsonl", "tradeoff.json", "events.jsonl"
 _LIMIT_PROFILES = 4
@@ -36,7 +52,11 @@ def read_report(sources: Sequence[str | Path]) -> Report:
     report = Report(", ".join(str(source) for source in sources))
     for source in sources:
         _read_one(Path(source), report)
+    names: set[str] = set()
     for run in report.runs:
+        others = (f"{run.name} ({i})" for i in count(2))
+        run.name = next(name for name in chain([run.name], others) if name not in names)
+        names.add(run.name)
         if run.track is not None and run.track.n_skipped:
             report.notes.append(f"{run.track.n_skipped:,} of the lines of the events of {run.name} are no events, and"
                                 " are left out")
@@ -64,7 +84,8 @@ def _read_one(source: Path, report: Report) -> None:
     elif isinstance(several, list):
         report.runs += [_single(f"{source.stem} {i}", one, source) for i, one in enumerate(several, 1)]
     else:
-        report.runs.append(_single(source.stem, data, source))
+        name = source.resolve().parent.name if source.name == TRADEOFF else source.stem
+        report.runs.append(_single(name, data, source))
 
 
 def _read_lines(source: Path, text: str, report: Report) -> None:
@@ -117,9 +138,9 @@ def _job(data: dict[str, Any], place: str) -> Run:
 
 
 def _graph(words: list[str]) -> str:
-    """The first argument of a command that is no option."""
+    """What a command is about: its first argument that is no option, or its second."""
     given = [word for word in words[1:] if not word.startswith("-")]
-    if words[:1] == ["generate"] and len(given) > 1:  # its first argument is the class
+    if words[:1] in (["generate"], ["verify"]) and len(given) > 1:  # the first is the class, or the certificate
         return given[1]
     return given[0] if given else ""
 
@@ -155,7 +176,8 @@ def _single(name: str, data: Any, source: Path | None) -> Run:
     details = data.get("details")
     answered = (data.get("exact") is True or data.get("estimate") is not None
                 or isinstance(details, dict) and details.get("enough") is not None)
-    run = Run(name, ANSWERED if answered else STOPPED, _family([], data), str(data["method"]), result=data,
+    run = Run(name, ANSWERED if answered else STOPPED, _family([], data), str(data["method"]),
+              str(data.get("store_path") or ""), result=data,
               sentence=None if answered else "stopped before the diameter was proved")
     if source is not None:
         run.track = _events(source.with_suffix(".events.jsonl"), source.with_name(EVENTS))
@@ -204,17 +226,27 @@ def _record(line: str) -> tuple[dict[str, Any], float] | None:
     return (data, float(at)) if at is not None and math.isfinite(at) and at >= 0 else None
 
 
+def _better(before: int | None, now: int | None, better: Callable[[int, int], int]) -> int | None:
+    """What is proved stays proved, also for a run of the same graph that begins again."""
+    if before is None or now is None:
+        return before if now is None else now
+    return better(before, now)
+
+
 class _Builder:
     """Takes events one by one. Another run in the same file, such as one that goes on where the one before
-    was killed, has begun again at 0: its moments are laid behind those before. last : seconds of the last event."""
+    was killed, has begun again at 0: its moments are laid behind those before. last : seconds of the last event.
+
+    Time is given to the phase in which it went by, but for that of kernels, which has a spell of its own. What comes
+    before the first phase is START."""
 
     def __init__(self) -> None:
         self.track = Track()
-        self.last = self._shift = self._turned = 0.0
+        self.last = self._shift = 0.0
         self._run: str | None = None
         self._spell: Spell | None = None  # that of the phase that runs
         self._traversals: int | None = None
-        self._read = 0
+        self._read, self._kernels = 0, 0.0
 
     def take(self, line: str) -> None:
         """One line."""
@@ -225,9 +257,10 @@ class _Builder:
         self.track.n_events += 1
         (record, at), run = event, str(event[0].get("run"))
         if run != self._run:
-            self._turn("", self.last, True)  # what the one before was in when it ended, however it did
-            self._run, self._shift, self._read = run, self.last, 0
+            self._run, self._shift, self._read, self._kernels = run, self.last, 0, 0.0
+            self._spell = self._spell_of(START)
         at = max(self.last, at + self._shift)
+        self._spend(at - self.last, number(record.get("kernel_seconds")))
         facts = record["facts"] if isinstance(record.get("facts"), dict) else record
         what = record.get("record")
         if what == "begin":
@@ -238,10 +271,31 @@ class _Builder:
             self._traversal(facts, at)
         else:
             until = self._spell  # what was read since the last event was read in the phase that ends here
-            self._turn(str(record.get("phase") or ""), at, what == "end" or record.get("finished") is True)
+            phase = str(record.get("phase") or "")
+            self._spell = self._spell_of(phase) if phase else None
             self._count(facts, until or self._spell)
+            if what == "end" or record.get("finished") is True:
+                self._spell = None
         self._bound(facts, at)
         self.last = at
+
+    def _spend(self, seconds: float, kernels: float | None) -> None:
+        """So much time has gone by since the last event; kernels : seconds that they took in the run so far."""
+        spent = min(max((kernels or 0.0) - self._kernels, 0.0), seconds)
+        self._kernels = max(kernels or 0.0, self._kernels)
+        if self._spell is not None:
+            self._spell.seconds += seconds - spent
+        if spent:
+            self._spell_of(KERNELS).seconds += spent
+        if self._spell is None or self._spell.phase not in STARTUP:
+            self.track.search += seconds - spent
+
+    def _spell_of(self, phase: str) -> Spell:
+        spell = next((spell for spell in self.track.spells if spell.phase == phase), None)
+        if spell is None:
+            spell = Spell(phase)
+            self.track.spells.append(spell)
+        return spell
 
     def _count(self, facts: dict[str, Any], spell: Spell | None) -> None:
         """The run's counters, as far as a sign of life has them."""
@@ -251,17 +305,6 @@ class _Builder:
         if read is not None and spell is not None:
             spell.bytes_read = (spell.bytes_read or 0) + max(0, read - self._read)
             self._read = max(read, self._read)
-
-    def _turn(self, phase: str, at: float, finished: bool) -> None:
-        """The run is in `phase` now, or has just left it."""
-        if self._spell is not None:
-            self._spell.seconds += at - self._turned
-        self._turned = at
-        spell = next((spell for spell in self.track.spells if spell.phase == phase), None)
-        if phase and spell is None:
-            spell = Spell(phase)
-            self.track.spells.append(spell)
-        self._spell = None if finished else spell
 
     def _traversal(self, facts: dict[str, Any], at: float) -> None:
         before, seconds = self.track.traversals, number(facts.get("seconds"))
@@ -279,9 +322,8 @@ class _Builder:
 
     def _bound(self, facts: dict[str, Any], at: float) -> None:
         bounds = self.track.bounds
-        before = bounds[-1] if bounds else Bound(at, None, None, None)
+        before = bounds[-1] if bounds else Bound(at, 0.0, None, None, None)
         lower, upper = _whole(facts.get("lower")), _whole(facts.get("upper"))
-        lower = before.lower if lower is None else lower
-        upper = before.upper if upper is None else upper
+        lower, upper = _better(before.lower, lower, max), _better(before.upper, upper, min)
         if (lower, upper) != (before.lower, before.upper):
-            bounds.append(Bound(at, self._traversals, lower, upper))
+            bounds.append(Bound(at, self.track.search, self._traversals, lower, upper))

@@ -30,17 +30,25 @@ class Traversal:
 
 @dataclass(frozen=True)
 class Bound:
-    """The proved interval at a moment: `at` seconds into the run, after `traversals` of them."""
+    """The proved interval at a moment: `at` seconds into the run, `search` seconds into its search (start-up left out),
+    after `traversals` of them."""
 
     at: float
+    search: float
     traversals: int | None
     lower: int | None
     upper: int | None
 
 
+# Phases in which a run does not search yet: its modules are imported, the graph is loaded, workers come up. KERNELS is
+# taken out of every phase: the time in which kernels are compiled, or loaded.
+START, KERNELS = "start", "kernels"
+STARTUP = (START, "load", "workers", KERNELS)
+
+
 @dataclass
 class Spell:
-    """One phase of the run, all its spells together. bytes_read : None where not known."""
+    """One phase of the run, all its spells together, or one of STARTUP. bytes_read : None where not known."""
 
     phase: str
     seconds: float = 0.0
@@ -51,8 +59,8 @@ class Spell:
 class Track:
     """What the events of a run say. command, arguments : what was asked, by names of options. bounds : in order of
     time, changes only. profiles : (label, [(level, vertices), ...]) of some traversals. spells : phases in the order
-    in which they began. seconds : at the last event. n_events : read; n_skipped : lines that were no events, such as
-    one that was cut off when the machine stopped."""
+    in which they began. seconds : at the last event; search : of them, without start-up. n_events : read;
+    n_skipped : lines that were no events, such as one that was cut off when the machine stopped."""
 
     command: str = ""
     arguments: dict[str, Any] = field(default_factory=dict)
@@ -61,6 +69,7 @@ class Track:
     profiles: list[tuple[str, list[tuple[int, int]]]] = field(default_factory=list)
     spells: list[Spell] = field(default_factory=list)
     seconds: float = 0.0
+    search: float = 0.0
     n_events: int = 0
     n_skipped: int = 0
 
@@ -105,6 +114,21 @@ class Run:
         """Wall seconds of the run, as its result says, or else its process."""
         seconds = self.number("seconds", "total")
         return self.seconds if seconds is None else seconds
+
+    @property
+    def startup(self) -> float | None:
+        """Seconds of the run that were no search, as far as its result says: it was loaded, kernels were compiled."""
+        parts = [self.number("seconds", name) for name in ("startup", "load", "compile", "total")]
+        if parts[0] is not None or None in parts[1:]:
+            return parts[0]
+        _, load, compiling, total = (part or 0.0 for part in parts)
+        return min(load + compiling, total)  # of earlier versions
+
+    @property
+    def search(self) -> float | None:
+        """Wall seconds of the run without its start-up, as its result says."""
+        total = self.number("seconds", "total")
+        return None if total is None else max(total - (self.startup or 0.0), 0.0)
 
     @property
     def traversals(self) -> float | None:

@@ -7,16 +7,19 @@ when they are wanted.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .._version import __version__
 from . import texts
-from .records import ANSWERED, FAILED, OPEN, STOPPED, Report, Run, number
+from .points import Point, points
+from .records import ANSWERED, FAILED, OPEN, START, STOPPED, Report, Run, Track
 from .texts import NONE
 
 _WORDS = {ANSWERED: "answered", STOPPED: "stopped with bounds", FAILED: "failed", OPEN: "not run"}
 _LEAST_SHARE = 0.02  # of the time of a run, for a phase in the table
+_STARTUP = ("Start-up is what a run takes before it searches: it loads the graph, and compiles or loads kernels. Runs"
+            " are compared by the search, which is the rest.")
 # So many runs have plots of their own, those that took longest; more would bury the reader.
 _LIMIT_RUNS, _LIMIT_BARS = 12, 40
 
@@ -24,17 +27,22 @@ _LIMIT_RUNS, _LIMIT_BARS = 12, 40
 @dataclass
 class Table:
     """Cells as texts. words : how many columns from the left hold words; all others hold figures, which are
-    aligned to the right."""
+    aligned to the right. folded : what a page shows of it until the reader opens it; None: all of it."""
 
     head: list[str]
     rows: list[list[str]]
     words: int = 1
+    folded: str | None = None
 
 
 def table_of(items: Sequence[Any], words: int, columns: Mapping[str, Callable[[Any], str]],
              first: str = "run") -> Table:
-    """A row for each item, its name in the column `first`. columns : by its head, the text of its cell for an item."""
-    return Table([first, *columns], [[item.name, *(text(item) for text in columns.values())] for item in items], words)
+    """A row for each item, its name in the column `first`. columns : by its head, the text of its cell for an item;
+    those in which no item says anything are left out."""
+    rows = [[item.name, *(text(item) for text in columns.values())] for item in items]
+    empty = {at for at in range(1, len(columns) + 1) if all(row[at] == NONE for row in rows)}
+    head, *rows = [[cell for at, cell in enumerate(row) if at not in empty] for row in ([first, *columns], *rows)]
+    return Table(head, rows, words - sum(at < words for at in empty))
 
 
 def _figure(text: Callable[[float | None], str], name: str) -> Callable[[Run], str]:
@@ -44,8 +52,8 @@ def _figure(text: Callable[[float | None], str], name: str) -> Callable[[Run], s
 
 @dataclass
 class Plot:
-    """A figure. name : of its file. title : what it shows. caption : what one sees in it, and how to read it.
-    function, data : of drawing.py, and what it takes."""
+    """A figure. name : of its file. title : what it shows. caption : what one sees in it, beyond what its
+    section says of all. function, data : of drawing.py, and what it takes."""
 
     name: str
     title: str
@@ -62,13 +70,15 @@ class Plot:
 
 @dataclass
 class Section:
-    """One part of a report. paragraphs : plain text. folded : (summary, text) of long texts."""
+    """One part of a report. paragraphs : plain text. legend : what all of its plots show. folded : long texts,
+    (summary, [(of what, text), ...])."""
 
     title: str
     paragraphs: list[str] = field(default_factory=list)
     tables: list[Table] = field(default_factory=list)
     plots: list[Plot] = field(default_factory=list)
-    folded: list[tuple[str, str]] = field(default_factory=list)
+    legend: str = ""
+    folded: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
 
 
 @dataclass
@@ -82,70 +92,61 @@ class Document:
     foot: str
 
 
-@dataclass(frozen=True)
-class Point:
-    """One approximation (or the exact answer beside them). quality : estimate / D where D is known. width :
-    (upper - lower) / lower, what is not known, as a share; None where no bound is above 0."""
-
-    name: str
-    method: str
-    seconds: float
-    estimate: float | None
-    quality: float | None
-    lower: float | None
-    upper: float | None
-
-    @property
-    def width(self) -> float | None:
-        """Width of the proved interval, of its lower end."""
-        if self.lower is None or self.upper is None or self.lower <= 0:
-            return None
-        return (self.upper - self.lower) / self.lower
-
-
 def document(report: Report) -> Document:
     """The whole report."""
     runs = report.runs
-    parts = [f"{report.count(status):,} {word}" for status, word in _WORDS.items() if report.count(status)]
-    n_runs = "1 run" if len(runs) == 1 else f"{len(runs):,} runs"
-    lead = f"{n_runs}: {', '.join(parts)}." if runs else "There are no runs in it yet."
     sections = [
-        _answers(runs), _unanswered(runs, report.notes), _approximations(runs), _compared(runs),
-        _drawn("Bounds", _bounds(runs)), _drawn("Frontiers", _frontiers(runs)), _phases(runs), _memory(runs),
-        _forecasts(runs), _asked(runs)]
-    return Document("emdiam report", lead, _tiles(report), [part for part in sections if part is not None],
-                    f"Made by emdiam {__version__} from {report.source}. Distances are numbers of edges; D is the"
-                    " largest diameter of any component.")
+        _answers(runs), _unanswered(runs, report.notes), _approximations(runs), _costs(runs), _bounds(runs),
+        _frontiers(runs), _phases(runs), _plans(runs), _asked(runs)]
+    return Document("emdiam report", _lead(report), _tiles(runs), [part for part in sections if part is not None],
+                    f"Made by emdiam {__version__} from {report.source}. Distances are numbers of edges.")
 
 
-def _tiles(report: Report) -> list[tuple[str, str]]:
+def _lead(report: Report) -> str:
+    """One sentence on all runs."""
     runs = report.runs
+    if not runs:
+        return "There are no runs in it yet."
     if len(runs) == 1:
-        run = runs[0]
-        tiles = [(texts.bounds(run), "proved"), (texts.duration(run.wall), "time"),
-                 (texts.count(run.traversals), "traversals"), (texts.size(run.number("bytes_read")), "read"),
-                 (texts.size(run.peak), "peak memory")]
-        return [tile for tile in tiles if tile[0] != NONE]
-    seconds = sum(run.wall or 0.0 for run in runs)
-    peak = max((run.peak or 0.0 for run in runs), default=0.0)
-    tiles = [(f"{report.count(status):,}", word) for status, word in _WORDS.items() if report.count(status)]
-    tiles += [(texts.duration(seconds), "time of all runs")] if seconds else []
-    return tiles + ([(texts.size(peak), "largest peak memory")] if peak else [])
+        (run,) = runs
+        proved = texts.bounds(run) + " is proved" if texts.bounds(run) != NONE else _WORDS[run.status]
+        return f"{texts.graph(run)}: {proved}{', stopped early' if run.status == STOPPED else ''}."
+    parts = [", ".join(f"{report.count(status):,} {word}" for status, word in _WORDS.items() if report.count(status))]
+    seconds, peak = sum(run.wall or 0.0 for run in runs), max(run.peak or 0.0 for run in runs)
+    parts += [f"{texts.duration(seconds)} in all"] if seconds else []
+    parts += [f"the largest peak of memory was {texts.size(peak)}"] if peak else []
+    return f"{len(runs):,} runs: {'; '.join(parts)}."
+
+
+def _tiles(runs: Sequence[Run]) -> list[tuple[str, str]]:
+    """The figures of a single run."""
+    if len(runs) != 1:
+        return []
+    (run,) = runs
+    tiles = [(texts.bounds(run), "proved"), (texts.count(run.number("estimate")), "paper's estimate"),
+             (texts.duration(run.search), "search"), (texts.duration(run.startup), "start-up"),
+             (texts.count(run.traversals), "traversals"), (texts.size(run.number("bytes_read")), "read"),
+             (texts.size(run.peak), "peak memory")]
+    return [tile for tile in tiles if tile[0] != NONE]
 
 
 def _asked(runs: Sequence[Run]) -> Section | None:
-    """Which command on which graph, command lines folded."""
+    """Which command on which graph, folded."""
     if not runs:
         return None
     untold = [] if any(run.track for run in runs) else [
         "The events of a run, which --events FILE.jsonl keeps, would show how its bounds closed, and frontiers."]
-    return Section("What was asked", untold, [table_of(runs, 5, {
-        "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE, "graph": _graph_of,
-        "limits": _limits_of})], folded=[(f"Command of {run.name}", run.command) for run in runs if run.command])
+    table = table_of(runs, 5, {
+        "command": lambda run: run.family or NONE, "method": lambda run: run.method or NONE,
+        "graph": lambda run: run.graph or run.value("store_path") or NONE, "limits": _limits_of})
+    table.folded = "Methods, graphs and limits"
+    commands = [(run.name, run.command) for run in runs if run.command]
+    return Section("What was asked", untold, [table],
+                   folded=[(_number_of(commands, "Command"), commands)] if commands else [])
 
 
-def _graph_of(run: Run) -> str:
-    return run.graph or texts.shortened(run.value("store_digest") or NONE)
+def _number_of(items: Sequence[Any], one: str) -> str:
+    return one if len(items) == 1 else f"{one}s of {len(items):,} runs"
 
 
 def _limits_of(run: Run) -> str:
@@ -157,20 +158,20 @@ def _limits_of(run: Run) -> str:
 
 
 def _answers(runs: Sequence[Run]) -> Section | None:
-    """Diameters, bounds and witnesses; None where no run has proved a bound."""
-    shown = [run for run in runs if run.number("lower") is not None and run.family != "tradeoff"]
+    """Bounds and witnesses; None where no run has proved a bound."""
+    shown = [run for run in runs if run.number("lower") is not None]
     if not shown:
         return None
-    columns = {
-        "graph": _graph_of, "diameter": texts.diameter, "proved": texts.bounds,
-        "paper's estimate": _figure(texts.count, "estimate"), "witness": texts.witness,
-        "vertices": _figure(texts.count, "n_vertices"), "edges": _figure(texts.count, "n_edges")}
-    if all(run.number("estimate") is None for run in shown):
-        del columns["paper's estimate"]
+    meaning = "D is the diameter of the graph. What is said of it is proved."
+    if any(run.value("connected") is False for run in shown):
+        meaning += (" The diameter of a graph of several components is infinite; D is then the largest of any of them.")
+    paths = [(run.name, line) for run in shown if (line := texts.path(run)) is not None]
     return Section("Answers", [
-        "A diameter is stated only where it is proved; else there are bounds. The witness is a pair of vertices as far"
-        " apart as the lower bound."], [table_of(shown, len(columns) - 1, columns)],
-        folded=[(f"A shortest path of {run.name}", line) for run in shown if (line := texts.path(run)) is not None])
+        meaning + " The witness is a pair of vertices as far apart as the lower bound."], [table_of(shown, 4, {
+            "graph": texts.graph, "proved": texts.bounds, "witness": texts.witness,
+            "paper's estimate": _figure(texts.count, "estimate"), "components": _figure(texts.count, "n_components"),
+            "vertices": _figure(texts.count, "n_vertices"), "edges": _figure(texts.count, "n_edges")})],
+        folded=[(_number_of(paths, "Shortest path"), paths)] if paths else [])
 
 
 def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
@@ -186,62 +187,89 @@ def _unanswered(runs: Sequence[Run], notes: Sequence[str]) -> Section | None:
                    [table] if missing else [])
 
 
-def _compared(runs: Sequence[Run]) -> Section | None:
-    """All runs side by side, and the wall time of each where there are several; None without a run."""
+def _costs(runs: Sequence[Run]) -> Section | None:
+    """What each run took, and how long, where there are several; None where no run tells."""
+    runs = [run for run in runs if run.wall is not None]
     if not runs:
         return None
-    bars = [(run.name, run.wall, run.status) for run in runs if run.wall is not None][:_LIMIT_BARS]
-    plots = [Plot("times", "Time of each run",
-                  "Wall seconds. Blue: answered; orange, hatched: stopped with bounds, or failed.",
-                  "draw_times", bars)] if len(bars) > 1 else []
-    return Section("All runs side by side", plots=plots, tables=[table_of(runs, 3, {
-        "how it ended": lambda run: _WORDS[run.status], "proved": texts.bounds,
-        "time": lambda run: texts.duration(run.wall), "traversals": lambda run: texts.count(run.traversals),
-        "levels": _figure(texts.count, "levels"), "arcs scanned": _figure(texts.count, "edges_scanned"),
-        "read": _figure(texts.size, "bytes_read"), "peak memory": lambda run: texts.size(run.peak)})])
+    bars = [(run.name, run.wall if run.search is None else run.search, run.startup, run.status)
+            for run in runs]
+    caption = ("Dots, and the first figure: the search, or all of the time of a job that searches nothing; hollow where"
+               " it was stopped or failed. Grey bars, and the second figure: start-up.")
+    plots = [Plot("times", "Time of each run" + (f" (the first {_LIMIT_BARS})" if len(bars) > _LIMIT_BARS else ""),
+                  caption, "draw_times", bars[:_LIMIT_BARS])] if len(bars) > 1 else []
+    return Section("Cost", [_STARTUP], [table_of(runs, 2, {
+        "how it ended": lambda run: _WORDS[run.status], "time": lambda run: texts.duration(run.wall),
+        "search": lambda run: texts.duration(run.search), "start-up": lambda run: texts.duration(run.startup),
+        "traversals": lambda run: texts.count(run.traversals), "levels": _figure(texts.count, "levels"),
+        "arcs scanned": _figure(texts.count, "edges_scanned"), "read": _figure(texts.size, "bytes_read"),
+        "peak memory": lambda run: texts.size(run.peak)})], plots)
 
 
-def _drawn(title: str, plots: list[Plot]) -> Section | None:
-    """Plots; None where there are none."""
-    return Section(title, plots=plots) if plots else None
+def _multiples(title: str, text: str, plots: list[Plot], n_runs: int) -> Section | None:
+    """A plot a run; None where there are none. n_runs : of which there could be one."""
+    more = f" These are the {len(plots)} of {n_runs:,} runs that took longest." if n_runs > len(plots) else ""
+    return Section(title, plots=plots, legend=text + more) if plots else None
 
 
-def _longest(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> list[tuple[int, Run, Any]]:
-    """(place, run, what `of_run` gives of it) of the runs of which it gives something, in order; those that took
-    longest where there are many."""
+def _with(runs: Sequence[Run], of_run: Callable[[Run], Any]) -> tuple[list[tuple[int, Run, Any]], int]:
+    """(place, run, what `of_run` gives of it) of the runs of which it gives something, in order, those that took
+    longest where there are many; and how many there are."""
     shown = [(place, run, item) for place, run in enumerate(runs, 1) if (item := of_run(run))]
-    shown.sort(key=lambda entry: -(entry[1].wall or 0.0))
-    return sorted(shown[:_LIMIT_RUNS], key=lambda entry: entry[0])
+    longest = sorted(shown, key=lambda entry: -(entry[1].wall or 0.0))[:_LIMIT_RUNS]
+    return sorted(longest, key=lambda entry: entry[0]), len(shown)
 
 
-def _bounds(runs: Sequence[Run]) -> list[Plot]:
-    """The interval against time and against traversals, a pair of panels a run."""
-    return [Plot(
-        f"bounds-{place}", f"Bounds of {run.name}",
-        "The proved lower bound (blue) and upper bound (orange) on D against wall time and against traversals,"
-        " from the first traversal on. The band between them is what was not known yet; where it closes, D is"
-        f" proved. The last event has {texts.count(track.bounds[-1].lower)} and {texts.count(track.bounds[-1].upper)}.",
-        "draw_bounds", track) for place, run, track in _longest(runs, lambda run: run.track if run.track and any(
-            None not in (bound.lower, bound.upper) for bound in run.track.bounds) else None)]
+def _closing(run: Run) -> Track | None:
+    """The track of a run whose bounds are known, and moved; at its end they are those of its result."""
+    if run.track is None:
+        return None
+    bounds = [bound for bound in run.track.bounds if None not in (bound.lower, bound.upper)]
+    lower, upper = run.value("lower"), run.value("upper")
+    if bounds and None not in (lower, upper) and (lower, upper) != (bounds[-1].lower, bounds[-1].upper):
+        bounds.append(replace(bounds[-1], at=run.track.seconds, search=run.track.search, lower=lower, upper=upper))
+    return replace(run.track, bounds=bounds) if len(bounds) > 1 else None
 
 
-def _frontiers(runs: Sequence[Run]) -> list[Plot]:
+def _bounds(runs: Sequence[Run]) -> Section | None:
+    """The interval against time and against traversals, a small plot a run."""
+    shown, n_runs = _with(runs, _closing)
+    return _multiples("Bounds", (
+        "The proved upper bound (orange) and lower bound (blue) on D from the first traversal on, against the time of"
+        " the search and against traversals. The band between them is what was not known yet; where it closes, D is"
+        " proved."),
+        [Plot(f"bounds-{place}", run.name, _closed(run, track), "draw_bounds", track) for place, run, track in shown],
+        n_runs)
+
+
+def _closed(run: Run, track: Track) -> str:
+    """How far the bounds of a run came, and when."""
+    last = track.bounds[-1]
+    done = max((one.number for one in track.traversals), default=last.traversals)
+    ends = f"{last.lower:,} ≤ D ≤ {last.upper:,}" if last.lower != last.upper else f"D = {last.lower:,}"
+    stopped = "" if run.status == ANSWERED else f", where it {'was stopped' if run.status == STOPPED else 'failed'}"
+    return (f"{texts.graph(run)}: {ends} after {texts.count(done)} traversals and {texts.duration(last.search)}"
+            f" of search{stopped}; start-up with imports {texts.duration(track.seconds - track.search)}.")
+
+
+def _frontiers(runs: Sequence[Run]) -> Section | None:
     """Vertices a level, of some traversals of each run."""
-    return [Plot(
-        f"frontier-{place}", f"Frontiers of {run.name}",
-        "Vertices by their distance from the source, of the first traversals: a high narrow hill is a graph"
-        " whose levels are few and large, which a streamed run reads several times over; a long low plateau is"
-        " one of many thin levels.", "draw_frontiers", track)
-        for place, run, track in _longest(runs, lambda run: run.track if run.track and run.track.profiles else None)]
+    shown, n_runs = _with(runs, lambda run: run.track if run.track and run.track.profiles else None)
+    return _multiples("Frontiers", (
+        "Vertices by their distance from the source, of the first traversals of each run. A high narrow hill is a graph"
+        " whose levels are few and large, which a streamed run reads several times over; a long low plateau is one of"
+        " many thin levels."),
+        [Plot(f"frontier-{place}", run.name, texts.graph(run), "draw_frontiers", track) for place, run, track in shown],
+        n_runs)
 
 
 def _spells(run: Run) -> list[tuple[str, float, int | None]]:
     """(phase, seconds, bytes read) of a run: by its events, or else by its result."""
     if run.track is not None and run.track.spells:
-        return [(spell.phase, spell.seconds, spell.bytes_read) for spell in run.track.spells]
-    seconds = run.value("seconds")
-    return [(name, float(value), None) for name, value in (seconds if isinstance(seconds, dict) else {}).items()
-            if name != "total" and isinstance(value, int | float)]
+        return [(spell.phase, spell.seconds, spell.bytes_read) for spell in run.track.spells if spell.seconds > 0]
+    if run.startup is None or run.search is None:
+        return []
+    return [(name, seconds, None) for name, seconds in ((START, run.startup), ("search", run.search)) if seconds > 0]
 
 
 def _phases(runs: Sequence[Run]) -> Section | None:
@@ -252,87 +280,65 @@ def _phases(runs: Sequence[Run]) -> Section | None:
         least = _LEAST_SHARE * sum(seconds for _, seconds, _ in spells)
         rows += [[run.name, name, texts.duration(seconds), texts.size(read)]
                  for name, seconds, read in spells if seconds >= least]
-    plots = [Plot(f"phases-{place}", f"Phases of {run.name}",
-                  "Wall seconds of each phase, in the order in which they began" + (
-                      ", and bytes read from disk in each." if any(read is not None for _, _, read in spells) else "."),
-                  "draw_phases", spells) for place, run, spells in _longest(runs, _spells)]
-    return Section("Where time and bytes went", [
-        f"Phases that took less than {100 * _LEAST_SHARE:.0f} % of a run are left out of the table."],
-        [Table(["run", "phase", "time", "read"], rows, words=2)], plots) if rows else None
+    shown, n_runs = _with(runs, lambda run: run.track and _spells(run))
+    section = _multiples("Where time went", (
+        "Wall seconds of each phase, in the order in which they began. Grey is start-up: imports (start), loading,"
+        " kernels that are compiled or loaded. Blue is the search. Bytes stand beside it where a search read any."), [
+            Plot(f"phases-{place}", run.name, texts.graph(run), "draw_phases", spells) for place, run, spells in shown],
+        n_runs)
+    if section is not None:
+        section.tables = [Table(["run", "phase", "time", "read"], rows, 2, (
+            f"The same as a table, without phases of less than {100 * _LEAST_SHARE:.0f} % of a run"))]
+    return section
 
 
-def _memory(runs: Sequence[Run]) -> Section | None:
-    """Plans against peaks; None where no run has measured its own."""
-    shown = [run for run in runs if run.peak is not None]
+def _plans(runs: Sequence[Run]) -> Section | None:
+    """Plans against peaks, and bytes predicted against read; None where no run has measured its own."""
+    shown = [run for run in runs if run.peak is not None and run.number("planned_rss_bytes") is not None]
     if not shown:
         return None
     bars = [(run.name, run.peak, *(run.number(name) for name in (
         "planned_rss_bytes", "expected_rss_bytes", "memory_limit_bytes"))) for run in shown[:_LIMIT_BARS]]
-    return Section("Memory: planned and measured", [
-        "The plan is a promise: no peak may exceed it. It reserves what the worst graph of this size needs; what a run"
-        " does not use, it does not take from the system."], [table_of(shown, 1, {
+    return Section("Planned and measured", [
+        "The plan of memory is a promise: no peak may exceed it. It reserves what the worst graph of this size needs;"
+        " what a run does not use, it does not take from the system."], [table_of(shown, 1, {
             "limit": _figure(texts.size, "memory_limit_bytes"),
             "planned": _figure(texts.size, "planned_rss_bytes"), "predicted": _figure(texts.size, "expected_rss_bytes"),
             "measured peak": lambda run: texts.size(run.peak),
-            "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak)})],
+            "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak),
+            "bytes predicted": _figure(texts.size, "planned_bytes_read"),
+            "bytes read": _figure(texts.size, "bytes_read")})],
         [Plot("memory", "Peak memory against the plan",
               "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what was"
               " predicted, where the result tells. A limit far above the plan is not drawn; the table has it.",
               "draw_memory", bars)])
 
 
-def _forecasts(runs: Sequence[Run]) -> Section | None:
-    """Bytes that were predicted against bytes read."""
-    shown = [run for run in runs if None not in (run.number("planned_bytes_read"), run.number("bytes_read"))]
-    return Section("Bytes: predicted and read", tables=[table_of(shown, 1, {
-        "predicted": _figure(texts.size, "planned_bytes_read"), "read": _figure(texts.size, "bytes_read"),
-        "predicted / read": lambda run: texts.ratio(run.number("planned_bytes_read"), run.number("bytes_read")),
-    })]) if shown else None
-
-
-def points(runs: Sequence[Run]) -> list[Point]:
-    """Approximations among the runs, those that have ended in trade-offs included, in order. Where another
-    run has proved the diameter of the same store, quality is of that."""
-    proved = {run.value("store_digest"): run.number("lower") for run in runs
-              if run.value("exact") is True and run.value("store_digest")}
-    result: list[Point] = []
-    for run in runs:
-        estimate, lower, upper = (run.number(name) for name in ("estimate", "lower", "upper"))
-        if run.family == "tradeoff" and run.result is not None:
-            for row in run.result.get("rows", ()):
-                seconds, *figures = (number(row.get(name)) for name in (
-                    "seconds", "estimate", "ratio", "lower", "upper"))
-                if seconds is not None:
-                    result.append(Point(f"{run.name}: {row.get('cell')}", str(row.get("method")), seconds, *figures))
-        elif estimate is not None and run.wall is not None:
-            quality, known = run.number("ratio"), proved.get(run.value("store_digest"))
-            if quality is None and known:
-                quality = estimate / known
-            result.append(Point(run.name, run.method, run.wall, estimate, quality, lower, upper))
-    return result
-
-
 def _approximations(runs: Sequence[Run]) -> Section | None:
-    """Quality against its price, estimates over D where D is known; None where nothing was approximated."""
+    """Estimates and bounds against their price, a plot a graph; None where nothing was approximated."""
     shown = points(runs)
     if not shown:
         return None
-    plots = []
-    if any(point.quality is not None for point in shown):
-        plots.append(Plot(
-            "quality", "Quality of estimates against time",
-            "Each mark is one approximation: to the left is cheaper, and 1 is the diameter itself. Bars: proved bounds"
-            " over D.", "draw_quality", shown))
-    if any(point.width is not None for point in shown):
-        plots.append(Plot(
-            "widths", "Width of proved intervals against time",
-            "(upper - lower) / lower of each approximation: 0 is a proved diameter, and to the left is cheaper.",
-            "draw_widths", shown))
+    graphs = {graph: [point for point in shown if point.graph == graph and point.estimate is not None]
+              for graph in dict.fromkeys(point.graph for point in shown)}
+    plots = [Plot(f"quality-{place}", graph, _quality_text(some), "draw_quality", some)
+             for place, (graph, some) in enumerate(graphs.items(), 1) if len(some) > 1]
+    table = table_of(shown, 3, {
+        "graph": lambda point: point.graph, "method": lambda point: point.method,
+        "lower": lambda point: texts.count(point.lower), "upper": lambda point: texts.count(point.upper),
+        "paper's estimate": lambda point: texts.count(point.estimate),
+        "estimate / D": lambda point: texts.ratio(point.quality),
+        "width": lambda point: NONE if point.width is None else f"{100 * point.width:.0f} %",
+        "search": lambda point: texts.duration(point.price),
+        "start-up": lambda point: texts.duration(point.startup)}, "approximation")
+    table.folded = f"All {len(shown):,} as a table" if plots and len(shown) > _LIMIT_RUNS else None
     return Section("Approximations: quality and price", [
-        "Lower and upper are proved. The estimate is that of the paper's formula; it may lie on either side of D."],
-        [table_of(shown, 2, {
-            "method": lambda point: point.method, "lower": lambda point: texts.count(point.lower),
-            "upper": lambda point: texts.count(point.upper),
-            "paper's estimate": lambda point: texts.count(point.estimate),
-            "estimate / D": lambda point: texts.ratio(point.quality),
-            "time": lambda point: texts.duration(point.seconds)}, "approximation")], plots)
+        "Lower and upper are proved, and width is what they leave open: (upper - lower) / lower. The estimate is that"
+        " of the paper's formula; it may lie on either side of D."],
+        [table], plots)
+
+
+def _quality_text(some: Sequence[Point]) -> str:
+    known = some[0].diameter is not None
+    return ("Each mark is one approximation, to the left a cheaper one"
+            + ("; 1 is the diameter itself" if known else "") + ". Bars: what it proved. Start-up is not in the time.")

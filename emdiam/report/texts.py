@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePosixPath
 from typing import Any
 
-from ..units import format_seconds, format_size
+from ..units import format_fine_seconds, format_size
 from .records import Run
 
 NONE = "–"
@@ -17,7 +18,7 @@ def _or_dash(text: Callable[[float], str]) -> Callable[[float | None], str]:
 
 
 # A whole number with separators; bytes with a binary unit; a duration.
-count, size, duration = _or_dash(lambda value: f"{value:,.0f}"), _or_dash(format_size), _or_dash(format_seconds)
+count, size, duration = _or_dash(lambda value: f"{value:,.0f}"), _or_dash(format_size), _or_dash(format_fine_seconds)
 
 
 def ratio(value: float | None, divisor: float | None = 1) -> str:
@@ -34,24 +35,24 @@ def bounds(run: Run) -> str:
     return text.replace(" ", "\N{NO-BREAK SPACE}")
 
 
-def diameter(run: Run) -> str:
-    """The diameter, in words where it is infinite or not known."""
-    if run.result is None:
-        return NONE
-    if run.value("connected") is False:
-        return f"infinite ({count(run.number('n_components'))} components)"
-    value = run.number("diameter")
-    if value is None and run.value("exact") is True:
-        value = run.number("lower")
-    return "not proved" if value is None else f"{value:,}"
+def graph(run: Run) -> str:
+    """The name of the graph that a run was on: of its store, or of its path; else the digest."""
+    name = run.value("store_name") or PurePosixPath(run.graph).name.removesuffix(".zarr")
+    return shortened(name or run.value("store_digest") or NONE)
+
+
+def masters(run: Run) -> str:
+    """How many masters a run chose, if its method has them."""
+    chosen = run.number("masters")
+    return "" if chosen is None else f"{chosen:,} masters"
 
 
 def witness(run: Run) -> str:
-    """The two ends of the longest path that is known, in the user's ids."""
+    """The two ends of the longest shortest path that is known, in the user's ids."""
     if not isinstance(run.value("witness"), dict):
         return NONE
     ends = [shortened(run.value("witness", end)) for end in ("source", "target")]
-    return f"{ends[0]} to {ends[1]}: {count(run.number('witness', 'length'))} edges"
+    return f"{ends[0]} to {ends[1]}"
 
 
 def path(run: Run) -> str | None:

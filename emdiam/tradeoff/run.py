@@ -22,10 +22,10 @@ from ..store.store import open_store
 from ..tables import csv_text
 from .cells import ENDED, FOLDER, CellOptions, CellRecord, read_records, run_cell, write_record
 from .grid import CLUSTERS, Cell, make_grid, parse_grid
-from .summary import COLUMNS, FRONTS, Tradeoff, bounds, fill, markdown_text
+from .summary import COLUMNS, FRONTS, Tradeoff, bounds, differ, fill, markdown_text
 
 MASTERS = "2^8..2^24:4"
-_PLOTS = {"seconds": "quality-seconds", "bytes_read": "quality-bytes"}
+_PLOTS = {"seconds_search": "quality-seconds", "bytes_read": "quality-bytes"}
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ def tradeoff(store: str | Path, out: str | Path, options: TradeoffOptions | None
     if options.known_diameter is not None and options.known_diameter < 0:
         raise InputError("a diameter cannot be negative", text=str(options.known_diameter))
     with open_store(store) as opened:
-        summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity())
+        summary = Tradeoff(opened.path, opened.digest, opened.n_vertices, opened.n_arcs // 2, options.cells.identity(),
+                           store_name=opened.name)
     if summary.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined", path=store)
     grid = make_grid(options.methods, masters, options.seeds, summary.n_vertices, exact=options.exact)
@@ -161,19 +162,24 @@ class _Run:
 
 def draw(summary: Tradeoff, folder: Path) -> list[Path]:
     """Write the plots into `folder` as SVG and PNG: quality against its price, and what masters buy; their files.
-    Those that would be empty are left out. Needs matplotlib. Raises OSError."""
+    Those of fewer than two points, or of points side by side at one price, are left out. Needs matplotlib. Raises
+    OSError."""
     from ..report import drawing
+    from ..report.points import row_point
 
+    title = summary.store_name + ("" if summary.diameter is None else f": D = {summary.diameter:,}")
     ended = [row for row in summary.rows if row["status"] == ENDED and row["estimate"]]
     files: list[Path] = []
-    for column, price in FRONTS.items():
-        shown = [row for row in ended if row[price]]
-        if shown:
-            figure = drawing.draw_prices(shown, price, column, summary.diameter)
-            files += drawing.write_figure(figure, folder / _PLOTS[price])
+    for front, column in FRONTS.items():
+        shown = [row for row in ended if row[column]]
+        price = drawing.MEGABYTES if column == "bytes_read" else drawing.SECONDS
+        if len(shown) > 1 and differ(shown, column):
+            points = [row_point(row, summary.diameter, price=column, front=front) for row in shown]
+            figure = drawing.draw_quality([point for point in points if point is not None], price, title)
+            files += drawing.write_figure(figure, folder / _PLOTS[column])
     clusters = [row for row in summary.rows if row["status"] == ENDED and row["method"] == CLUSTERS and row["masters"]
                 and row["estimate"] is not None]
-    if clusters:
+    if len({row["masters"] for row in clusters}) > 1:
         clusters.sort(key=lambda row: (row["masters"], row["seed"]))
-        files += drawing.write_figure(drawing.draw_masters(clusters), folder / "masters")
+        files += drawing.write_figure(drawing.draw_masters(clusters, summary.store_name), folder / "masters")
     return files

@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import EmdiamError
 from ..tables import table_text
-from ..units import format_count, format_seconds, format_size
+from ..units import format_count, format_fine_seconds, format_size
 from .cells import ENDED, CellRecord
 from .grid import CLUSTERS, EXACT, Cell
 
@@ -22,19 +22,21 @@ from .grid import CLUSTERS, EXACT, Cell
 STAGES = {"grow": ("masters", "grow"), "condense": ("condense",), "shortest_paths": ("shortest paths",),
           "upper_bound": ("upper bound",), "lower_bound": ("lower bound",)}
 TO_ESTIMATE = ("grow", "condense", "shortest_paths")
-FRONTS = {"on_front_seconds": "seconds", "on_front_bytes": "bytes_read"}
+FRONTS = {"on_front_seconds": "seconds_search", "on_front_bytes": "bytes_read"}
 KNOWN, PROVED = "given", "proved"
 
-# What a row has, in this order. seconds : wall seconds without compiling; seconds_estimate : until the
-# estimate was known (loading included), without what proves bounds. ratio_least, ratio_most : what the
+# What a row has, in this order. seconds : wall seconds without compiling; seconds_startup : loading, and what kernels
+# took to be compiled or loaded; seconds_search : the rest; seconds_estimate : until the estimate was known (loading
+# included), without what proves bounds. ratio_least, ratio_most : what the
 # ratio can be by the bounds of all cells. max_master_gap : d of the paper's tables.
 COLUMNS = (
     "cell", "method", "masters_label", "masters_expected", "seed", "status", "reason", "estimate", "ratio",
     "ratio_least", "ratio_most", "lower", "upper", "seconds", "seconds_estimate", "seconds_load", "seconds_grow",
     "seconds_condense", "seconds_shortest_paths", "seconds_upper_bound", "seconds_lower_bound", "seconds_verify",
-    "seconds_compile", "masters", "max_master_gap", "max_master_distance", "rounds", "condensed_vertices",
-    "condensed_edges", "condensed_in_memory", "condensed_levels", "traversals", "passes", "edges_scanned",
-    "bytes_read", "peak_rss_bytes", "planned_rss_bytes", "memory_limit_bytes", "memory_limit_exceeded", *FRONTS,
+    "seconds_compile", "seconds_startup", "seconds_search", "masters", "max_master_gap", "max_master_distance",
+    "rounds", "condensed_vertices", "condensed_edges", "condensed_in_memory", "condensed_levels", "traversals",
+    "passes", "edges_scanned", "bytes_read", "peak_rss_bytes", "planned_rss_bytes", "memory_limit_bytes",
+    "memory_limit_exceeded", *FRONTS,
 )
 
 
@@ -42,11 +44,12 @@ COLUMNS = (
 class Tradeoff:
     """A grid of runs on one store.
 
-    store : its path. n_vertices, n_edges : undirected, simple. options : those that all cells share. diameter : largest
-    over all components, which ratios are of, or None; diameter_from : "given" or "proved". lower, upper : the best that
-    cells have proved, None before one has. rows : one a cell, in the order of the grid, with the COLUMNS. left_out :
-    sentences about cells that cannot be. messages : further ones that a user should see. n_reused : cells that were
-    there already. n_cells : of the grid, those included that a stop has left. files : what was written, by kind.
+    store, store_name : its path, and the last part of that without .zarr. n_vertices, n_edges : undirected, simple.
+    options : those that all cells share. diameter : largest over all components, which ratios are of, or None;
+    diameter_from : "given" or "proved". lower, upper : the best that cells have proved, None before one has. rows : one
+    a cell, in the order of the grid, with the COLUMNS. left_out : sentences about cells that cannot be. messages :
+    further ones that a user should see. n_reused : cells that were there already. n_cells : of the grid, those included
+    that a stop has left. files : what was written, by kind.
     """
 
     store: str
@@ -61,6 +64,7 @@ class Tradeoff:
     rows: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     messages: list[str] = field(default_factory=list)
+    store_name: str = ""
     n_reused: int = 0
     n_cells: int = 0
     files: dict[str, str] = field(default_factory=dict)
@@ -146,7 +150,9 @@ def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
     def to_estimate(solving: float) -> float:
         return max(solving - seconds["compile"], 0.0) + float(seconds["load"])
 
+    startup = seconds.get("startup", seconds["load"] + seconds["compile"])
     result_seconds: dict[str, float | None] = {
+        "seconds_startup": startup, "seconds_search": max(seconds["total"] - startup, 0.0),
         "seconds": seconds["total"] - seconds["compile"], "seconds_load": seconds["load"],
         "seconds_compile": seconds["compile"], "seconds_estimate": to_estimate(seconds["solve"]),
         "seconds_verify": seconds["verify"]}
@@ -187,6 +193,13 @@ def front(points: Sequence[tuple[float, float]]) -> list[int]:
 
 
 Row = dict[str, Any]
+
+
+def differ(rows: Sequence[Row], column: str) -> bool:
+    """Whether the cells that ended have more than one figure in the column, so that it can choose between them."""
+    return len({row[column] for row in rows if row["status"] == ENDED}) > 1
+
+
 # (what a line of a table is headed, its column, how a figure is written)
 Line = tuple[str, str, Callable[[Any], str]]
 
@@ -204,22 +217,23 @@ def ratio_text(value: float) -> str:
 ANSWER: tuple[Line, ...] = (
     ("proved lower bound", "lower", count_text), ("proved upper bound", "upper", count_text),
     ("paper's estimate", "estimate", count_text), ("approximation ratio", "ratio", ratio_text),
-    ("time", "seconds", format_seconds),
+    ("time of the search", "seconds_search", format_fine_seconds),
 )
 PRICE: tuple[Line, ...] = (
+    ("start-up", "seconds_startup", format_fine_seconds),
     ("read", "bytes_read", format_size), ("peak RSS", "peak_rss_bytes", format_size),
     ("planned RSS", "planned_rss_bytes", format_size),
 )
 OF_CLUSTERS: tuple[Line, ...] = (
     ("masters chosen", "masters", count_text), *ANSWER,
-    ("time to the estimate", "seconds_estimate", format_seconds),
+    ("loading, and time to the estimate", "seconds_estimate", format_fine_seconds),
     ("largest distance of adjacent masters (d)", "max_master_gap", count_text),
     ("largest distance of a vertex from its master", "max_master_distance", count_text),
     ("rounds", "rounds", count_text), ("vertices in the condensed graph", "condensed_vertices", count_text),
     ("edges in the condensed graph", "condensed_edges", count_text), *PRICE,
 )
 OF_STAGES: tuple[Line, ...] = tuple(
-    (name.replace("_", " "), f"seconds_{name}", format_seconds) for name in ("load", *STAGES, "verify"))
+    (name.replace("_", " "), f"seconds_{name}", format_fine_seconds) for name in ("load", *STAGES, "verify"))
 
 
 def markdown_text(summary: Tradeoff) -> str:
@@ -233,9 +247,11 @@ def markdown_text(summary: Tradeoff) -> str:
                   "## Where the time of clusters goes", _across("masters", OF_STAGES, clusters, len(seeds) > 1)]
     if others:
         parts += ["## Methods without masters", _down(others, len(seeds) > 1)]
-    if any(row[column] for row in summary.rows for column in FRONTS):
-        parts.append("\n".join(_front_line(summary, column, what)
-                               for column, what in zip(FRONTS, ("takes less time", "reads less"), strict=True)))
+    fronts = [_front_line(summary, column, what)
+              for column, what in zip(FRONTS, ("searches for less time", "reads less"), strict=True)
+              if differ(summary.rows, FRONTS[column]) and any(row[column] for row in summary.rows)]
+    if fronts:
+        parts.append("\n".join(fronts))
     missing = _missing(summary)
     return "\n\n".join([*parts, *(["## Not in the tables", "\n".join(missing)] if missing else [])]) + "\n"
 
@@ -249,7 +265,7 @@ def _head(summary: Tradeoff) -> str:
     else:
         answer = f"{summary.lower:,} <= D <= {summary.upper:,} (proved bounds)"
         ratios = "; ratios are estimate / D, as intervals while D is not known"
-    return (f"# Trade-off\n\n{answer}: the largest diameter of any component of a graph with"
+    return (f"# Trade-off: {summary.store_name}\n\n{answer}: the largest diameter of any component of a graph with"
             f" {format_count(summary.n_vertices, 'vertex', 'vertices')} and {format_count(summary.n_edges, 'edge')}"
             f"{ratios}.")
 

@@ -43,7 +43,7 @@ def tradeoff_result(**changes: Any) -> dict[str, Any]:
 
 
 def events(run: str = "aa") -> list[dict[str, Any]]:
-    """Records of one run: two phases, three traversals, an interval that closes from [20, 40] to 40."""
+    """Records of one run: two phases, three traversals, an interval that closes from [20, 60] to 40."""
     def record(what: str, at: float, **rest: Any) -> dict[str, Any]:
         return {"record": what, "run": run, "at": at, "time": "2026-01-01T00:00:00.000+00:00", **rest}
 
@@ -58,7 +58,7 @@ def events(run: str = "aa") -> list[dict[str, Any]]:
 
     return [
         record("begin", 0.0, command="exact", arguments={"store": "g.zarr", "memory": 1 << 30, "quiet": False}),
-        progress(0.5, "load", 0, 0), progress(1.0, "bfs", 1000, 0), traversal(1.25, 1, 20, 40),
+        progress(0.5, "load", 0, 0), progress(1.0, "bfs", 1000, 0), traversal(1.25, 1, 20, 60),
         traversal(1.5, 2, 40, 60), progress(2.0, "certify", 3000, 2), traversal(2.25, 3, 40, 40),
         record("end", 2.5, exit_code=0, sentence=None),
     ]

@@ -11,8 +11,10 @@ import pytest
 
 from emdiam.errors import InputError
 from emdiam.report import draw_figures, make_report, read_report, report_text
+from emdiam.report.points import points
 from emdiam.report.read import track_of
-from emdiam.report.sections import points
+from emdiam.report.records import Run
+from emdiam.report.sections import document
 from tests.helpers.report_runs import (
     NASTY,
     approximation,
@@ -25,8 +27,8 @@ from tests.helpers.report_runs import (
     write_lines,
 )
 
-SECTIONS = ["Answers", "What has no answer", "Approximations: quality and price", "All runs side by side", "Bounds",
-            "Frontiers", "Where time and bytes went", "Memory: planned and measured", "What was asked"]
+SECTIONS = ["Answers", "What has no answer", "Approximations: quality and price", "Cost", "Bounds", "Frontiers",
+            "Where time went", "Planned and measured", "What was asked"]
 VOID = {"meta", "link", "br", "use"}
 
 
@@ -85,8 +87,8 @@ def test_a_night_has_every_section(page: str):
     assert {"table", "svg", "figure", "figcaption", "details", "nav"} <= set(outline.tags)
     text = " ".join(outline.texts)
     for said in ("there is no such store; make one with", "the least is 231.4 MiB", "missing has failed",
-                 "the time limit is over", "D\xa0=\xa040", "40\xa0≤\xa0D\xa0≤\xa060", "a to z: 40 edges",
-                 "--method clusters", "several 2", "grid: clusters-4", "time (seconds)", "traversals (count)"):
+                 "the time limit is over", "D\xa0=\xa040", "40\xa0≤\xa0D\xa0≤\xa060", "a to z",
+                 "--method clusters", "several 2", "clusters-4", "search (seconds)", "traversals (count)"):
         assert said in text, said
 
 
@@ -123,7 +125,7 @@ def test_a_single_result_is_a_report(tmp_path: Path, result: dict):
     assert len(report.runs) == 1
     headings = Outline(text).headings
     assert headings == [title for title in SECTIONS if title in headings] and headings[-1] == SECTIONS[-1]
-    assert headings[0] == (SECTIONS[0] if "n_cells" not in result else SECTIONS[2])
+    assert headings[0] == SECTIONS[0]
     assert "Bounds" not in headings and "would show how its bounds closed" in text
     assert report.runs[0].status == ("stopped" if result is not None and result.get("upper") == 60 else "answered")
 
@@ -150,13 +152,55 @@ def test_an_empty_night_says_so(tmp_path: Path):
     assert json.loads(make_report([tmp_path], "json")[1])["runs"] == []
 
 
+def test_what_says_nothing_is_left_out(tmp_path: Path):
+    """Columns of dashes, plots of one mark, bounds that never moved; and a run has no section of its own twice."""
+    (tmp_path / "run.events.jsonl").write_text("".join(json.dumps(record) + "\n" for record in events()[:3]))
+    report = read_report([single(tmp_path, approximation(store_name="web", witness=None))])
+    parts = {section.title: section for section in document(report).sections}
+    assert list(parts) == ["Answers", "Approximations: quality and price", "Cost", "Bounds", "Where time went",
+                           "Planned and measured", "What was asked"]
+    assert parts["Answers"].tables[0].head == [
+        "run", "graph", "proved", "paper's estimate", "components", "vertices", "edges"]
+    assert not parts["Cost"].plots and not parts["Approximations: quality and price"].plots
+    assert parts["Bounds"].plots[0].caption.startswith("web: 40 ≤ D ≤ 55 after 0 traversals and 0 s of search; start")
+    report.runs[0].result = None
+    assert [section.title for section in document(report).sections] == ["Where time went", "What was asked"]
+
+
+def test_a_disconnected_graph_is_told(tmp_path: Path):
+    text = make_report([single(tmp_path, exact_result(connected=False, n_components=12, diameter=None))], "md")[1]
+    assert "graph of several components is infinite; D is then" in text and "D = 40" in text
+
+
+def test_runs_of_one_name_are_told_apart(tmp_path: Path):
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "tradeoff.json").write_text(json.dumps(tradeoff_result()))
+    sources = [tmp_path / "a", tmp_path / "b", *(single(tmp_path / at, exact_result(), "x") for at in ("a", "b"))]
+    report = read_report(sources)
+    assert [run.name for run in report.runs] == ["a", "b", "x", "x (2)"]
+    assert [point.name for point in points(report.runs)][::3] == ["a: clusters-1", "b: clusters-1"]
+
+
+def test_many_runs_have_the_plots_of_the_longest(tmp_path: Path):
+    """And the page says so."""
+    paths = [single(tmp_path, exact_result(seconds={**exact_result()["seconds"], "total": 2.0 + i}), f"r{i}")
+             for i in range(14)]
+    for path in paths:
+        write_lines(path.with_suffix(".events.jsonl"), events())
+    (bounds,) = [section for section in document(read_report(paths)).sections if section.title == "Bounds"]
+    assert [plot.title for plot in bounds.plots] == [f"r{i}" for i in range(2, 14)]
+    assert bounds.legend.endswith("These are the 12 of 14 runs that took longest.")
+
+
 # -- other formats --------------------------------------------------------------------------------
 def test_markdown_has_the_tables_and_no_markup_of_users(tmp_path: Path):
     text = make_report([write_batch(tmp_path / "night")], "md")[1]
     assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == [
         title for title in SECTIONS if title not in ("Bounds", "Frontiers")]  # which have plots alone
+    assert "orange" not in text and "Commands of 10 runs:\n\n- good: emdiam exact" in text
     widths = {len(re.findall(r"(?<!\\)\|", line)) for line in text.splitlines() if "script" in line and line[0] == "|"}
-    assert widths <= {5, 6, 10, 7}  # the cells' own bars are escaped
+    assert widths == {5, 6, 11}  # the cells' own bars are escaped
     assert "<script>" not in text and r"\<script\>" in text
 
 
@@ -171,7 +215,7 @@ def test_figures_are_files(tmp_path: Path):
     report = read_report([write_batch(tmp_path / "night")])
     files = draw_figures(report, tmp_path / "figures")
     names = {path.stem for path in files}
-    assert {"times", "bounds-1", "frontier-1", "phases-1", "memory", "quality", "widths"} <= names
+    assert {"times", "bounds-1", "frontier-1", "phases-1", "memory", "quality-2"} <= names
     assert all(path.read_bytes().startswith(b"\x89PNG") for path in files)
 
 
@@ -194,14 +238,34 @@ def test_the_same_source_gives_the_same_page(tmp_path: Path):
 def test_events_are_bounds_traversals_profiles_and_phases():
     track = track_of([json.dumps(record) for record in events()])
     assert track.command == "exact" and track.arguments["store"] == "g.zarr"
-    assert [(b.at, b.traversals, b.lower, b.upper) for b in track.bounds] == [
-        (0.5, 0, 0, 999), (1.25, 1, 20, 40), (1.5, 2, 40, 60), (2.25, 3, 40, 40)]
+    assert [(b.at, b.search, b.traversals, b.lower, b.upper) for b in track.bounds] == [
+        (0.5, 0, 0, 0, 999), (1.25, 0.25, 1, 20, 60), (1.5, 0.5, 2, 40, 60), (2.25, 1.25, 3, 40, 40)]
     assert [(t.number, t.at, t.seconds, t.levels) for t in track.traversals] == [
         (1, 1.25, 0.25, 20), (2, 1.5, 0.25, 20), (3, 2.25, 0.25, 20)]
     assert track.profiles[0] == ("traversal 1 (bfs)", [(0, 1), (1, 30), (2, 5)])
     assert [(s.phase, s.seconds, s.bytes_read) for s in track.spells] == [
-        ("load", 0.5, 1000), ("bfs", 1.0, 2000), ("certify", 0.5, None)]
-    assert track.seconds == 2.5
+        ("start", 0.5, 0), ("load", 0.5, 1000), ("bfs", 1.0, 2000), ("certify", 0.5, None)]
+    assert (track.seconds, track.search) == (2.5, 1.5)
+
+
+def test_the_time_of_kernels_is_no_search():
+    """An eighth of a second of them while the graph is loaded, a quarter in the first traversal."""
+    records = [{**record, "kernel_seconds": 0.125 * (record["at"] > 0.5) + 0.25 * (record["at"] > 1.0)}
+               for record in events()]
+    track = track_of([json.dumps(record) for record in records])
+    assert [(b.at, b.search) for b in track.bounds] == [(0.5, 0), (1.25, 0), (1.5, 0.25), (2.25, 1)]
+    assert {spell.phase: spell.seconds for spell in track.spells} == {
+        "start": 0.5, "load": 0.375, "kernels": 0.375, "bfs": 0.75, "certify": 0.5}
+    again = [*records, *({**record, "run": "bb"} for record in records)]  # counted from 0 again
+    assert track_of([json.dumps(record) for record in again]).search == 2 * track.search == 2 * 1.25
+
+
+def test_runs_are_compared_by_the_search():
+    """With the start-up that a result tells, or as results of earlier versions had it."""
+    for seconds, startup in (({"startup": 1.25}, 1.25), ({"compile": 0.25}, 0.75), ({"compile": 9.0}, 2.5)):
+        run = Run("r", "answered", result=exact_result(seconds={**exact_result()["seconds"], **seconds}))
+        assert (run.startup, run.search) == (startup, 2.5 - startup)
+    assert (Run("r", "failed", seconds=3.0).startup, Run("r", "failed", seconds=3.0).search) == (None, None)
 
 
 def test_a_run_that_went_on_is_laid_behind_the_one_before():
@@ -209,7 +273,8 @@ def test_a_run_that_went_on_is_laid_behind_the_one_before():
     track = track_of([*lines[:5], '{"record": "prog', *lines[5:]])
     assert track.n_skipped == 1 and track.n_events == 13
     assert [t.at for t in track.traversals] == [1.25, 1.5, 2.75, 3.0, 3.75]
-    assert sum(s.seconds for s in track.spells) == pytest.approx(1.0 + 2.0)
+    assert [(b.lower, b.upper) for b in track.bounds] == [(0, 999), (20, 60), (40, 60), (40, 40)]  # what holds, holds
+    assert sum(s.seconds for s in track.spells) == pytest.approx(1.5 + 2.5) and track.search == 0.5 + 1.5
 
 
 @pytest.mark.parametrize("line", ["[1]", "7", '{"at": "x"}', '{"at": NaN}', '{"at": -1}', "{}", '{"at": true}'])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,10 @@ from hypothesis import strategies as st
 from emdiam.batch.folder import FAILED, STOPPED
 from emdiam.errors import EmdiamError
 from emdiam.tables import csv_text
+from emdiam.tradeoff.cells import CellRecord
 from emdiam.tradeoff.grid import Cell
 from emdiam.tradeoff.summary import COLUMNS, bounds, front, loss, markdown_text, ratio_text
-from tests.helpers.tradeoff_cells import record, summary_of
+from tests.helpers.tradeoff_cells import record, result, summary_of
 
 
 def naive_front(points: list[tuple[int, int]]) -> set[int]:
@@ -39,7 +41,7 @@ def test_the_front_of_cells():
     assert [loss(row["ratio"]) for row in summary.rows[:2]] == [2.0, 1.5]
     assert [row["on_front_seconds"] for row in summary.rows] == [True, True, True, False, None, None]
     assert [row["on_front_bytes"] for row in summary.rows] == [False, False, True, True, None, None]
-    assert "No other run both takes less time and is closer than: clusters-masters-1-seed-0," in (
+    assert "No other run both searches for less time and is closer than: clusters-masters-1-seed-0," in (
         markdown_text(summary))
 
 
@@ -99,19 +101,35 @@ def test_ratios_have_enough_digits(value: float, text: str):
     assert ratio_text(value) == text
 
 
+def test_the_front_is_of_the_search_alone():
+    """A run that loads for long, in a cold cache for one, is as good as it searches."""
+    def timed(masters: int, total: float, startup: float, estimate: int) -> CellRecord:
+        seconds = {"total": total, "solve": 1.0, "compile": 0.0, "load": startup, "verify": 0.0, "startup": startup}
+        return replace(record(Cell("clusters", masters, 0)), result=result(estimate=estimate) | {"seconds": seconds})
+
+    rows = summary_of(timed(1, 5.0, 4.5, 14), timed(2, 2.0, 0.25, 15), known=12).rows
+    assert [(row["seconds_startup"], row["seconds_search"]) for row in rows] == [(4.5, 0.5), (0.25, 1.75)]
+    assert [row["on_front_seconds"] for row in rows] == [True, False]
+
+
 def test_plots_without_the_diameter(tmp_path: Path):
     pytest.importorskip("matplotlib")
     from emdiam.tradeoff.run import draw
 
-    files = draw(summary_of(record(Cell("sweep", None, 0))), tmp_path)
+    cells = [record(Cell("sweep", None, seed), seconds=1.0 + seed, bytes_read=9 - seed) for seed in (0, 1)]
+    files = draw(summary_of(*cells), tmp_path)
     assert [path.stem for path in files[::2]] == ["quality-seconds", "quality-bytes"]
     assert "Pareto" not in files[0].read_text() and "estimate (edges" in files[0].read_text()
 
 
 def test_plots_of_little(tmp_path: Path):
+    """One point, points at one price, and masters that are all alike show nothing."""
     pytest.importorskip("matplotlib")
     from emdiam.tradeoff.run import draw
 
     assert draw(summary_of(record(Cell("sweep", None, 0), FAILED)), tmp_path) == []
     point = record(Cell("clusters", 1, 0), lower=0, upper=0, estimate=0, bytes_read=0, masters=None)
     assert draw(summary_of(point), tmp_path) == []
+    same = [record(Cell("clusters", 4, seed), masters=4, known=None) for seed in (0, 1)]
+    summary = summary_of(*same, known=12)
+    assert draw(summary, tmp_path) == [] and "reads less" not in markdown_text(summary)
