@@ -101,6 +101,10 @@ class DeviceRoomError(BudgetError):
     """A device has no room for what it was to hold; the message has the numbers."""
 
 
+class DeviceFullError(DeviceRoomError):
+    """An allocation that failed though the plan had room for it: others use the device too."""
+
+
 class DeviceUnfitError(InputError):
     """A device that cannot run the kernels, as one that is too old for them."""
 

@@ -15,6 +15,7 @@ from .answer_lines import memory_lines, seconds_line
 from .checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
 from .output import answer
+from .store_lines import counts_line, directions_text, dropped_text, ids_text
 
 
 @click.command(cls=EmdiamCommand)
@@ -51,12 +52,6 @@ def command(**given: Any) -> int:
     return 0
 
 
-_ID_KINDS = {
-    "identity": "0 to {last}, kept as they are", "offset": "{first} to {last}, kept with an offset",
-    "int": "integers with gaps, relabelled; the map is in the store",
-    "string": "strings, relabelled; the map is in the store",
-}
-
 _SKIPPED = {"comments": "comment", "empty": "empty line"}  # lines that are no edges
 
 
@@ -87,43 +82,8 @@ def reorder_text(report: dict[str, Any], store: str, verbose: bool = False) -> s
                       *(f"note: {note}" for note in report["notes"]), *_cost_lines(report, verbose)])
 
 
-def counts_line(store: str, record: dict[str, Any]) -> str:
-    """The store and its size."""
-    return (f"{store}: {format_count(record['n_vertices'], 'vertex', 'vertices')},"
-            f" {format_count(record['n_edges'], 'edge')}")
-
-
 def _cost_lines(report: dict[str, Any], verbose: bool) -> list[str]:
     """What it took: time by phase, memory and disk."""
     scratch = report["scratch_bytes"]
     more = f"; temporary files {format_size(scratch)}" if scratch else ""
     return [seconds_line(report), *memory_lines(report, verbose, more)]
-
-
-def dropped_text(record: dict[str, Any]) -> str:
-    """Which of the pairs were dropped, from a record or what `store_info` gives of it."""
-    parts = [format_count(record[f"{name}s_dropped"], name) for name in ("loop", "duplicate")]
-    if record.get("reverse_dropped") is not None:  # stores of older versions do not know
-        parts.append(format_count(record["reverse_dropped"], "reverse pair"))
-    return f"dropped {', '.join(parts[:-1])} and {parts[-1]}"
-
-
-def directions_text(record: dict[str, Any]) -> str | None:
-    """In which directions the edges came, from a record with its `directions`; None if that is not known."""
-    directions = record["directions"]
-    if directions == "both":
-        return "every edge in both directions (symmetric)"
-    if directions not in ("one", "mixed"):
-        return None
-    if not record["directed_input"]:
-        return "undirected by its format"
-    if directions == "one":
-        return "one direction only"
-    both = record["reverse_dropped"]
-    return f"mixed: {format_count(both, 'edge')} in both directions, {record['n_edges'] - both:,} in one only"
-
-
-def ids_text(record: dict[str, Any]) -> str:
-    """What the user's ids are and how they are kept, from id_kind, first_id and n_vertices."""
-    first = record["first_id"]
-    return _ID_KINDS[record["id_kind"]].format(first=first, last=first + record["n_vertices"] - 1)

@@ -8,10 +8,10 @@ import click
 
 from ..units import format_count, format_size
 from . import options
-from .convert import counts_line, directions_text, dropped_text, ids_text
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
+from .store_lines import counts_line, directions_text, dropped_text, ids_text
 
 
 @click.command(cls=EmdiamCommand)
@@ -22,10 +22,10 @@ from .output import answer
 @options.progress
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
-    from ..api import open
     from ..store.info import store_info
+    from ..store.store import open_store
 
-    with open(given["store"]) as store:
+    with open_store(given["store"]) as store:
         info = store_info(store)
         if given["check"]:
             from ..store.check import check_store

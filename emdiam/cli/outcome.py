@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-import traceback
 from typing import Any
 
 import click
@@ -134,6 +133,8 @@ def run(group: click.Group, arguments: list[str]) -> int:
         return USER_FAULT
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - the last resort: one line instead of a traceback
         if os.environ.get("EMDIAM_DEBUG") == "1":
+            import traceback
+
             complain(traceback.format_exc().rstrip())
         code, sentence = describe(error)
         complain(f"emdiam: {sentence}")

@@ -109,7 +109,7 @@ class Phase:
         if rate is None or self._whole is None:
             return ""
         left = "" if self.last.finished else self._whole.left_text(now)
-        return f"{count_text(round(rate), self.last.unit)}/s{left}"
+        return f"{count_text(round(float(f'{rate:.3g}')), self.last.unit)}/s{left}"  # a rate is not exact
 
 
 class PhaseBook:

@@ -4,7 +4,8 @@ CuPy raises errors of a few classes, whose text begins with the name of what hap
 the runtime, CUDA_ERROR_ILLEGAL_ADDRESS of the driver, NVRTC_ERROR_COMPILATION of the compiler. Names are told
 apart here, never numbers, which differ between the three. CuPy loads the compiler by cuda-pathfinder, which has an
 error of its own where there is none, and says by a plain RuntimeError that its headers are missing. After most of
-these failures a CUDA context is of no more use, so that nothing is tried again on the device.
+these failures a CUDA context is of no more use, so that nothing is tried again on the device; only where an allocation
+had no room, a run is planned anew, once, with less of it (runs/run.py).
 Source: CUDA Runtime API, enum cudaError; CUDA Driver API, enum CUresult; NVRTC, enum nvrtcResult.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import TracebackType
 
-from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError
+from ..errors import DeviceError, DeviceFullError, DeviceRoomError, DeviceUnfitError, EmdiamError
 
 # What a device may fail by; the CPU may do the same run.
 DEVICE_FAULTS = (DeviceError, DeviceRoomError, DeviceUnfitError)
@@ -66,7 +67,7 @@ def _kind(error: BaseException) -> str:
 
 
 def sentence(error: BaseException, device: str, room: str = "") -> EmdiamError:
-    """The error of emdiam that says what an error of CuPy means: DeviceRoomError, DeviceUnfitError for kernels
+    """The error of emdiam that says what an error of CuPy means: DeviceFullError, DeviceUnfitError for kernels
     that cannot be compiled or loaded, or DeviceError for a device that failed in the middle.
 
     device : its name. room : what was asked for and what is free, if that is known.
@@ -74,7 +75,7 @@ def sentence(error: BaseException, device: str, room: str = "") -> EmdiamError:
     kind, said = _kind(error), first_line(error)
     classes = {one.__name__ for one in type(error).__mro__}
     if kind in _NO_ROOM or "OutOfMemoryError" in classes:
-        return DeviceRoomError(f"the device {device} has no room{f' for {room}' if room else f' ({said})'}",
+        return DeviceFullError(f"the device {device} has no room{f' for {room}' if room else f' ({said})'}",
                                remedy=f"use a smaller graph, or {ON_CPU}")
     if _NO_COMPILER in classes:
         return cannot_compile(error, device)

@@ -5,6 +5,8 @@ opens the engine and plans its memory (opening.py), solves, and finishes: figure
 
 from __future__ import annotations
 
+import gc
+import logging
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -16,13 +18,13 @@ from ..checkpoint.options import OPTIONS as CHECKPOINT
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
-from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
+from ..errors import DeviceFullError, DeviceRoomError, InputError, MoreMemoryError, NotWritten, StoppedEarly
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, open_store
-from ..units import available_cores, parse_duration, parse_size, peak_rss_bytes
+from ..units import available_cores, format_size, parse_duration, parse_size, peak_rss_bytes
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
@@ -36,6 +38,7 @@ _FIELDS = {
     "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
     "require_connected": ("require_connected", None),
 }
+_LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
 _CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
 SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
 
@@ -113,7 +116,8 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     """The result of the run on the store (opened, or a path), with every figure of it; an Approximation, if the method
     is one.
 
-    Where a GPU that was only welcome fails, the CPU does the run again, and the result says why. Raises InputError
+    Where a GPU has no room for what was planned, it is planned anew, once, with less; where one that was only welcome
+    fails, the CPU does the run again, and the result says why. Raises InputError
     (StoreError, BudgetError; NotWritten with `result` where the path or the certificate cannot be written in the end),
     DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
@@ -128,7 +132,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
         checkpoint = stack.enter_context(_checkpoint(opened, run, selected))
         try:
             try:
-                result = _solve(opened, run, selected, checkpoint, progress, deadline)
+                result = _solve_in_room(opened, run, selected, checkpoint, progress, deadline)
             except DEVICE_FAULTS as error:
                 if not selected.or_cpu:
                     raise
@@ -179,6 +183,26 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
     identity = run_identity(store, run.method, run.options, asked)
     with checkpointed(store, identity, run.checkpoint, getattr(run.options, "scratch", None)) as checkpoint:
         yield checkpoint
+
+
+def _solve_in_room(
+    store: Store, run: Run, selected: Selection, checkpoint: Checkpoint | None, progress: Listener | None,
+    deadline: float | None,
+) -> Result:
+    """As _solve; where the device has less room than it said, once more with a part of what is free now."""
+    try:
+        return _solve(store, run, selected, checkpoint, progress, deadline)
+    except DeviceFullError as error:
+        full = DeviceFullError(error.what, remedy=error.remedy)  # without the frames, which hold what lies there
+    gc.collect()
+    assert selected.device is not None, "memory of a device is full"
+    free = selected.device.memory().free
+    room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
+    logging.getLogger("emdiam").info("%s: beginning again with --vram %s", full.what, format_size(room))
+    try:
+        return _solve(store, replace(run, vram_bytes=room), selected, checkpoint, progress, deadline)
+    except DeviceRoomError:
+        raise full from None
 
 
 def _solve(

@@ -54,6 +54,11 @@ def test_a_line_has_nothing_of_what_has_not_begun_and_the_diameter_where_bounds_
     assert lines == ["bfs: started", "verify: started", "1 s: verify, 35,340 arcs, D = 108, open 0, levels 3"]
 
 
+def test_a_rate_has_three_digits():
+    lines = lines_of([(0, Event("bfs", 0, None, "arcs")), (1, Event("bfs", 234_794_817, None, "arcs"))])
+    assert lines[-1] == "1 s: bfs, 234,794,817 arcs, 235,000,000 arcs/s"
+
+
 def test_a_heartbeat_has_rate_time_left_and_bounds():
     lines = lines_of([
         (0, Event("bfs", 0, 1000, "blocks")),

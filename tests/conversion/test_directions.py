@@ -21,8 +21,9 @@ import scipy.sparse
 
 from emdiam import open as open_store
 from emdiam import reorder
-from emdiam.cli.convert import directions_text, report_text
+from emdiam.cli.convert import report_text
 from emdiam.cli.info import info_text
+from emdiam.cli.store_lines import directions_text
 from emdiam.conversion.arcs import pairs_of, put_both_directions, without_flags
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
 from emdiam.formats.in_memory import ArraySource, MatrixSource

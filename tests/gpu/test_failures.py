@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from emdiam.cli.options import chosen_device
-from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
+from emdiam.errors import DeviceError, DeviceFullError, DeviceRoomError, DeviceUnfitError, InputError
 from emdiam.gpu.cupy_device import CupyDevice, find_devices
 from emdiam.gpu.failures import Guard, at_the_end, is_cuda_error, sentence
 from emdiam.gpu.paging_model import TYPICAL
@@ -65,9 +65,9 @@ NO_NVRTC = DynamicLibNotFoundError('Failure finding "libnvrtc.so": No such file:
     (CUDARuntimeError("cudaErrorDevicesUnavailable: busy or unavailable"), DeviceError, "or another process has it"),
     (CUDADriverError("CUDA_ERROR_DEVICE_UNAVAILABLE: x"), DeviceError, "it is gone, or another process has it"),
     (CUDARuntimeError("cudaErrorOfTomorrow: something new"), DeviceError, "the middle (cudaErrorOfTomorrow: something"),
-    (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), DeviceRoomError, "no room (cudaErrorMemory"),
-    (CUDADriverError("CUDA_ERROR_OUT_OF_MEMORY: out of memory"), DeviceRoomError, "no room (CUDA_ERROR_OUT"),
-    (OutOfMemoryError("Out of memory allocating 8 bytes"), DeviceRoomError, "no room (Out of memory allocating 8"),
+    (CUDARuntimeError("cudaErrorMemoryAllocation: out of memory"), DeviceFullError, "no room (cudaErrorMemory"),
+    (CUDADriverError("CUDA_ERROR_OUT_OF_MEMORY: out of memory"), DeviceFullError, "no room (CUDA_ERROR_OUT"),
+    (OutOfMemoryError("Out of memory allocating 8 bytes"), DeviceFullError, "no room (Out of memory allocating 8"),
     (CUDADriverError("CUDA_ERROR_NO_BINARY_FOR_GPU: no kernel image"), DeviceUnfitError, "(CUDA_ERROR_NO_BINARY"),
     (CUDARuntimeError("cudaErrorNoKernelImageForDevice: x"), DeviceUnfitError, "cannot run these kernels"),
     (CUDADriverError("CUDA_ERROR_UNSUPPORTED_PTX_VERSION: x"), DeviceUnfitError, "cannot run these kernels"),
@@ -350,6 +350,18 @@ def test_the_cpu_does_it_again_where_a_gpu_was_only_welcome(
     result = execute(store, run_on(Selection(open_device("shim-0", failures=failures), or_cpu=True)))
     assert result.diameter == 8 + 13
     assert result.device.startswith("cpu (") and message in result.device
+
+
+@pytest.mark.parametrize("place", [1, 5, 40])
+def test_a_device_with_less_room_than_it_said_is_asked_again_for_less(
+    store: Path, place: int, caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Others use it too: what was planned cannot be had, a part of what is free now can."""
+    device: Any = open_device("shim-0", failures=Failures(no_array=place, once=True))
+    with caplog.at_level("INFO", "emdiam"):
+        result = execute(store, run_on(Selection(device, or_cpu=True)))
+    assert (result.diameter, result.device) == (8 + 13, device.name)
+    assert "has no room for" in caplog.text and "beginning again with --vram 896.0 MiB" in caplog.text
 
 
 def test_a_device_that_does_not_fail_is_not_left(store: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from emdiam.errors import DeviceError, DeviceRoomError, DeviceUnfitError, InputError
+from emdiam.errors import DeviceError, DeviceFullError, DeviceRoomError, DeviceUnfitError, InputError
 from emdiam.gpu.device import DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from emdiam.gpu.source import Define
 from tests.simt import runner
@@ -57,12 +57,17 @@ class ShimKernel:
 
 @dataclass(frozen=True)
 class Failures:
-    """What a device does wrong. no_array : the allocation for which there is no room; gone_at : the launch at which
-    it goes away for good (both counted from 1). no_kernels : that it can load none."""
+    """What a device does wrong. no_array : the allocation from which on there is no room, or, if once, the only one;
+    gone_at : the launch at which it goes away for good (both counted from 1). no_kernels : that it can load none."""
 
     no_array: int | None = None
+    once: bool = False
     gone_at: int | None = None
     no_kernels: bool = False
+
+    def has_no_room(self, number: int) -> bool:
+        """Whether this allocation is to fail."""
+        return self.no_array is not None and (number == self.no_array if self.once else number >= self.no_array)
 
 
 class ShimDevice:
@@ -96,8 +101,8 @@ class ShimDevice:
         nbytes = n * dtype.itemsize
         with runner.one_at_a_time:
             self.asked_arrays += 1
-            if nbytes > self.memory().free or self.asked_arrays == self.failures.no_array:
-                raise DeviceRoomError(f"the device has no room for {nbytes} bytes", remedy="use a smaller graph")
+            if nbytes > self.memory().free or self.failures.has_no_room(self.asked_arrays):
+                raise DeviceFullError(f"the device has no room for {nbytes} bytes", remedy="use a smaller graph")
             base = self._runtime.simt_allocate(nbytes, self.poison)
             if not base:
                 raise DeviceRoomError(f"no address space for {nbytes} bytes", remedy="raise the limit of memory")
