@@ -110,8 +110,8 @@ def _bounds(rows: Sequence[dict[str, Any]]) -> Figure:
                                   layout="constrained")
     for axes, row in zip(panels[0], rows, strict=True):
         _, count, lower, upper, _ = zip(*(point for point in row["trace"] if point[1] > 0), strict=True)
-        axes.step(count, upper, where="post", color="#0072b2", label="upper bound", marker=".", markersize=4)
-        axes.step(count, lower, where="post", color="#d55e00", label="lower bound", marker=".", markersize=4)
+        axes.step(count, upper, where="post", color="#d55e00", label="upper bound", marker=".", markersize=4)
+        axes.step(count, lower, where="post", color="#0072b2", label="lower bound", marker=".", markersize=4)
         axes.fill_between(count, lower, upper, step="post", color="#f0f0f0", zorder=0)
         axes.set_title(row["graph"], fontsize=10)
         axes.set_xlabel("traversals of pivots")

@@ -135,7 +135,7 @@ def draw_bounds(track: Track) -> Figure:
     if not log:
         _whole(by_time.yaxis)
     _whole(by_traversal.xaxis)
-    for axes, label in ((by_time, "search (seconds)"), (by_traversal, "traversals (count)")):
+    for axes, label in ((by_time, "search (seconds)"), (by_traversal, "traversals, spreads included (count)")):
         axes.set(xlabel=label, ylabel="D (log scale)" if log else "D (edges)")
     return figure
 
@@ -179,7 +179,7 @@ def draw_phases(spells: Sequence[tuple[str, float, int | None]]) -> Figure:
 @_styled
 def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, float | None]]) -> Figure:
     """rows : (name, measured, planned, predicted, limit), bytes."""
-    figure, (axes,) = _new(_FRAME + 0.25 + _BAR * max(1, len(rows)))
+    figure, (axes,) = _new(_FRAME + 0.4 + _BAR * max(1, len(rows)))
     scale = 1 / (1 << 20)
     axes.barh(range(len(rows)), [row[1] * scale for row in rows], color=_BLUE, height=0.62, label="measured peak")
     marks = (("planned", "|", _INK, 15), ("predicted", "D", _ORANGE, 5), ("limit", "x", _INK, 5))
@@ -194,7 +194,7 @@ def draw_memory(rows: Sequence[tuple[str, float, float | None, float | None, flo
     axes.grid(False, axis="y")
     _name_bars(axes, [row[0] for row in rows])
     _plain(axes.xaxis)
-    _legend(figure, 4)
+    _legend(figure, 2)
     return figure
 
 
@@ -292,7 +292,7 @@ def draw_quality(points: Sequence[Point], price: tuple[str, float] = SECONDS, ti
         for cost, point in shown:
             if point.lower is not None and point.upper is not None:
                 axes.vlines(cost, max(point.lower, 0.5) / unit, point.upper / unit, color=colour, linewidth=3,
-                            alpha=0.25, zorder=1)
+                            alpha=0.4, zorder=1)
     _name_points(axes, points, costs, unit)
     best = sorted((cost, (point.estimate or 0) / unit)
                   for cost, point in zip(costs, points, strict=True) if point.front)

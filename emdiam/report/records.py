@@ -117,18 +117,23 @@ class Run:
 
     @property
     def startup(self) -> float | None:
-        """Seconds of the run that were no search, as far as its result says: it was loaded, kernels were compiled."""
-        parts = [self.number("seconds", name) for name in ("startup", "load", "compile", "total")]
-        if parts[0] is not None or None in parts[1:]:
-            return parts[0]
-        _, load, compiling, total = (part or 0.0 for part in parts)
-        return min(load + compiling, total)  # of earlier versions
+        """Seconds of the run that were no search: it was loaded, kernels were compiled. As its result says, else its
+        events, which have imports too; so has the time of a job whose result has none."""
+        said, load, compiling, total = (
+            self.number("seconds", name) for name in ("startup", "load", "compile", "total"))
+        if said is not None:
+            return said
+        if load is not None and compiling is not None and total is not None:
+            return min(load + compiling, total)  # of earlier versions
+        if self.track is None or self.wall is None:
+            return None
+        return min(self.wall, sum(spell.seconds for spell in self.track.spells if spell.phase in STARTUP and not (
+            spell.phase == START and total is not None)))
 
     @property
     def search(self) -> float | None:
-        """Wall seconds of the run without its start-up, as its result says."""
-        total = self.number("seconds", "total")
-        return None if total is None else max(total - (self.startup or 0.0), 0.0)
+        """Wall seconds of the run without its start-up; None where that is not known."""
+        return None if self.wall is None or self.startup is None else max(self.wall - self.startup, 0.0)
 
     @property
     def traversals(self) -> float | None:

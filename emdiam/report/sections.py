@@ -192,10 +192,11 @@ def _costs(runs: Sequence[Run]) -> Section | None:
     runs = [run for run in runs if run.wall is not None]
     if not runs:
         return None
+    # Those of a trade-off are of the processes of its cells, each with a start-up of its own.
     bars = [(run.name, run.wall if run.search is None else run.search, run.startup, run.status)
-            for run in runs]
-    caption = ("Dots, and the first figure: the search, or all of the time of a job that searches nothing; hollow where"
-               " it was stopped or failed. Grey bars, and the second figure: start-up.")
+            for run in runs if run.family != "tradeoff"]
+    caption = ("Dots, and the first figure: the search, or the work of another job; hollow where it was stopped or"
+               " failed. Grey bars, and the second figure: start-up, where it is known.")
     plots = [Plot("times", "Time of each run" + (f" (the first {_LIMIT_BARS})" if len(bars) > _LIMIT_BARS else ""),
                   caption, "draw_times", bars[:_LIMIT_BARS])] if len(bars) > 1 else []
     return Section("Cost", [_STARTUP], [table_of(runs, 2, {
@@ -245,11 +246,12 @@ def _bounds(runs: Sequence[Run]) -> Section | None:
 def _closed(run: Run, track: Track) -> str:
     """How far the bounds of a run came, and when."""
     last = track.bounds[-1]
-    done = max((one.number for one in track.traversals), default=last.traversals)
     ends = f"{last.lower:,} ≤ D ≤ {last.upper:,}" if last.lower != last.upper else f"D = {last.lower:,}"
-    stopped = "" if run.status == ANSWERED else f", where it {'was stopped' if run.status == STOPPED else 'failed'}"
-    return (f"{texts.graph(run)}: {ends} after {texts.count(done)} traversals and {texts.duration(last.search)}"
-            f" of search{stopped}; start-up with imports {texts.duration(track.seconds - track.search)}.")
+    spent = last.search
+    if run.status != ANSWERED:
+        ends, spent = f"{'stopped' if run.status == STOPPED else 'failed'} with {ends}", track.search
+    return (f"{texts.graph(run)}: {ends} after {texts.duration(spent)} of search; start-up with imports"
+            f" {texts.duration(track.seconds - track.search)}.")
 
 
 def _frontiers(runs: Sequence[Run]) -> Section | None:
@@ -279,8 +281,8 @@ def _phases(runs: Sequence[Run]) -> Section | None:
         spells = _spells(run)
         least = _LEAST_SHARE * sum(seconds for _, seconds, _ in spells)
         rows += [[run.name, name, texts.duration(seconds), texts.size(read)]
-                 for name, seconds, read in spells if seconds >= least]
-    shown, n_runs = _with(runs, lambda run: run.track and _spells(run))
+                 for name, seconds, read in spells if seconds >= least and run.family != "tradeoff"]
+    shown, n_runs = _with(runs, lambda run: run.track and run.family != "tradeoff" and _spells(run))
     section = _multiples("Where time went", (
         "Wall seconds of each phase, in the order in which they began. Grey is start-up: imports (start), loading,"
         " kernels that are compiled or loaded. Blue is the search. Bytes stand beside it where a search read any."), [

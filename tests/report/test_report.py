@@ -88,7 +88,7 @@ def test_a_night_has_every_section(page: str):
     text = " ".join(outline.texts)
     for said in ("there is no such store; make one with", "the least is 231.4 MiB", "missing has failed",
                  "the time limit is over", "D\xa0=\xa040", "40\xa0≤\xa0D\xa0≤\xa060", "a to z",
-                 "--method clusters", "several 2", "clusters-4", "search (seconds)", "traversals (count)"):
+                 "--method clusters", "several 2", "clusters-4", "search (seconds)", "traversals, spreads included"):
         assert said in text, said
 
 
@@ -162,7 +162,7 @@ def test_what_says_nothing_is_left_out(tmp_path: Path):
     assert parts["Answers"].tables[0].head == [
         "run", "graph", "proved", "paper's estimate", "components", "vertices", "edges"]
     assert not parts["Cost"].plots and not parts["Approximations: quality and price"].plots
-    assert parts["Bounds"].plots[0].caption.startswith("web: 40 ≤ D ≤ 55 after 0 traversals and 0 s of search; start")
+    assert parts["Bounds"].plots[0].caption.startswith("web: 40 ≤ D ≤ 55 after 0 s of search; start-up")
     report.runs[0].result = None
     assert [section.title for section in document(report).sections] == ["Where time went", "What was asked"]
 
@@ -266,6 +266,10 @@ def test_runs_are_compared_by_the_search():
         run = Run("r", "answered", result=exact_result(seconds={**exact_result()["seconds"], **seconds}))
         assert (run.startup, run.search) == (startup, 2.5 - startup)
     assert (Run("r", "failed", seconds=3.0).startup, Run("r", "failed", seconds=3.0).search) == (None, None)
+    track = track_of([json.dumps(record) for record in events()])  # of a job whose result says less, or nothing
+    other = Run("r", "answered", result={"seconds": {"total": 2.0}}, track=track)
+    assert (other.startup, other.search) == (0.5, 1.5)
+    assert Run("r", "answered", seconds=3.0, track=track).startup == 1.0
 
 
 def test_a_run_that_went_on_is_laid_behind_the_one_before():
