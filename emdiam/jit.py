@@ -241,3 +241,8 @@ def kernel_seconds() -> float:
 def compiled_kernels() -> int:
     """How many kernels, each with its types, this process has compiled so far."""
     return _COMPILATIONS.count
+
+
+def working_seconds() -> float:
+    """Wall seconds, from any start, in which no kernel was compiled or loaded."""
+    return time.perf_counter() - kernel_seconds()

@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+from ..jit import working_seconds
 from ..progress import Allowance, Event, Listener, silent
 from ..stream.counters import Counters
 
@@ -82,15 +83,16 @@ class Reporter:
         self.listener = listener or silent
         self.stats, self.count = stats, count
         self.level: int | None = None
-        self._position, self._clock = position, time.perf_counter
+        self._position, self._clock = position, working_seconds
         self._facts: dict[str, Any] = {}
         self._phase, self._last_event = "", 0.0
         self._phases, self.turns = set[str](), Allowance(_MOST_TURNS, TURN_RATE)
         self.traversals = TraversalEvents()
 
     def clock(self) -> float:
-        """Seconds of wall time, from any start. What a method chooses by time it measures with this, so
-        that a run that goes on from a checkpoint makes the choices of the run before."""
+        """Seconds of wall time, from any start, without those in which kernels are compiled or loaded. What a method
+        chooses by time it measures with this, so that a first run makes the choices of the next one, and a run that
+        goes on from a checkpoint those of the run before."""
         return self._clock()
 
     def tick(self, phase: str, **facts: Any) -> None:

@@ -8,7 +8,6 @@ last one the engine works. A record is written before the method goes on, so at 
 from __future__ import annotations
 
 import hashlib
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -18,6 +17,7 @@ import numpy as np
 from ..checkpoint.folder import JOURNAL, Folder
 from ..checkpoint.records import FrameFile, Record, RecordWriter, records
 from ..errors import InputError
+from ..jit import working_seconds
 
 CLOCK = "clock"
 _SHOWN = 8
@@ -56,7 +56,7 @@ class Journal:
         if lost > 0:
             folder.damage.append(f"{lost:,} bytes at its end were damaged or not finished")
         self._file.cut(end)
-        self._offset = last - time.perf_counter()
+        self._offset = last - working_seconds()
         self._synced = last
         self._again = records(self._file)
         self._next: Record | None = next(self._again, None)
@@ -96,7 +96,7 @@ class Journal:
                              remedy="begin again without it, and report it: this is a fault of emdiam")
         self._next = next(self._again, None)
         if self._next is None:  # from here on time goes on where it stood
-            self._offset = record.head[CLOCK] - time.perf_counter()
+            self._offset = record.head[CLOCK] - working_seconds()
         return record
 
     @contextmanager
@@ -128,5 +128,6 @@ class Journal:
         self._file.close()
 
     def now(self) -> float:
-        """Seconds of the run, those before it was stopped included; not for choices, see `clock`."""
-        return time.perf_counter() + self._offset
+        """Seconds of the run, without those for kernels (jit.working_seconds), those before it was stopped included;
+        not for choices, see `clock`."""
+        return working_seconds() + self._offset
