@@ -125,7 +125,7 @@ class Run:
             return said
         if load is not None and compiling is not None and total is not None:
             return min(load + compiling, total)  # of earlier versions
-        if self.track is None or self.wall is None:
+        if self.track is None or self.wall is None or self.family == "tradeoff":  # each of its cells has one
             return None
         return min(self.wall, sum(spell.seconds for spell in self.track.spells if spell.phase in STARTUP and not (
             spell.phase == START and total is not None)))

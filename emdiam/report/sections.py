@@ -192,16 +192,17 @@ def _costs(runs: Sequence[Run]) -> Section | None:
     runs = [run for run in runs if run.wall is not None]
     if not runs:
         return None
-    # Those of a trade-off are of the processes of its cells, each with a start-up of its own.
+    # Time of a trade-off is of the processes of its cells, each with a start-up of its own.
     bars = [(run.name, run.wall if run.search is None else run.search, run.startup, run.status)
             for run in runs if run.family != "tradeoff"]
     caption = ("Dots, and the first figure: the search, or the work of another job; hollow where it was stopped or"
                " failed. Grey bars, and the second figure: start-up, where it is known.")
     plots = [Plot("times", "Time of each run" + (f" (the first {_LIMIT_BARS})" if len(bars) > _LIMIT_BARS else ""),
                   caption, "draw_times", bars[:_LIMIT_BARS])] if len(bars) > 1 else []
+    work = "search" if all(run.number("lower") is not None for run in runs) else "search, or other work"
     return Section("Cost", [_STARTUP], [table_of(runs, 2, {
         "how it ended": lambda run: _WORDS[run.status], "time": lambda run: texts.duration(run.wall),
-        "search": lambda run: texts.duration(run.search), "start-up": lambda run: texts.duration(run.startup),
+        work: lambda run: texts.duration(run.search), "start-up": lambda run: texts.duration(run.startup),
         "traversals": lambda run: texts.count(run.traversals), "levels": _figure(texts.count, "levels"),
         "arcs scanned": _figure(texts.count, "edges_scanned"), "read": _figure(texts.size, "bytes_read"),
         "peak memory": lambda run: texts.size(run.peak)})], plots)
