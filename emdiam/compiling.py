@@ -23,14 +23,16 @@ from .runs.registry import METHODS
 from .runs.run import execute, run_with
 from .units import scratch_folder
 
-# Class, vertices and parameters of each graph. Chunks are small, so that blocks can be paged.
+# Class, vertices and parameters of each graph. Chunks are small, so that blocks can be paged; the first has enough
+# arcs for dense levels (traverse/core.py).
 _GRAPHS: tuple[tuple[str, int, dict[str, Any]], ...] = (
-    ("erdos-renyi", 1 << 12, {"average_degree": 8}), ("erdos-renyi", 1 << 12, {"average_degree": 1.5}),
+    ("erdos-renyi", 1 << 12, {"average_degree": 16}), ("erdos-renyi", 1 << 12, {"average_degree": 1.5}),
     ("path", 600, {}), ("barabasi-albert", 1 << 12, {}), ("path", 70_000, {}))
 _CHUNK = 1 << 10
 # The methods that a first user calls, and what of _GRAPHS they are run on.
 _USUAL, _USUAL_GRAPHS = ("pivots", "clusters"), _GRAPHS[:3]
-_SECONDS = 30.0  # of one run, compiling included: a BFS from each vertex of a long path would take hours
+# Of one run, compiling included: a BFS from each vertex of a long path would take hours, and leaves little to compile.
+_SECONDS, _LONG, _SECONDS_LONG = 30.0, 1 << 16, 5.0
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ def compile_kernels(everything: bool, progress: Listener | None) -> WarmupReport
             # What the runs answer is of no interest: one phase for all, whatever they say of theirs.
             event = Event("compile", number, n_runs, "runs")
             with suppress(StoppedEarly):
-                execute(store, run_with(method, {"time_limit": _SECONDS, **options}), partial(_tell, tell, event))
+                execute(store, run_with(method, options), partial(_tell, tell, event))
         tell(Event("compile", n_runs, n_runs, "runs", finished=True))
     where = cache_folder()
     return WarmupReport(compiled_kernels() - before, time.perf_counter() - begin, None if where is None else str(where))
@@ -76,9 +78,10 @@ def _runs(folder: Path, everything: bool) -> Iterator[tuple[Path, str, dict[str,
     for number, (name, vertices, parameters) in enumerate(_GRAPHS if everything else _USUAL_GRAPHS):
         store, certificate = folder / f"{number}.zarr", folder / f"{number}.json"
         generate(name, store, vertices=vertices, parameters=parameters, options=ConvertOptions(chunk_ids=_CHUNK))
+        limit = {"time_limit": _SECONDS if vertices < _LONG else _SECONDS_LONG}
         for method in METHODS if everything else _USUAL:
-            yield store, method, {"certificate": certificate} if method == "pivots" else {}
+            yield store, method, {**limit, "certificate": certificate} if method == "pivots" else limit
             if everything:
-                yield store, method, {"arena": 16 * _CHUNK}
+                yield store, method, {**limit, "arena": 16 * _CHUNK}
         if certificate.exists():
             verify(certificate, store)

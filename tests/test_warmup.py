@@ -48,6 +48,6 @@ def test_a_run_after_it_compiles_nothing(emdiam: Run, tmp_path: Path) -> None:
 
     assert [(graph, method) for graph in ("er", "path", "grid") for method in ("pivots", "clusters")
             if compiled(graph, method)] == []
-    assert json.loads(emdiam("warmup", "--all", "--json", **cache).stdout)["kernels"] > 20
-    assert json.loads(emdiam("warmup", "--all", "--json", **cache).stdout)["kernels"] == 0
+    assert json.loads(emdiam("warmup", "--all", "--json", timeout=400, **cache).stdout)["kernels"] > 20
+    assert json.loads(emdiam("warmup", "--all", "--json", timeout=400, **cache).stdout)["kernels"] == 0
     assert [(graph, method) for graph in graphs for method in METHODS if compiled(graph, method)] == []
