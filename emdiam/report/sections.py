@@ -81,6 +81,13 @@ class Section:
     folded: list[tuple[str, list[tuple[str, str]]]] = field(default_factory=list)
 
 
+def _fold_long(table: Table, plots: Sequence[Plot]) -> Table:
+    """The table, folded if it is long and there are plots of its figures."""
+    if plots and len(table.rows) > _LIMIT_RUNS:
+        table.folded = f"All {len(table.rows):,} as a table"
+    return table
+
+
 @dataclass
 class Document:
     """title, lead : one line and one sentence. tiles : (figure, what it is) at the top. foot : last line."""
@@ -199,13 +206,14 @@ def _costs(runs: Sequence[Run]) -> Section | None:
                " failed. Grey bars, and the second figure: start-up, where it is known.")
     plots = [Plot("times", "Time of each run" + (f" (the first {_LIMIT_BARS})" if len(bars) > _LIMIT_BARS else ""),
                   caption, "draw_times", bars[:_LIMIT_BARS])] if len(bars) > 1 else []
-    work = "search" if all(run.number("lower") is not None for run in runs) else "search, or other work"
-    return Section("Cost", [_STARTUP], [table_of(runs, 2, {
+    searched = all(run.number("lower") is not None for run in runs if run.search is not None)
+    work = "search" if searched else "work"
+    return Section("Cost", [_STARTUP], [_fold_long(table_of(runs, 2, {
         "how it ended": lambda run: _WORDS[run.status], "time": lambda run: texts.duration(run.wall),
         work: lambda run: texts.duration(run.search), "start-up": lambda run: texts.duration(run.startup),
         "traversals": lambda run: texts.count(run.traversals), "levels": _figure(texts.count, "levels"),
         "arcs scanned": _figure(texts.count, "edges_scanned"), "read": _figure(texts.size, "bytes_read"),
-        "peak memory": lambda run: texts.size(run.peak)})], plots)
+        "peak memory": lambda run: texts.size(run.peak)}), plots)], plots)
 
 
 def _multiples(title: str, text: str, plots: list[Plot], n_runs: int) -> Section | None:
@@ -302,19 +310,19 @@ def _plans(runs: Sequence[Run]) -> Section | None:
         return None
     bars = [(run.name, run.peak, *(run.number(name) for name in (
         "planned_rss_bytes", "expected_rss_bytes", "memory_limit_bytes"))) for run in shown[:_LIMIT_BARS]]
+    plots = [Plot("memory", "Peak memory against the plan",
+                  "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what"
+                  " was predicted, where the result tells. A limit far above the plan is not drawn; the table has it.",
+                  "draw_memory", bars)]
     return Section("Planned and measured", [
         "The plan of memory is a promise: no peak may exceed it. It reserves what the worst graph of this size needs;"
-        " what a run does not use, it does not take from the system."], [table_of(shown, 1, {
+        " what a run does not use, it does not take from the system."], [_fold_long(table_of(shown, 1, {
             "limit": _figure(texts.size, "memory_limit_bytes"),
             "planned": _figure(texts.size, "planned_rss_bytes"), "predicted": _figure(texts.size, "expected_rss_bytes"),
             "measured peak": lambda run: texts.size(run.peak),
             "planned / measured": lambda run: texts.ratio(run.number("planned_rss_bytes") or None, run.peak),
             "bytes predicted": _figure(texts.size, "planned_bytes_read"),
-            "bytes read": _figure(texts.size, "bytes_read")})],
-        [Plot("memory", "Peak memory against the plan",
-              "Bars: measured peak of resident memory. Tick: the plan, which a bar may never pass. Diamond: what was"
-              " predicted, where the result tells. A limit far above the plan is not drawn; the table has it.",
-              "draw_memory", bars)])
+            "bytes read": _figure(texts.size, "bytes_read")}), plots)], plots)
 
 
 def _approximations(runs: Sequence[Run]) -> Section | None:
@@ -334,7 +342,7 @@ def _approximations(runs: Sequence[Run]) -> Section | None:
         "width": lambda point: NONE if point.width is None else f"{100 * point.width:.0f} %",
         "search": lambda point: texts.duration(point.price),
         "start-up": lambda point: texts.duration(point.startup)}, "approximation")
-    table.folded = f"All {len(shown):,} as a table" if plots and len(shown) > _LIMIT_RUNS else None
+    _fold_long(table, plots)
     return Section("Approximations: quality and price", [
         "Lower and upper are proved, and width is what they leave open: (upper - lower) / lower. The estimate is that"
         " of the paper's formula; it may lie on either side of D."],

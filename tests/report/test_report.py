@@ -188,7 +188,9 @@ def test_many_runs_have_the_plots_of_the_longest(tmp_path: Path):
              for i in range(14)]
     for path in paths:
         write_lines(path.with_suffix(".events.jsonl"), events())
-    (bounds,) = [section for section in document(read_report(paths)).sections if section.title == "Bounds"]
+    parts = {section.title: section for section in document(read_report(paths)).sections}
+    bounds = parts["Bounds"]
+    assert [parts[title].tables[0].folded for title in ("Answers", "Cost")] == [None, "All 14 as a table"]
     assert [plot.title for plot in bounds.plots] == [f"r{i}" for i in range(2, 14)]
     assert bounds.legend.endswith("These are the 12 of 14 runs that took longest.")
 
