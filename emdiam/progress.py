@@ -19,7 +19,7 @@ from .units import format_size
 Kind = Literal["progress", "traversal"]
 _SECONDS_BETWEEN_EVENTS = 0.2
 # Facts of the last event of a phase that ran beside others: how it ended ("done", "failed", ...), and wall seconds.
-OUTCOME, SECONDS = "outcome", "seconds"
+OUTCOME, SECONDS = "outcome", "wall_seconds"
 
 
 @dataclass(frozen=True)

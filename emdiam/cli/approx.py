@@ -11,7 +11,7 @@ import click
 from ..errors import InputError
 from ..runs.registry import APPROXIMATIONS
 from ..tables import csv_text, table_text
-from ..units import format_count, format_seconds, format_size
+from ..units import format_count, format_fine_seconds, format_size
 from . import options
 from .answer_lines import (
     device_lines,
@@ -148,7 +148,7 @@ def _shown(name: str, value: Any) -> str:
     if name == "bytes_read":
         return format_size(value)
     if name == "seconds":
-        return format_seconds(value)
+        return format_fine_seconds(value)
     return f"{value:.4f}" if name == "ratio" else f"{value:,}"
 
 
