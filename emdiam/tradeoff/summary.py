@@ -148,7 +148,8 @@ def _seconds(cell: Cell, result: dict[str, Any]) -> dict[str, float | None]:
     seconds, stages = result["seconds"], result["details"].get("stage_seconds", {})
 
     def to_estimate(solving: float) -> float:
-        return max(solving - seconds["compile"], 0.0) + float(seconds["load"])
+        loading = float(seconds["load"])  # which may be compiling for the most part
+        return min(max(solving - seconds["compile"], 0.0) + loading, seconds["total"] - seconds["compile"])
 
     startup = seconds.get("startup", seconds["load"] + seconds["compile"])
     result_seconds: dict[str, float | None] = {

@@ -110,6 +110,9 @@ def test_the_front_is_of_the_search_alone():
     rows = summary_of(timed(1, 5.0, 4.5, 14), timed(2, 2.0, 0.25, 15), known=12).rows
     assert [(row["seconds_startup"], row["seconds_search"]) for row in rows] == [(4.5, 0.5), (0.25, 1.75)]
     assert [row["on_front_seconds"] for row in rows] == [True, False]
+    cold = result() | {"seconds": {"total": 5.0, "solve": 1.0, "compile": 3.5, "load": 4.0, "verify": 0.0}}
+    (row,) = summary_of(replace(record(Cell("clusters", 1, 0)), result=cold)).rows
+    assert row["seconds_estimate"] == row["seconds"] == 1.5  # compiled while it was loaded
 
 
 def test_plots_without_the_diameter(tmp_path: Path):
