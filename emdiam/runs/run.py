@@ -18,7 +18,15 @@ from ..checkpoint.options import OPTIONS as CHECKPOINT
 from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
-from ..errors import DeviceFullError, DeviceRoomError, InputError, MoreMemoryError, NotWritten, StoppedEarly
+from ..errors import (
+    DeviceError,
+    DeviceFullError,
+    DeviceRoomError,
+    InputError,
+    MoreMemoryError,
+    NotWritten,
+    StoppedEarly,
+)
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result
@@ -132,11 +140,10 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
         checkpoint = stack.enter_context(_checkpoint(opened, run, selected))
         try:
             try:
-                result = _solve_in_room(opened, run, selected, checkpoint, progress, deadline)
+                result = _solve(opened, run, selected, checkpoint, progress, deadline)
             except DEVICE_FAULTS as error:
-                if not selected.or_cpu:
-                    raise
-                result = _solve(opened, run, selected.without_gpu(error), checkpoint, progress, deadline)
+                fault = error.with_traceback(None)  # its frames hold what lies on the device
+                result = _solve_again(fault, opened, run, selected, progress, deadline)
             _finish(result, run, opened, progress)
         except StoppedEarly as stop:
             raise stop if checkpoint is None else checkpoint.stopped(stop) from None
@@ -185,24 +192,26 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
         yield checkpoint
 
 
-def _solve_in_room(
-    store: Store, run: Run, selected: Selection, checkpoint: Checkpoint | None, progress: Listener | None,
-    deadline: float | None,
+def _solve_again(
+    fault: DeviceError | InputError, store: Store, run: Run, selected: Selection, progress: Listener | None, deadline: float | None
 ) -> Result:
-    """As _solve; where the device has less room than it said, once more with a part of what is free now."""
-    try:
-        return _solve(store, run, selected, checkpoint, progress, deadline)
-    except DeviceFullError as error:
-        full = DeviceFullError(error.what, remedy=error.remedy)  # without the frames, which hold what lies there
-    gc.collect()
-    assert selected.device is not None, "memory of a device is full"
-    free = selected.device.memory().free
-    room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
-    logging.getLogger("emdiam").info("%s: beginning again with --vram %s", full.what, format_size(room))
-    try:
-        return _solve(store, replace(run, vram_bytes=room), selected, checkpoint, progress, deadline)
-    except DeviceRoomError:
-        raise full from None
+    """The result after a fault of the device: with a part of what is free there now, if it had less room than it
+    said; or from the CPU, if the device was only welcome. Raises the fault otherwise."""
+    if isinstance(fault, DeviceFullError):
+        gc.collect()
+        assert selected.device is not None, "memory of a device is full"
+        free = selected.device.memory().free
+        room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
+        logging.getLogger("emdiam").info("%s: beginning again with --vram %s", fault.what, format_size(room))
+        try:
+            return _solve(store, replace(run, vram_bytes=room), selected, None, progress, deadline)
+        except DeviceRoomError:
+            pass  # the first fault says more
+        except DEVICE_FAULTS as error:
+            fault = error
+    if not selected.or_cpu:
+        raise fault
+    return _solve(store, run, selected.without_gpu(fault), None, progress, deadline)
 
 
 def _solve(
