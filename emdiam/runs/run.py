@@ -193,7 +193,8 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
 
 
 def _solve_again(
-    fault: DeviceError | InputError, store: Store, run: Run, selected: Selection, progress: Listener | None, deadline: float | None
+    fault: DeviceError | InputError, store: Store, run: Run, selected: Selection, progress: Listener | None,
+    deadline: float | None,
 ) -> Result:
     """The result after a fault of the device: with a part of what is free there now, if it had less room than it
     said; or from the CPU, if the device was only welcome. Raises the fault otherwise."""
