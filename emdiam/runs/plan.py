@@ -11,6 +11,7 @@ from ..errors import BudgetError
 from ..gpu.setting import CPU, DEVICE_FAULTS
 from ..shown import Shown
 from ..store.store import Store
+from ..units import format_seconds, format_size
 from .registry import METHODS, entry_of, method_options
 from .run import Run, store_of
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ..methods.forecast import Forecast, Probe
     from ..stream.plan import MemoryPlan
 
+# Stored bytes a second that a thread has been measured to read, check and decode at best.
+FASTEST_READ = 5 << 28
 
 @dataclass(frozen=True, repr=False)
 class Planned(Shown):
@@ -71,6 +74,23 @@ def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = 
     method = entry_of(run.method).definition()
     return make_forecast(CostInputs(store, plan, probe), method.cost_model(store, run.options),
                          resident_bytes(store, method.device))
+
+
+def unmet_limit(store: Store, run: Run, plan: MemoryPlan, seconds: float) -> str | None:
+    """A sentence, if an exact run that reads its edges again and again cannot end within so many seconds: what it will
+    leave then. None where nobody can say, as in memory, and where it may end."""
+    forecast = forecast_of(store, run, plan)
+    if METHODS[run.method].family != "exact" or forecast.certain or not forecast.least_bytes_read:
+        return None
+    pace = FASTEST_READ * run.threads
+    needed = forecast.least_bytes_read / pace
+    if needed <= seconds:
+        return None
+    first = needed / forecast.least_reads
+    left = (f"the levels that the first traversal finishes <= D <= {store.n_vertices - 1:,}" if first > seconds
+            else "the eccentricity of the first source <= D <= twice that")
+    return (f"the time limit will be over before the answer: {format_size(forecast.least_bytes_read)} or more are to be"
+            f" read, which takes at least {format_seconds(needed)}; expect {left}")
 
 
 def plan_one(store: Store | str | Path, run: Run, probe_seconds: float | None = None) -> Planned:

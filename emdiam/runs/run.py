@@ -229,6 +229,7 @@ def _solve(
         with open_for(store, run, selected, listener) as opened:
             engine: Any = opened
             loaded = kernel_seconds()
+            _tell_unmet_limit(store, run, engine, deadline)
             solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline)
 
             def spent() -> tuple[float, float]:
@@ -256,6 +257,17 @@ def _solve(
             return result
     except TimeOver:
         raise StoppedEarly("the time limit is over before there was a bound on the diameter") from None
+
+
+def _tell_unmet_limit(store: Store, run: Run, engine: Any, deadline: float | None) -> None:
+    """Say at the start what a time that is too short will leave, where that is known: on the CPU of this process."""
+    if deadline is None or run.cluster is not None or not engine.plan.phases:
+        return
+    from .plan import unmet_limit
+
+    unmet = unmet_limit(store, run, engine.plan, deadline - time.monotonic())
+    if unmet is not None:
+        logging.getLogger("emdiam").warning(unmet)
 
 
 def _in_time(options: MethodOptions, deadline: float | None) -> MethodOptions:

@@ -186,10 +186,8 @@ class ExactMethod:
 
     # -- what a method uses ---------------------------------------------------------------------
     def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
-        """A counted BFS from `vertex`, which updates the longest pair and the bounds here.
-
-        distances, into : as in Engine.bfs. Raises what checkpoint() raises, before the BFS.
-        """
+        """A counted BFS from `vertex`, which updates the longest pair and the bounds here. distances, into : as in
+        Engine.bfs. Raises what checkpoint() raises, before the BFS."""
         self.checkpoint()
         with self.stages.timed("eccentricity"):
             self.tick("bfs")
@@ -427,6 +425,11 @@ class ExactMethod:
                      "interval_largest_component": [lower, upper], "vertices_largest_component": self._largest_size,
                      "unreachable_pairs": self._unreachable, **listed, "counters": used.to_dict()})
 
+    def stopped(self, before: Counters, begin: float) -> Result:
+        """The result of a run that ends early; a traversal has a vertex, unnamed, at the last level it finished."""
+        self.longer(self.engine.reporter.level or 0, UNKNOWN, UNKNOWN)
+        return self.result(before, begin)
+
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
         self.tick("verify")  # with the bounds as they are at the end
@@ -476,7 +479,7 @@ def run_method(method: ExactMethod) -> Any:
     if method.engine.facts.n_vertices == 0:
         raise InputError("the graph has no vertices, so its diameter is undefined")
     begin, before = time.perf_counter(), reporter.stats()
-    with stopping(lambda: method.result(before, begin)):
+    with stopping(lambda: method.stopped(before, begin)):
         method.solve()
         solved = time.perf_counter()
         method.release()

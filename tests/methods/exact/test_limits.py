@@ -19,9 +19,12 @@ from emdiam.methods.definition import Limits
 from emdiam.methods.exact.method import ExactMethod
 from emdiam.methods.exact.result import Result
 from emdiam.progress import Event, TimeOver, until
+from emdiam.runs.plan import FASTEST_READ, plan_run, unmet_limit
 from emdiam.runs.registry import EXACT as METHODS_EXACT
 from emdiam.runs.registry import METHODS, method_options
 from emdiam.runs.run import execute, make_run
+from emdiam.store.store import open_store
+from emdiam.traverse import core
 from tests.helpers import naive
 from tests.helpers.small_engine import engines
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
@@ -210,6 +213,43 @@ def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: py
     assert isinstance(stop.value.result, Result)
     check_stopped(stop.value.result, ODD["torus"])
     assert max(levels) > 1
+
+
+@pytest.mark.parametrize("method", ["pivots", "fdiam"])
+@pytest.mark.parametrize("kind", ["streamed-dense", "in-ram"])
+def test_levels_of_the_first_traversal_are_a_lower_bound(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, method: str
+) -> None:
+    monkeypatch.setattr(reporter, "_EVENT_SECONDS", 0.0)
+    monkeypatch.setattr(core, "_SLICE_ARCS", 8)
+    seen: list[int] = []
+
+    def listen(event: Event) -> None:
+        seen.append(event.facts.get("level", 0))
+        if seen[-1] >= 10:
+            raise KeyboardInterrupt
+
+    with engine_on(write_store(tmp_path / "g.zarr", ODD["path"]), kind, progress=listen) as engine:
+        with pytest.raises(StoppedEarly, match="1[0-9] <= D <= 299") as stop:
+            METHODS[method].definition().solve(engine, None)
+    result = stop.value.result
+    assert isinstance(result, Result) and result.traversals.bfs == 0 and result.lower == seen[-1]
+    check_stopped(result, ODD["path"])
+
+
+def test_a_time_limit_that_cannot_be_met_is_told(tmp_path: Path) -> None:
+    path = write_store(tmp_path / "g.zarr", ODD["mesh"], chunk=64)
+    with open_store(path) as store:
+        run = make_run("pivots", arena_bytes=1024, memory_bytes=1 << 31)
+        plan, stored = plan_run(store, run), store.indices.stored_bytes
+        assert not plan.in_ram and stored is not None
+        second = FASTEST_READ * run.threads
+        told = [unmet_limit(store, run, plan, stored * reads / second) for reads in (0.5, 1.5, 9.0)]
+        assert told[0] is not None and "levels that the first traversal finishes <= D <= 269" in told[0]
+        assert told[1] is not None and "twice that" in told[1] and told[2] is None
+        whole = make_run("pivots", memory_bytes=1 << 31)
+        assert unmet_limit(store, whole, plan_run(store, whole), 0.0) is None
+        assert unmet_limit(store, make_run("sweep"), plan, 0.0) is None
 
 
 def test_the_listener_that_keeps_the_time() -> None:
