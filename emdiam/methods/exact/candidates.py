@@ -50,7 +50,7 @@ def boxed_candidates(
     while slots > _LEAST_SLOTS and slots * (4 * k * item + 24) > budget_bytes:
         slots //= 2
     for q in range(COARSEST):
-        table = _Table(slots, k, columns[0].dtype, q)
+        table = _Table(slots, k, columns[0].dtype, np.full(k, q))
         if not table.fill(_parts(upper, columns), limit):
             continue
         table.open(limit)
@@ -68,9 +68,9 @@ def _parts(upper: Column, columns: Sequence[Distances]) -> Iterator[tuple[int, n
 
 class _Table:
     """A hash table of boxes: keys unsigned[slots, k], maxima unsigned[slots, k], counts int64[slots],
-    is_open uint8[slots]."""
+    is_open uint8[slots]. q : int64[k], a vertex is in the box of its distances divided by 2^q[i]."""
 
-    def __init__(self, slots: int, k: int, dtype: np.dtype, q: int) -> None:
+    def __init__(self, slots: int, k: int, dtype: np.dtype, q: np.ndarray) -> None:
         self._q = q
         self._keys, self._maxima = np.zeros((slots, k), dtype), np.zeros((slots, k), dtype)
         self._counts = np.zeros(slots, np.int64)
@@ -112,18 +112,18 @@ class _Table:
 
 @inlined
 def _slot(distances, v, q, keys, counts):  # type: ignore[no-untyped-def]
-    """Slot of the box of column v, taken or free; keys are distances >> q."""
+    """Slot of the box of column v, taken or free; keys are distances[i] >> q[i]."""
     k = len(distances)
     mask = len(counts) - 1
     code = np.uint64(0)
     for i in range(k):
-        code = (code ^ np.uint64(distances[i, v] >> q)) * np.uint64(0x9E3779B97F4A7C15)
+        code = (code ^ np.uint64(distances[i, v] >> q[i])) * np.uint64(0x9E3779B97F4A7C15)
         code ^= code >> np.uint64(29)
     slot = np.int64(code & np.uint64(mask))
     while counts[slot]:
         same = True
         for i in range(k):
-            if keys[slot, i] != distances[i, v] >> q:
+            if keys[slot, i] != distances[i, v] >> q[i]:
                 same = False
                 break
         if same:
@@ -148,7 +148,7 @@ def fill_boxes(upper, distances, limit, q, keys, maxima, counts, taken):  # type
             if 2 * (taken + new) > len(counts):
                 return new
             for i in range(k):
-                keys[slot, i] = distances[i, v] >> q
+                keys[slot, i] = distances[i, v] >> q[i]
         for i in range(k):
             maxima[slot, i] = max(maxima[slot, i], distances[i, v])
         counts[slot] += 1
@@ -168,6 +168,10 @@ PROBE, LEAST_PROBE = 12, 1000
 # A pass over the candidates has to drop at least one in so many for another to follow.
 WORTH = 8
 LEAST_WIDTH = 8
+# So many candidates are put into boxes of a hash table, a box for so many of them at most, before there is a tree of
+# boxes: that costs some passes over them, the tree one a level.
+LEAST_BOXED, BOXED_POINTS = 1 << 16, 16
+_PIECE, _ONE_BOX = 1 << 20, 63
 
 
 def width_for(k: int) -> int:
@@ -249,6 +253,7 @@ class Candidates:
         """Drop what is settled (upper <= limit) or in no open pair; then find the worst pair."""
         self.keep(upper.take(self.vertices) > limit)
         self._narrow(limit)
+        self._box(limit)
         if len(self.vertices):
             self.keep(self._open(limit))
         if len(self.vertices) == 0:
@@ -299,9 +304,40 @@ class Candidates:
         while len(self.vertices):
             safe = np.zeros(len(self.vertices), np.uint8)
             dropped = near_all(self._points, self._k, limit, safe)
-            self.keep(safe == 0)
-            if dropped * WORTH <= len(safe):
+            if dropped * WORTH <= len(safe):  # those few are in no open pair, as will be seen
                 return
+            self.keep(safe == 0)
+
+    def _box(self, limit: int) -> None:
+        """Drop vertices in boxes whose pairs are all certified, while there are many. First boxes by the distance to
+        one end of the longest pair alone: where all vertices lie between two ends, as in grids and trees, their
+        distances to these prove all pairs, and no box has to be narrow in other ways."""
+        strips = np.full(self._k, _ONE_BOX)
+        strips[self.points[: _PIECE].max(axis=0, initial=0).argmax()] = 0
+        if len(self.vertices) >= LEAST_BOXED:
+            self._drop_boxes(strips, limit)
+        for q in range(COARSEST):
+            if len(self.vertices) < LEAST_BOXED or self._drop_boxes(np.full(self._k, q), limit):
+                return
+
+    def _drop_boxes(self, q: np.ndarray, limit: int) -> bool:
+        """Drop vertices in certified boxes, if these are many; False if there are too many boxes. q : see _Table."""
+        m = len(self.vertices)
+        table = _Table(1 << (2 * m // BOXED_POINTS | 2).bit_length() - 1, self._k, self._points.dtype, q)
+        if not table.fill(self._pieces(), 0):
+            return False
+        table.open(limit)
+        left = table.members(self._pieces(), 0, m - m // WORTH)
+        if left is not None:
+            self.vertices, self._points = self.vertices[left], self._points[left]
+        return True
+
+    def _pieces(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """As _parts, of the candidates; bounds are 1."""
+        for start in range(0, len(self.vertices), _PIECE):
+            self._tick()
+            points = self.points[start : start + _PIECE]
+            yield start, np.ones(len(points), np.uint8), points.T
 
 
 @kernel

@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from emdiam.methods.exact import boxes
+from emdiam.methods.exact import boxes, candidates
+from emdiam.methods.exact.candidates import Candidates
+from emdiam.traverse.ram_column import RamColumn
 from emdiam.verification import pairs
 
 
@@ -47,3 +49,32 @@ def test_what_a_tick_raises_ends_the_search(monkeypatch: pytest.MonkeyPatch):
         boxes.worst_pair(tree, 20, tick=interrupt)
     with pytest.raises(KeyboardInterrupt):
         boxes.open_points(tree, 20, interrupt)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_boxes_by_hash_leave_what_is_open(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Candidates are dropped in whole boxes first, and what certifying says is the same."""
+    rng = np.random.default_rng(seed)
+    n, largest = int(rng.integers(2, 300)), int(rng.integers(2, 60))
+    points = rng.integers(0, largest, (n, int(rng.integers(1, 5)))).astype(np.uint8)
+    upper, limit = RamColumn(np.full(n, 254, np.uint8)), int(rng.integers(1, 2 * largest))
+    columns = [RamColumn(points[:, i].copy()) for i in range(points.shape[1])]
+    expected = Candidates(np.arange(n), columns)
+    plain = expected.certify(upper, limit)
+    monkeypatch.setattr(candidates, "LEAST_BOXED", 1)
+    monkeypatch.setattr(candidates, "BOXED_POINTS", 2)
+    monkeypatch.setattr(candidates, "_PIECE", 50)
+    found = Candidates(np.arange(n), columns)
+    assert found.certify(upper, limit) == plain
+    assert np.array_equal(found.vertices, expected.vertices)
+
+
+def test_a_grid_is_certified_by_strips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the distances to the corners, one strip of points at each distance proves all pairs: no tree is built."""
+    x, y = (a.ravel() for a in np.mgrid[0:40, 0:30])
+    corners = (x + y, 39 - x + y, x + 29 - y, 39 - x + 29 - y)
+    monkeypatch.setattr(candidates, "LEAST_BOXED", 1000)
+    monkeypatch.setattr(candidates, "BOXED_POINTS", 8)
+    monkeypatch.setattr(candidates.Candidates, "_open", None)
+    found = Candidates(np.arange(1200), [RamColumn(d.astype(np.uint8)) for d in corners])
+    assert found.certify(RamColumn(np.full(1200, 254, np.uint8)), 68).n_open == 0
