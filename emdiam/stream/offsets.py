@@ -43,6 +43,13 @@ def row_start(group, row, hub, v):  # type: ignore[no-untyped-def]
     return hub[((-1 - base) << 6) + (v & 63)]
 
 
+@inlined
+def row_length(offsets, v):  # type: ignore[no-untyped-def]
+    """Arcs of vertex v. offsets : (group, row, hub)."""
+    group, row, hub = offsets
+    return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+
+
 @kernel
 def row_starts(group, row, hub, vertices, out):  # type: ignore[no-untyped-def]
     """out[i] = offset of the first arc of vertices[i]; int64[k] each."""

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -220,15 +221,22 @@ class MultiRun:
     def _sweep(self, up: bool, tick: Tick | None) -> None:
         core = self._core
         blocks = core.blocks_with(self._marks[FULL if up else ACTIVE], up)
-        arcs = core.sweep(blocks, pull if up else push, self._words, self._marks, self._state, tick=tick)
+        arcs = core.sweep(blocks, self._pull if up else push, self._words, self._marks, self._state, tick=tick)
         self._state[ARCS] += arcs
         core.count_sweep(len(blocks), arcs)
+
+    def _pull(self, *arguments: Any) -> int:
+        return int(pull(*arguments, self._a_row()))
+
+    def _a_row(self) -> np.ndarray:
+        """Words of a vertex, zeros."""
+        return np.zeros(self._words.shape[2], self._words.dtype)
 
     def _end_level(self, merge: bool) -> tuple[int, int, int]:
         out = np.zeros(3, np.int64)
         self._core.over_words(lambda turn, grain, end: end_level(
             turn, grain, self._words, self._marks, self._state, self._targets, self._sinks, merge,
-            self._core.offsets, out))
+            self._core.offsets, self._a_row(), np.zeros(1, np.int64), out))
         return int(out[0]), int(out[1]), int(out[2])
 
     def _to_sparse(self) -> None:

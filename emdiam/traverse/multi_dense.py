@@ -20,9 +20,9 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length, row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
-from .rows import bit_walk, row_walk
+from .rows import ALL, bit_walk, row_walk
 from .sparse import LEVEL
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
@@ -112,10 +112,10 @@ def push(piece, layout, words, marks, state):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def pull(piece, layout, words, marks, state):  # type: ignore[no-untyped-def]
+def pull(piece, layout, words, marks, state, collected):  # type: ignore[no-untyped-def]
     """Bottom-up: every vertex that some source has not seen ORs the words of its neighbours, stops
-    when nothing more can come, and is finished at once. Returns arcs scanned."""
-    collected = np.zeros(words.shape[2], words.dtype)
+    when nothing more can come, and is finished at once. collected : unsigned[w], of this thread. Returns arcs
+    scanned."""
     return _walk_pull(piece, layout, (words, marks, marks[FRESH], words.reshape(-1), state[FLIP], collected))
 
 
@@ -172,7 +172,6 @@ def _fresh(state, word):  # type: ignore[no-untyped-def]
 @inlined
 def _finish(state, v, word, bit):  # type: ignore[no-untyped-def]
     words, marks, there, merge, targets, sinks, about, offsets, alive, met = state
-    group, row, hub = offsets
     wanted = len(targets) > 0 and (targets[word] & bit) != 0
     for j in range(words.shape[2] if merge else 0):
         words[there, v, j] &= ~words[0, v, j]
@@ -181,26 +180,25 @@ def _finish(state, v, word, bit):  # type: ignore[no-untyped-def]
         met[0] += pairs
     if full:
         marks[FULL, word] |= bit
-    return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    return row_length(offsets, v)
 
 
 _walk_fresh = bit_walk(_fresh, _finish)
 
 
 @kernel
-def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, out):  # type: ignore[no-untyped-def]
+def end_level(turn, grain, words, marks, state, targets, sinks, merge, offsets, alive, met, out):  # type: ignore[no-untyped-def]
     """Threads share this pass over the FRESH vertices.
 
     merge : the level was pushed, so their words still hold what was seen before. Sets FULL,
     collects in row n of the next plane which sources are alive, writes distances (sinks, int64[2,
     k]: eccentricities and addresses of distance columns, 0 for none), and adds to out (int64[3]):
-    vertices of the next frontier, arcs of their rows, (target, source) pairs met.
+    vertices of the next frontier, arcs of their rows, (target, source) pairs met. alive : unsigned[w], met : int64[1],
+    zeros, of this thread.
     """
     n = words.shape[1] - 1
     w = words.shape[2]
     there = 3 - state[FLIP]
-    alive = np.zeros(w, words.dtype)
-    met = np.zeros(1, np.int64)
     about = state[LEVEL] + 1, state[ITEM_BYTES]
     vertices, arcs = _walk_fresh(turn, grain, marks.shape[1],
                                  (words, marks, there, merge, targets, sinks, about, offsets, alive, met))
@@ -236,22 +234,21 @@ def clear_rows(turn, grain, words, bitmap, within, plane):  # type: ignore[no-un
     _walk_stale(turn, grain, len(bitmap), (bitmap, within, words, plane))
 
 
-@inlined
-def _clear_bits(state, word):  # type: ignore[no-untyped-def]
-    return ~state[0][word]
-
-
-@inlined
-def _add_arcs(state, v, word, bit):  # type: ignore[no-untyped-def]
-    group, row, hub = state[1]
-    return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
-
-
-_walk_open = bit_walk(_clear_bits, _add_arcs)
-
-
 @kernel
 def open_arcs(turn, grain, bitmap, offsets, out):  # type: ignore[no-untyped-def]
     """Threads share this: add to out[0] the arcs of the rows whose bit is clear."""
-    _, arcs = _walk_open(turn, grain, len(bitmap), (bitmap, offsets))
+    group, row, hub = offsets
+    arcs = 0
+    while True:
+        begin = atomic_add(turn, 0, grain)
+        if begin >= len(bitmap):
+            break
+        for word in range(begin, min(begin + grain, len(bitmap))):
+            bits = ~bitmap[word]
+            if bits == ALL:
+                arcs += row_start(group, row, hub, (word + 1) << 6) - row_start(group, row, hub, word << 6)
+                continue
+            while bits:
+                arcs += row_length(offsets, (word << 6) + count_trailing_zeros(bits))
+                bits &= bits - np.uint64(1)
     atomic_add(out, 0, arcs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from .atomics import count_trailing_zeros
 from .multi_dense import FLIP, FULL, ITEM_BYTES, REMAINING, see
 from .sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS, queue_walk
@@ -36,8 +36,7 @@ def _reach(args, v, u, there, tail):  # type: ignore[no-untyped-def]
             words[then, u, j] |= new
     if hit and not known:
         there[tail] = u
-        group, row, hub = offsets
-        return tail + 1, row_start(group, row, hub, u + 1) - row_start(group, row, hub, u)
+        return tail + 1, row_length(offsets, u)
     return tail, 0
 
 

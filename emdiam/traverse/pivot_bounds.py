@@ -20,7 +20,7 @@ from .columns import Column, smallest_dtype
 from .core import Core
 from .ram_column import RamColumn
 
-_GRAIN = 1 << 14
+_GRAIN, _PIECE = 1 << 14, 1 << 18
 _SLOTS, _COUNT_BITS = 8, 40
 
 
@@ -164,17 +164,13 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
         out[row_of_thread, 6] = far[periphery]
 
 
-@kernel
-def list_between(values, low, high):  # type: ignore[no-untyped-def]
+def list_between(values: np.ndarray, low: int, high: int) -> np.ndarray:
     """Indices with low < value < high, ascending, int64[k]."""
+    pieces = [values[start : start + _PIECE] for start in range(0, len(values), _PIECE)]
+    result = np.empty(sum(int(np.count_nonzero((low < piece) & (piece < high))) for piece in pieces), np.int64)
     count = 0
-    for v in range(len(values)):
-        if low < np.int64(values[v]) < high:
-            count += 1
-    result = np.empty(count, np.int64)
-    count = 0
-    for v in range(len(values)):
-        if low < np.int64(values[v]) < high:
-            result[count] = v
-            count += 1
+    for i, piece in enumerate(pieces):
+        places = np.flatnonzero((low < piece) & (piece < high))
+        result[count : count + len(places)] = places + i * _PIECE
+        count += len(places)
     return result

@@ -25,7 +25,7 @@ from ..stream.offsets import row_start
 from .atomics import atomic_add, count_trailing_zeros
 
 Visitor = Callable[..., Any]
-ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+ALL, NONE = np.uint64(0xFFFFFFFFFFFFFFFF), np.uint64(0)
 
 
 @inlined
@@ -56,37 +56,61 @@ def _no_hits(state, word, hits):  # type: ignore[no-untyped-def]
     """Settle nothing."""
 
 
+@inlined
+def lowest_bit(bits):  # type: ignore[no-untyped-def]
+    """The lowest bit that is set, alone."""
+    return bits & (~bits + np.uint64(1))
+
+
+@inlined
+def _bits_above(bit):  # type: ignore[no-untyped-def]
+    """All bits above this one."""
+    return ~(bit | (bit - np.uint64(1)))
+
+
+# What does not depend on the visitors is compiled once, for all walks.
+@inlined
+def _block_bounds(piece, k, layout):  # type: ignore[no-untyped-def]
+    """Of block k of the piece: its first arc and end, where arc 0 would lie in `ids`, its first and last vertex."""
+    chunks, position, _, _, _ = piece
+    shift, first_vertex, _, _, _ = layout
+    low = chunks[k] << shift
+    last = min(first_vertex[chunks[k] + 1], first_vertex[len(first_vertex) - 1] - 1)
+    return low, low + (1 << shift), position[k] - low, first_vertex[chunks[k]], last
+
+
+@inlined
+def _row_in_block(layout, low, high, base, v):  # type: ignore[no-untyped-def]
+    """(begin, end, whole) of row v in `ids`, clipped to the block."""
+    _, _, group, row, hub = layout
+    start = row_start(group, row, hub, v)
+    end = row_start(group, row, hub, v + 1)
+    begin = base + max(start, low)
+    return begin, max(begin, base + min(end, high)), start >= low and end <= high
+
+
 def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False) -> Visitor:
     """The walk with these visitors over one block: walk(piece, k, layout, state) goes over the rows of block k of the
     piece and returns the sum of the amounts. piece, layout : see row_walk."""
     @inlined
     def walk(piece, k, layout, state):  # type: ignore[no-untyped-def]
-        chunks, position, _, _, ids = piece
-        shift, first_vertex, group, row, hub = layout
-        low = chunks[k] << shift
-        high = low + (1 << shift)
-        base = position[k] - low
-        first = first_vertex[chunks[k]]
-        last = min(first_vertex[chunks[k] + 1], first_vertex[len(first_vertex) - 1] - 1)
+        low, high, base, first, last = _block_bounds(piece, k, layout)
         total = 0
         for word in range(first >> 6, (last >> 6) + 1):
             mask = range_mask(word, first, last)
             bits = select(state, word) & mask
-            hits = np.uint64(0)
+            hits = NONE
             while bits:
-                bit = bits & (~bits + np.uint64(1))
+                bit = lowest_bit(bits)
                 v = (word << 6) + count_trailing_zeros(bits)
-                start = row_start(group, row, hub, v)
-                end = row_start(group, row, hub, v + 1)
-                begin = base + max(start, low)
-                until = max(begin, base + min(end, high))
-                amount, hit = visit(state, ids, v, begin, until, start >= low and end <= high)
+                begin, until, whole = _row_in_block(layout, low, high, base, v)
+                amount, hit = visit(state, piece[4], v, begin, until, whole)
                 total += amount
                 if hit:
                     hits |= bit
                 bits ^= bit
                 if again:
-                    mask &= ~(bit | (bit - np.uint64(1)))
+                    mask &= _bits_above(bit)
                     bits = select(state, word) & mask
             if hits:
                 settle(state, word, hits)
@@ -156,7 +180,7 @@ def bit_walk(select: Visitor, visit: Visitor) -> Visitor:
             for word in range(begin, min(begin + grain, stop_word)):
                 bits = select(state, word)
                 while bits:
-                    bit = bits & (~bits + np.uint64(1))
+                    bit = lowest_bit(bits)
                     bits ^= bit
                     total += visit(state, (word << 6) + count_trailing_zeros(bit), word, bit)
                     count += 1

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length, row_start
 from .profile import BINS, count_level
 
 # Slots of `state`.
@@ -39,6 +39,58 @@ STATE = PROFILE + 1 + BINS
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
 
 
+# What does not depend on the visitor is compiled once, for all walks over queues.
+@inlined
+def _next_row(here, head, missed, resumed, pending, offsets):  # type: ignore[no-untyped-def]
+    """(vertex, arc to begin with, end) of the row that comes next: one put aside, or the next of the queue."""
+    group, row, hub = offsets
+    missed_v, missed_p = missed
+    if resumed < pending:
+        v = np.int64(missed_v[resumed])
+        return v, missed_p[resumed], row_start(group, row, hub, v + 1)
+    v = np.int64(here[head])
+    return v, row_start(group, row, hub, v), row_start(group, row, hub, v + 1)
+
+
+@inlined
+def _in_arena(slot_of, shift, p, end):  # type: ignore[no-untyped-def]
+    """(place of arc p in the arena, end of what is of its row in its block); the place is -1 where the block is not
+    there."""
+    block = p >> shift
+    slot = np.int64(slot_of[block])
+    if slot < 0:
+        return slot, p
+    low = block << shift
+    return (slot << shift) + p - low, min(end, low + (1 << shift))
+
+
+@inlined
+def _put_aside(missed, count, v, p):  # type: ignore[no-untyped-def]
+    """Put the row of v aside, from arc p on, as entry `count`; how many there are then."""
+    missed_v, missed_p = missed
+    missed_v[count] = v
+    missed_p[count] = p
+    return count + 1
+
+
+@inlined
+def _keep(missed, count, resumed, pending):  # type: ignore[no-untyped-def]
+    """Put aside again what was not resumed; how many rows there are then."""
+    missed_v, missed_p = missed
+    for i in range(resumed, pending):
+        count = _put_aside(missed, count, missed_v[i], missed_p[i])
+    return count
+
+
+@inlined
+def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):  # type: ignore[no-untyped-def]
+    state[ARCS] += arcs
+    state[NEXT_ARCS] += next_arcs
+    state[HEAD] = head
+    state[NEXT] = tail
+    state[MISSED] = put_aside
+
+
 def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     """The walk over the rows of the current queue with this visitor.
 
@@ -50,21 +102,13 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     @inlined
     def walk(paging, offsets, queues, missed, state, args):  # type: ignore[no-untyped-def]
         ids, slot_of, shift = paging
-        group, row, hub = offsets
-        missed_v, missed_p = missed
         capacity = queues.shape[1]
         here, there = queues[state[CURRENT]], queues[1 - state[CURRENT]]
         head, count, pending, tail = state[HEAD], state[COUNT], state[MISSED], state[NEXT]
         arcs = next_arcs = put_aside = resumed = 0
         full = False
         while resumed < pending or head < count:
-            if resumed < pending:
-                v = np.int64(missed_v[resumed])
-                p = missed_p[resumed]
-            else:
-                v = np.int64(here[head])
-                p = row_start(group, row, hub, v)
-            end = row_start(group, row, hub, v + 1)
+            v, p, end = _next_row(here, head, missed, resumed, pending, offsets)
             if tail + (end - p) > capacity:
                 full = True
                 break
@@ -73,31 +117,18 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
             else:
                 head += 1
             while p < end:
-                block = p >> shift
-                slot = np.int64(slot_of[block])
-                if slot < 0:
-                    missed_v[put_aside] = v
-                    missed_p[put_aside] = p
-                    put_aside += 1
+                base, stop = _in_arena(slot_of, shift, p, end)
+                if base < 0:
+                    put_aside = _put_aside(missed, put_aside, v, p)
                     break
-                low = block << shift
-                stop = min(end, low + (1 << shift))
-                base = (slot << shift) - low
-                for q in range(base + p, base + stop):
+                for q in range(base, base + stop - p):
                     tail, added = visit(args, v, np.int64(ids[q]), there, tail)
                     next_arcs += added
                 arcs += stop - p
                 p = stop
-        while full and resumed < pending:  # keep what was not resumed
-            missed_v[put_aside] = missed_v[resumed]
-            missed_p[put_aside] = missed_p[resumed]
-            put_aside += 1
-            resumed += 1
-        state[ARCS] += arcs
-        state[NEXT_ARCS] += next_arcs
-        state[HEAD] = head
-        state[NEXT] = tail
-        state[MISSED] = put_aside
+        if full:
+            put_aside = _keep(missed, put_aside, resumed, pending)
+        _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside)
         return full
 
     return walk
@@ -114,8 +145,7 @@ def _reach(args, v, w, there, tail):  # type: ignore[no-untyped-def]
         if len(targets) and targets[w >> 6] & bit:
             state[TARGETS] -= 1
         there[tail] = w
-        group, row, hub = offsets
-        return tail + 1, row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+        return tail + 1, row_length(offsets, w)
     return tail, 0
 
 

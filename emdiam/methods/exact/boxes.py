@@ -69,9 +69,9 @@ def build_boxes(points: np.ndarray, tick: Tick = _silent) -> Boxes:
     order = np.arange(m, dtype=np.int64)
     capacity = max(1, m // _LEAST_POINTS_A_BOX)
     begin, end, child = (np.zeros(capacity, np.int32) for _ in range(3))
-    state = np.array([0, 1], np.int64)
+    state, extent = np.array([0, 1], np.int64), np.empty((2, points.shape[1]), np.int64)
     end[0] = m
-    while split_boxes(points, order, begin, end, child, LEAF_POINTS, state, max(1, _SLICE // points.shape[1])):
+    while split_boxes(points, order, begin, end, child, extent, state, max(1, _SLICE // points.shape[1])):
         tick()
     n_nodes = int(state[1])
     begin = begin[:n_nodes].copy()  # one after the other, so that only one is there twice
@@ -88,13 +88,13 @@ def worst_pair(
 ) -> WorstPair:
     """The pair x != y with the largest U above `threshold`; a search that finds one of at least
     `enough` stops there."""
-    out = np.array([threshold, -1, -1, 0, -1, 0], np.int64)
+    out, hint = np.array([threshold, -1, -1, 0, -1], np.int64), np.zeros(1, np.int64)
     stack = np.empty((_STACK, 3), np.int64)
     limits = np.array([work_limit, enough, 0], np.int64)
     why = PAUSED
     while why == PAUSED:
         limits[2] = out[3] + _SLICE
-        why = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, limits, stack, out)
+        why = find_worst(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, limits, stack, hint, out)
         tick()
     first, second = (int(boxes.order[out[i]]) if out[1] >= 0 else -1 for i in (1, 2))
     return WorstPair(int(out[0]), first, second, why == FINISHED, int(out[3]))
@@ -102,11 +102,11 @@ def worst_pair(
 
 def open_points(boxes: Boxes, threshold: int, tick: Tick = _silent) -> np.ndarray:
     """bool[m], in the caller's numbering: points with at least one partner at U > threshold."""
-    flags = np.zeros(len(boxes.points), np.uint8)
-    state, row = np.zeros(2, np.int64), 0
+    flags, nobody = np.zeros(len(boxes.points), np.uint8), np.zeros(0, np.uint8)
+    stack, state, row = np.empty(_STACK, np.int64), np.zeros(2, np.int64), 0
     while row < len(flags):
-        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, flags, row,
-                        _SLICE, state)
+        row = mark_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, flags, nobody,
+                        row, _SLICE, stack, state)
         tick()
     result = np.zeros(len(flags), bool)
     result[boxes.order] = flags.astype(bool)
@@ -117,20 +117,19 @@ def disjoint_pairs(boxes: Boxes, threshold: int, order: np.ndarray, n_pairs: int
     """At most `n_pairs` pairs with U > `threshold`, no point in two of them, int64[k, 2] in the caller's
     numbering. order : int64[m], in which rows look for a partner."""
     pairs = np.empty((n_pairs, 2), np.int64)
-    used, state = np.zeros(len(boxes.points), np.uint8), np.zeros(2, np.int64)
+    used, stack, state = np.zeros(len(boxes.points), np.uint8), np.empty(_STACK, np.int64), np.zeros(2, np.int64)
     count = at = 0
     while at < len(order) and count < n_pairs:
         at, count = match_open(boxes.points, boxes.begin, boxes.end, boxes.child, boxes.maxima, threshold, order, pairs,
-                               used, at, count, _SLICE, state)
+                               used, at, count, _SLICE, stack, state)
         tick()
     return boxes.order[pairs[:count]]
 
 
 @kernel
-def match_open(points, begin, end, child, maxima, threshold, order, pairs, used, at, count, work_limit, state):  # type: ignore[no-untyped-def]
+def match_open(points, begin, end, child, maxima, threshold, order, pairs, used, at, count, work_limit, stack, state):  # type: ignore[no-untyped-def]
     """Greedy matching in the graph of open pairs, from order[at] on, with `count` pairs (of rows) so far
-    and the rows in them `used` (uint8[m]); returns both as they are then. state : see _partner."""
-    stack = np.empty(_STACK, np.int64)
+    and the rows in them `used` (uint8[m]); returns both as they are then. stack, state : see _partner."""
     state[1] = 0
     while at < len(order) and count < len(pairs) and state[1] < work_limit:
         r = order[at]
@@ -147,21 +146,21 @@ def match_open(points, begin, end, child, maxima, threshold, order, pairs, used,
 
 
 @kernel
-def split_boxes(points, order, begin, end, child, leaf, state, most_points):  # type: ignore[no-untyped-def]
+def split_boxes(points, order, begin, end, child, extent, state, most_points):  # type: ignore[no-untyped-def]
     """Arrange `order` so that every box is a range of it. A box is cut in the middle of its widest dimension, which
     never leaves a side empty, as long as there is room for two more. state : int64[2], boxes that are done with and
-    boxes that there are; box 0 has all points. True if it stopped after `most_points` points."""
+    boxes that there are; box 0 has all points. extent : int64[2, k], to work in. True if it stopped after
+    `most_points` points."""
     k = points.shape[1]
+    low, high = extent[0], extent[1]
     node = state[0]
     n_nodes = state[1]
-    low = np.zeros(k, np.int64)
-    high = np.zeros(k, np.int64)
     looked_at = 0
     while node < n_nodes and looked_at < most_points:
         first = begin[node]
         last = end[node]
         looked_at += last - first
-        if last - first > leaf:
+        if last - first > LEAF_POINTS:
             for i in range(k):
                 low[i] = points[order[first], i]
                 high[i] = low[i]
@@ -231,12 +230,10 @@ def _bound(a, b, threshold, hint):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def find_worst(points, begin, end, child, maxima, limits, stack, out):  # type: ignore[no-untyped-def]
+def find_worst(points, begin, end, child, maxima, limits, stack, hint, out):  # type: ignore[no-untyped-def]
     """Branch and bound; see worst_pair. limits : int64[3] = looks in all, a bound that is enough, looks before it
-    pauses. out : int64[6] = bound, row, row, looked at, pairs of boxes on the stack (-1: not begun), dimension to look
-    at first. Returns LIMITED, FINISHED (to the end, or to what is enough) or PAUSED."""
-    hint = np.zeros(1, np.int64)
-    hint[0] = out[5]
+    pauses. hint : int64[1], the dimension to look at first. out : int64[5] = bound, row, row, looked at, pairs of boxes
+    on the stack (-1: not begun). Returns LIMITED, FINISHED (to the end, or to what is enough) or PAUSED."""
     work = out[3]
     depth = out[4]
     if depth < 0:
@@ -255,7 +252,6 @@ def find_worst(points, begin, end, child, maxima, limits, stack, out):  # type: 
         if work > limits[0] or work > limits[2]:
             out[3] = work
             out[4] = depth + 1
-            out[5] = hint[0]
             return LIMITED if work > limits[0] else PAUSED
         if not child[a] and not child[b]:
             for r in range(begin[a], end[a]):
@@ -315,11 +311,9 @@ def _put(stack, depth, base, a, b, maxima, threshold, hint):  # type: ignore[no-
 
 
 @kernel
-def mark_open(points, begin, end, child, maxima, threshold, flags, r, work_limit, state):  # type: ignore[no-untyped-def]
+def mark_open(points, begin, end, child, maxima, threshold, flags, nobody, r, work_limit, stack, state):  # type: ignore[no-untyped-def]
     """flags[r] = 1 if row r has a partner s != r with U(r, s) > threshold; both ends are marked. Returns
-    the row to go on with. state : see _partner."""
-    stack = np.empty(_STACK, np.int64)
-    nobody = np.zeros(0, np.uint8)
+    the row to go on with. nobody : uint8[0]. stack, state : see _partner."""
     state[1] = 0
     while r < len(points) and state[1] < work_limit:
         if not flags[r]:

@@ -88,12 +88,14 @@ class _Table:
     def open(self, limit: int) -> None:
         """Find the boxes with an uncertified pair."""
         slots = np.flatnonzero(self._counts)
-        safe = np.zeros(len(slots), np.uint8)
-        near_all(self._maxima[slots], self._maxima.shape[1], limit, safe)
-        slots = slots[safe == 0]
         if len(slots) == 0:
             return
+        safe = np.zeros(len(slots), np.uint8)
         points = self._maxima[slots]
+        near_all(points, points.max(axis=0).astype(np.int64), limit, safe)
+        slots, points = slots[safe == 0], points[safe == 0]
+        if len(slots) == 0:
+            return
         flags = open_points(build_boxes(points), limit)
         own = 2 * points.min(axis=1).astype(np.int64) > limit
         self._open[slots] = flags | (own & (self._counts[slots] > 1))
@@ -303,7 +305,7 @@ class Candidates:
         """Drop vertices that are certified against the whole rest at once, while there are many."""
         while len(self.vertices):
             safe = np.zeros(len(self.vertices), np.uint8)
-            dropped = near_all(self._points, self._k, limit, safe)
+            dropped = near_all(self._points, self._points[:, : self._k].max(axis=0).astype(np.int64), limit, safe)
             if dropped * WORTH <= len(safe):  # those few are in no open pair, as will be seen
                 return
             self.keep(safe == 0)
@@ -341,15 +343,11 @@ class Candidates:
 
 
 @kernel
-def near_all(points, k, limit, safe):  # type: ignore[no-untyped-def]
-    """safe[r] = 1 if points[r, i] + max of column i <= limit for some i; returns how many."""
-    maxima = np.zeros(k, np.int64)
-    for r in range(len(points)):
-        for i in range(k):
-            maxima[i] = max(maxima[i], np.int64(points[r, i]))
+def near_all(points, maxima, limit, safe):  # type: ignore[no-untyped-def]
+    """safe[r] = 1 if points[r, i] + maxima[i] <= limit for some i, of int64[k] maxima of columns; returns how many."""
     count = 0
     for r in range(len(points)):
-        for i in range(k):
+        for i in range(len(maxima)):
             if np.int64(points[r, i]) + maxima[i] <= limit:
                 safe[r] = 1
                 count += 1
