@@ -35,8 +35,9 @@ def _atomic(operation: str, order: str) -> Any:
 
 
 atomic_add, atomic_or = _atomic("add", "monotonic"), _atomic("or", "monotonic")
-# Of unsigned words; the last is atomic_or, but sequentially consistent.
+# Of unsigned words; atomic_raise is atomic_or, atomic_count atomic_add, but sequentially consistent; atomic_put stores.
 atomic_and, atomic_min, atomic_raise = _atomic("and", "seq_cst"), _atomic("umin", "seq_cst"), _atomic("or", "seq_cst")
+atomic_count, atomic_put = _atomic("add", "seq_cst"), _atomic("xchg", "seq_cst")
 
 
 @intrinsic
@@ -90,3 +91,16 @@ def atomic_replace(typingctx: Any, array: Any, index: Any, old: Any, new: Any) -
         return builder.extract_value(builder.cmpxchg(pointer, args[2], args[3], "seq_cst", "seq_cst"), 0)
 
     return signature, codegen
+
+
+@intrinsic
+def yield_core(typingctx: Any) -> Any:
+    """Let another thread of the machine have the core, if one waits for it (sched_yield); what other threads have
+    written is read anew after it."""
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        number = ir.IntType(32)
+        function = cgutils.get_or_insert_function(builder.module, ir.FunctionType(number, []), "sched_yield")
+        builder.call(function, [])
+        return context.get_dummy_value()
+
+    return types.void(), codegen

@@ -25,6 +25,7 @@ from .direction import Front, commit, sweep_level
 from .level_windows import LevelWindows, labelled, waiting_arcs
 from .profile import count_labels, count_level, thinned
 from .ram_column import RamColumn, widen
+from .shared_levels import THIN, share_levels
 from .sparse import (
     ARCS,
     COUNT,
@@ -51,6 +52,8 @@ from .workspace import clear_bits, list_bits, set_bits
 _NO_DIST = np.empty(0, np.uint8)
 _NO_TARGETS = np.empty(0, np.uint64)
 _FOREVER = 1 << 62
+# Levels of a BFS by which it is seen whether sharing them pays; seconds of one thread from which a level is worth it.
+_TRIED, _WORTH_SHARING = 16, 1e-4
 
 
 @dataclass
@@ -110,6 +113,8 @@ class BfsRun:
         self._front = Front(1, 0, 0)
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
         self._dense = self._windowed = self._swept = False
+        alone = profile or len(self._targets) > 0 or not core.shares
+        self._most_alone, self._thick, self._pace = core.dense_arcs if alone else core.shared_arcs, 0, 1.0
         self._windows: LevelWindows | None = None
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
@@ -165,14 +170,17 @@ class BfsRun:
         state = work.state
         before_arcs, before_level = int(state[ARCS]), self.level
         limit = min(self._level_limit(), self.level + 1) if self._profile else self._level_limit()
-        limits = np.array([limit, core.slice_arcs, core.dense_arcs], np.int64)
+        limits = np.array([limit, core.slice_arcs, self._most_alone], np.int64)
         begin = time.thread_time()
         reason = sparse_bfs(core.paging, core.offsets, work.visited, self._dist, self._targets, work.queues,
                             work.missed, state, limits)
+        seconds = time.thread_time() - begin
+        core.counters.add(kernel_cpu_seconds=seconds)
+        if reason == DENSE and state[NEXT_ARCS] and not (state[HEAD] or state[NEXT] or state[MISSED]):
+            reason = self._share(limit, seconds / max(1, int(state[ARCS]) - before_arcs))
         arcs = int(state[ARCS]) - before_arcs
         self._front.visited_arcs += arcs
-        core.counters.add(levels=self.level - before_level + (reason == DONE), edges_scanned=arcs,
-                          kernel_cpu_seconds=time.thread_time() - begin)
+        core.counters.add(levels=self.level - before_level + (reason == DONE), edges_scanned=arcs)
         if self._profile and self.level > before_level:
             self.level_counts.append(int(state[COUNT]))
         if reason == DONE:
@@ -189,6 +197,25 @@ class BfsRun:
             self._to_dense()
         elif reason != SLICE:
             raise RuntimeError(f"unknown reason {reason}")
+
+    def _share(self, limit: int, pace: float) -> int:
+        """Go on with sparse levels on all threads, if the next one has not so many arcs that it is dense; why those
+        stopped then. The first levels show whether that pays. pace : CPU seconds an arc of one thread just now."""
+        core, work, state = self._core, self._core.work, self._core.work.state
+        arcs, most, reason = int(state[NEXT_ARCS]), min(core.dense_arcs, work.capacity), SLICE
+        self._thick, self._pace = self._thick + 1, min(self._pace, max(pace, 1e-12))
+        if self._thick >= _TRIED:
+            self._most_alone = max(core.shared_arcs, int(_WORTH_SHARING / self._pace))
+            if self._most_alone >= most:
+                self._most_alone = core.dense_arcs
+            elif self._most_alone < arcs <= most:
+                limits = np.array([limit, core.slice_arcs, most, self._most_alone // 2, arcs])
+                reason = share_levels(core, self._dist, limits)
+                arcs = int(state[NEXT_ARCS])
+        state[NEXT_ARCS] = 0
+        if reason in (THIN, DENSE, SLICE):
+            return DENSE if arcs > core.dense_arcs else SLICE
+        return reason
 
     def _to_dense(self) -> None:
         """Bitmaps from queues. The queue may be half expanded: its rest is the frontier, and what

@@ -24,6 +24,7 @@ T = TypeVar("T")
 DIRECTIONS = ("work", "beamer", "paper")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
+_SHARED_ARCS = 1 << 12
 
 
 @dataclass
@@ -36,6 +37,7 @@ class Core:
     took windows of levels and no dense one. thin_share : of all arcs, up to which a frontier that outgrows
     the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
+    shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py).
     at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
     span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
@@ -51,6 +53,7 @@ class Core:
     bias: float = 1.0
     thin_share: float = 1 / 16
     most_loaded: int = 16
+    shared_arcs: int = _SHARED_ARCS
     thin: bool = False
     at_rest: Callable[[Any], None] | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None
@@ -82,6 +85,13 @@ class Core:
     def paging(self) -> tuple[np.ndarray, np.ndarray, int]:
         """Resident ids, slot of each block, shift."""
         return self.pager.arena.ids, self.pager.arena.slot_of, self.table.shift
+
+    @cached_property
+    def shares(self) -> bool:
+        """Whether several threads may share sparse levels: every block is in the slot of its number, and stays."""
+        slots = self.pager.arena.slot_of
+        return (self.threads.compute > 1 and self.shared_arcs < self.dense_arcs and self.pager.everything_resident
+                and bool((slots == np.arange(len(slots))).all()))
 
     @cached_property
     def longest_row(self) -> int:

@@ -158,7 +158,8 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
 
     paging, offsets : of Core. dist : unsigned[n] or length 0; targets : bitmap or length 0. queues : id[2, capacity];
     missed : (id[k], int64[k]) with k >= capacity; limits : int64[3] = radius (levels to run to), arcs of this slice,
-    arcs of a queue that count as dense.
+    arcs of a queue that count as dense: if it returns between two levels because there are more, they are in
+    state[NEXT_ARCS], for the caller to clear.
     """
     stop_arcs = state[ARCS] + limits[1]
     while True:
@@ -190,6 +191,7 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
         if len(targets) and state[TARGETS] <= 0:
             return MET
         if next_arcs > limits[2]:
+            state[NEXT_ARCS] = next_arcs
             return DENSE
 
 

@@ -1,0 +1,161 @@
+"""Sparse levels on all threads: many levels in one call, on queues, while all blocks are in memory.
+
+A graph of sqrt(n) levels has thousands of them, of tens of thousands of arcs each: too thin for bitmaps, whose words
+are all looked at in every level, and enough for several threads. The first thread that comes leads: it opens a level by
+a ticket, takes parts of the queue as all do, waits until what others took is done, and closes the level. Others help as
+they come; no level waits for a thread that has taken nothing, so one that the machine keeps away delays nobody.
+
+A ticket is (number of the level << 32) + vertices of the queue that nobody took: a part is taken by lowering it. Bits
+of the visited set are set atomically, and who sets one adds the vertex to the next queue: its order depends on
+the threads, what it holds does not, nor do distances, nor the smallest vertex of the last level.
+Work: as sparse.py. Bytes: a buffer of 512 ids a thread.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..stream.offsets import row_start
+from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
+from .profile import count_level
+from .sparse import ARCS, COUNT, CURRENT, DENSE, DONE, FARTHEST, LEVEL, LIMIT, NEXT_ARCS, PROFILE, REACHED, SLICE
+
+if TYPE_CHECKING:
+    from .core import Core
+
+# Why a call returned, beside the reasons of sparse.py: the next level is thin.
+THIN = 6
+# Slots of `shared` (uint64[56]), each in a cache line of its own: the ticket; vertices done; entries of the next
+# queue; arcs of their rows; arcs scanned; threads that have come; whether the call is over.
+_TICKET, _DONE, _NEXT, _NEXT_ARCS, _ARCS, _CAME, _OVER = 0, 8, 16, 24, 32, 40, 48
+_SHARED = 56
+_BUFFER = 512
+_LEAST_PART, _PARTS = 32, 8
+
+
+@inlined
+def _hand_over(buffer, count, there, shared):  # type: ignore[no-untyped-def]
+    """Append buffer[:count] to the next queue."""
+    at = np.int64(atomic_count(shared, _NEXT, np.uint64(count)))
+    for i in range(count):
+        there[at + i] = buffer[i]
+
+
+@inlined
+def _expand(ids, offsets, visited, dist, here, there, level, part, buffer, shared):  # type: ignore[no-untyped-def]
+    """Visit the neighbours of here[part[0]:part[1]], vertices of the level before `level`."""
+    group, row, hub = offsets
+    count = arcs = next_arcs = 0
+    for i in range(part[0], part[1]):
+        v = np.int64(here[i])
+        begin = row_start(group, row, hub, v)
+        end = row_start(group, row, hub, v + 1)
+        arcs += end - begin
+        for p in range(begin, end):
+            w = np.int64(ids[p])
+            bit = np.uint64(1) << np.uint64(w & 63)
+            if not visited[w >> 6] & bit and not atomic_or(visited, w >> 6, bit) & bit:
+                if len(dist):
+                    dist[w] = level
+                next_arcs += row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+                buffer[count] = w
+                count += 1
+                if count == len(buffer):
+                    _hand_over(buffer, count, there, shared)
+                    count = 0
+    _hand_over(buffer, count, there, shared)
+    atomic_count(shared, _NEXT_ARCS, np.uint64(next_arcs))
+    atomic_count(shared, _ARCS, np.uint64(arcs))
+
+
+@inlined
+def _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads):  # type: ignore[no-untyped-def]
+    """Take one part of the open level and do it; False if none is left."""
+    ticket = shared[_TICKET]
+    left = np.int64(ticket & np.uint64(0xFFFFFFFF))
+    if left == 0:
+        return False
+    part = min(left, max(_LEAST_PART, left // (_PARTS * n_threads)))
+    if atomic_replace(shared, _TICKET, ticket, ticket - np.uint64(part)) == ticket:
+        current = state[CURRENT]
+        _expand(ids, offsets, visited, dist, queues[current], queues[1 - current], state[LEVEL] + 1,
+                (left - part, left), buffer, shared)
+        atomic_count(shared, _DONE, np.uint64(part))
+    return True
+
+
+@inlined
+def _close(queues, shared, state, scanned):  # type: ignore[no-untyped-def]
+    """The next level from what all threads have done; True if it is empty."""
+    tail = np.int64(shared[_NEXT])
+    state[ARCS] += np.int64(shared[_ARCS]) - scanned
+    if tail == 0:
+        smallest = np.int64(queues[state[CURRENT], 0])
+        for i in range(1, state[COUNT]):
+            smallest = min(smallest, np.int64(queues[state[CURRENT], i]))
+        state[FARTHEST] = smallest
+        return True
+    state[REACHED] += tail
+    state[LEVEL] += 1
+    count_level(state, PROFILE, state[LEVEL], tail)
+    state[CURRENT] = 1 - state[CURRENT]
+    state[COUNT] = tail
+    return False
+
+
+@kernel(allocates=False)
+def shared_levels(ids, offsets, visited, dist, queues, buffers, shared, state, limits):  # type: ignore[no-untyped-def]
+    """Run BFS levels on every thread that calls it with the same `shared`; all but one return -1, that one why it
+    stopped (DONE, DENSE, LIMIT, SLICE, THIN), between two levels, with the arcs of the queue in state[NEXT_ARCS].
+
+    ids : resident ids, each block in the slot of its number. offsets, visited, dist, queues, state : see sparse_bfs.
+    buffers : id[threads, k]. shared : uint64[56], zeros. limits : int64[5] = radius, arcs of this
+    slice, arcs of a queue that count as dense (at most the capacity of a queue), arcs below which a level is thin, and
+    arcs of the current queue.
+    """
+    me = np.int64(atomic_count(shared, _CAME, np.uint64(1)))
+    buffer, n_threads = buffers[me], len(buffers)
+    if me:
+        while not shared[_OVER]:
+            if not _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads):
+                yield_core()
+        return -1
+    reason, stop_arcs, next_arcs, number = -1, state[ARCS] + limits[1], limits[4], np.uint64(0)
+    while reason < 0:
+        if state[LEVEL] >= limits[0]:
+            reason = LIMIT
+        elif next_arcs > limits[2]:
+            reason = DENSE
+        elif next_arcs < limits[3]:
+            reason = THIN
+        elif state[ARCS] >= stop_arcs:
+            reason = SLICE
+        else:
+            scanned = np.int64(shared[_ARCS])
+            shared[_DONE] = 0
+            shared[_NEXT] = 0
+            shared[_NEXT_ARCS] = 0
+            number += np.uint64(1)
+            atomic_put(shared, _TICKET, (number << np.uint64(32)) + np.uint64(state[COUNT]))
+            while _help(ids, offsets, visited, dist, queues, buffer, shared, state, n_threads):
+                pass
+            while np.int64(atomic_count(shared, _DONE, np.uint64(0))) < state[COUNT]:
+                yield_core()
+            next_arcs = np.int64(shared[_NEXT_ARCS])
+            if _close(queues, shared, state, scanned):
+                reason = DONE
+    state[NEXT_ARCS] = next_arcs
+    atomic_put(shared, _OVER, np.uint64(1))
+    return reason
+
+
+def share_levels(core: Core, dist: np.ndarray, limits: np.ndarray) -> int:
+    """Run levels on all threads from the current queue of core.work; why they stopped. dist, limits : see
+    shared_levels."""
+    work = core.work
+    buffers, shared = np.empty((core.threads.compute, _BUFFER), work.queues.dtype), np.zeros(_SHARED, np.uint64)
+    return max(core.everywhere(lambda: int(shared_levels(
+        core.pager.arena.ids, core.offsets, work.visited, dist, work.queues, buffers, shared, work.state, limits))))
