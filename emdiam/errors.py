@@ -90,10 +90,11 @@ class BudgetError(InputError):
 
 
 class MoreMemoryError(BudgetError):
-    """A graph that takes more than was planned, as one of very many components; missing_bytes : how much more."""
+    """A graph that takes more than was planned, as one of very many components; missing_bytes : how much more.
+    without_arena : whether it is missing though the arena has given up all blocks that it can."""
 
-    def __init__(self, what: str, missing_bytes: int) -> None:
-        self.missing_bytes = missing_bytes
+    def __init__(self, what: str, missing_bytes: int, without_arena: bool = False) -> None:
+        self.missing_bytes, self.without_arena = missing_bytes, without_arena
         super().__init__(what, remedy=f"give at least {-(-missing_bytes // 2**20)} MiB more with --memory")
 
 

@@ -83,7 +83,8 @@ _HEAD = ("method", "planned peak", "predicted peak", "least --memory", "VRAM", "
 def plan_text(plan: dict[str, Any]) -> str:
     """Lines for a plan as `MemoryPlan.to_dict()` gives it, with its forecast if there is one."""
     state = max(phase["bytes"] for phase in plan["phases"])
-    sizes = {"program": plan["base_bytes"], "vertex state": state, "buffers": plan["buffer_bytes"],
+    sizes = {"program": plan["base_bytes"], "vertex state": state,
+             "reserve": plan["reserve_bytes"], "buffers": plan["buffer_bytes"],
              "batches and columns": plan["pool_bytes"], "arena": plan["arena_bytes"]}
     parts = " + ".join(f"{format_size(size)} {name}" for name, size in sizes.items() if size)
     forecast = plan.get("forecast")

@@ -13,12 +13,9 @@ The client sees the same as traverse.components.Components, labels and sizes in 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ..traverse.components import (
-    Component,
     Components,
     describe,
     find_roots,
@@ -174,29 +171,23 @@ class WorkerComponents(Components):
     def __init__(
         self, columns: Columns, labels: WorkerColumn, sizes: WorkerColumn, n_others: int, reached_label: int
     ) -> None:
+        super().__init__(labels, reached_label, n_others)
         self._columns, self._group = columns, columns.group
-        self.labels: Any = labels
         self._count: WorkerColumn | None = sizes
-        self.reached_label, self.n_others = reached_label, n_others
-        self._listed: list[Component] | None = None
-        self._left_out = 0
 
     def n_pairs(self) -> int:
         """See Components.n_pairs."""
         assert self._count is not None
         return sum(self._group.everyone(pairs_of_components, self._count.key))
 
-    def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
-        """See Components.larger_than."""
-        if self._listed is not None:
-            return super().larger_than(size, most)
+    def _largest(self, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
         if self._count is None:
-            return []
+            return np.empty(0, np.int64), np.empty(0, np.int64)
         pairs = self._group.everyone(largest_components, self._count.key, size, most)
         roots, counts = (np.concatenate(each) for each in zip(*pairs, strict=True))
         order = np.lexsort((roots, -counts))[:most]
         order = order[np.argsort(roots[order])]
-        return self._taken(roots[order], counts[order])
+        return roots[order], counts[order]
 
     def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         assert self._count is not None
@@ -204,13 +195,11 @@ class WorkerComponents(Components):
         last, degrees = facts[:, 0].max(axis=0), facts[:, 2]
         return last, facts[degrees.argmax(axis=0), 1, np.arange(len(roots))]  # the first of equals has smaller vertices
 
-    def compact(self, size: int, most: int = 1 << 14) -> None:
-        """See Components.compact."""
-        if self._listed is None and self._count is not None and len(self._count.select(">", size, most + 1)) <= most:
-            listed = self.larger_than(size, most)
-            self._left_out = self.largest_size()
-            self._listed = listed
-            self.release()
+    def _larger(self, size: int, most: int) -> int:
+        return 0 if self._count is None else len(self._count.select(">", size, most + 1))
+
+    def _largest_left(self) -> int:
+        return 0 if self._count is None else max(0, self._count.largest(0, len(self._count)))
 
     @property
     def label_bytes(self) -> int:
@@ -219,10 +208,5 @@ class WorkerComponents(Components):
 
     def release(self) -> None:
         """See Components.release."""
-        self.labels, self._count = np.empty(0, self.labels.dtype), None
-
-    def largest_size(self) -> int:
-        """See Components.largest_size."""
-        if self._listed is not None:
-            return super().largest_size()
-        return 0 if self._count is None else max(0, self._count.largest(0, len(self._count)))
+        super().release()
+        self._count = None

@@ -59,7 +59,7 @@ def open_dask_engine(
         share = (default_memory_bytes() - plan.planned_rss_bytes) // len(addresses) if here else None
         spec = RankSpec(
             store=worker_path(store), digest=store.digest, ranges=balanced_ranges(store, len(addresses)),
-            addresses=addresses, phases=needs.phases, pool_wanted=needs.pool_bytes,
+            addresses=addresses, phases=needs.phases, pool_wanted=needs.pool.wanted,
             memory_bytes=cluster.worker_memory_bytes or share,
             threads=cluster.worker_threads or min(given[address] for address in addresses),
             dense_arcs=options.get("dense_arcs", -1))

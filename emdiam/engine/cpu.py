@@ -22,6 +22,7 @@ from ..stream.blocks import build_block_table
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
 from ..stream.plan import READERS, MemoryPlan, make_plan
+from ..stream.reserve import Reserve
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.bfs import BfsRun
@@ -29,11 +30,11 @@ from ..traverse.chains import follow_chains
 from ..traverse.clusters import Labels as RamLabels
 from ..traverse.clusters import grow_clusters, sample_vertices
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.components import find_components
 from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
 from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.euler import euler_masters
+from ..traverse.hidden import find_components
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
 from ..traverse.multi import MOST_BITS, MultiRun
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
@@ -237,11 +238,13 @@ class CpuEngine(LocalEngine, Engine):
     def new_column(self, largest: int, value: int | None = None) -> Column:
         """See Engine.new_column."""
         dtype = smallest_dtype(largest)
+        self.core.widen(dtype.itemsize)
         fill = int(np.iinfo(dtype).max) if value is None else value
         return RamColumn(np.full(self.facts.n_vertices, fill, dtype))
 
     def new_bounds(self, largest: int) -> PivotBounds:
         """See Engine.new_bounds."""
+        self.core.widen(smallest_dtype(largest).itemsize)
         return RamPivotBounds(self.core, largest)
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
@@ -289,7 +292,7 @@ def plan_engine(store: Store, needs: Needs, *, memory_bytes: int | None = None, 
         raise InputError("at least one thread is needed", text=str(threads))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, needs.phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
-                     pool_wanted=needs.pool_bytes, program=program)
+                     pool=needs.pool, program=program)
 
 
 @contextmanager
@@ -315,7 +318,8 @@ def open_cpu_engine(store: Store, needs: Needs, *, memory_bytes: int | None = No
     pool = Threads(threads, READERS)
     counters = SharedCounters()
     pager = Pager(store.indices, RowCheck(table, store.id_dtype, store.path), arena, pool, counters, plan.run_blocks)
-    engine = CpuEngine(store, Core(table, pager, pool, counters, work, **core), plan, progress)
+    engine = CpuEngine(store, Core(table, pager, pool, counters, work, reserve=Reserve(plan, pager), **core), plan,
+                       progress)
     with ExitStack() as stack:
         stack.callback(pool.close)
         if plan.in_ram:

@@ -74,7 +74,7 @@ class Components(Protocol):
 
     @property
     def label_bytes(self) -> int:
-        """Bytes of labels and sizes that are held."""
+        """Bytes of the pool that labels and sizes take."""
 
     def n_pairs(self) -> int:
         """Pairs of vertices within these components, all of them: to be asked for first."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import Phase
+from ..stream.plan import Phase, Pool
 from ..traverse.columns import FOLD_BYTES
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
@@ -25,23 +26,31 @@ class DeviceState:
 class Needs:
     """What a method needs on one store. Sizes in bytes.
 
-    method : its name. phases : vertex state, at worst. pool_bytes : what it could make use of beside that.
+    method : its name. phases : vertex state. pool : what it could make use of beside that.
     tables_bytes, room_bytes : where columns are elsewhere (on workers), what it holds beside them at least, and what
     it could make use of beyond that. device : what it holds on a GPU.
     """
 
     method: str
     phases: tuple[Phase, ...]
-    pool_bytes: int = 0
+    pool: Pool = Pool()
     tables_bytes: int = 0
     room_bytes: int = 0
     device: DeviceState = DeviceState(3)
 
+    def fixed(self) -> Needs:
+        """The same for an engine whose arena gives nothing up: the whole reserve is planned."""
+        return replace(self, pool=replace(self.pool, whole_reserve=True))
 
-def distance_bytes(store: Store) -> int:
+
+def widening_bytes(store: Store, column: int) -> int:
+    """Distances of so many bytes, with the narrower copy that they were widened from."""
+    return store.n_vertices * (column + column // 2)
+
+
+def distance_bytes(store: Store, column: int) -> int:
     """A column of distances, with its narrower copy while it widens, and the pieces of a fold."""
-    column = column_bytes(store.n_vertices)
-    return store.n_vertices * (column + column // 2) + FOLD_BYTES
+    return widening_bytes(store, column) + FOLD_BYTES
 
 
 def batch_state_bytes(store: Store, batch: int) -> int:
@@ -52,26 +61,47 @@ def batch_state_bytes(store: Store, batch: int) -> int:
     return batch_bytes(store.n_vertices, bits)
 
 
-def traversal_phases(store: Store, solve_bytes: int, *, keeps_distances: bool = True) -> tuple[Phase, ...]:
-    """Vertex state by phase, at worst, of what traverses, labels components, and keeps `solve_bytes` beside the labels.
+def traversal_phases(
+    store: Store, solve_bytes: Callable[[int], int], *, keeps_distances: bool = True, keeps_labels: bool = False
+) -> tuple[Phase, ...]:
+    """Vertex state by phase of what traverses, and keeps solve_bytes(bytes of a column's entry).
 
-    open: offsets; bfs: with bitmaps, queues and (keeps_distances) distances; components: labels and sizes beside
-    them; solve: beside labels and sizes; verify: one distance column."""
-    n, ids, column = store.n_vertices, store.id_dtype.itemsize, column_bytes(store.n_vertices)
+    open: offsets; bfs: with bitmaps, queues and (keeps_distances) distances; components: the same, and labels where
+    there are several; solve: beside labels, if it keeps them; verify: one distance column."""
+    n, ids = store.n_vertices, store.id_dtype.itemsize
     table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
-    shared, distances = table + workspace_bytes(n, ids), n * (column + column // 2)
-    held = distances if keeps_distances else 0
-    return phases_of(store, {
-        "open": table, "bfs": shared + held, "components": shared + held + n * 2 * ids,
-        "solve": shared + n * 2 * ids + solve_bytes, "verify": shared + distances})
+    shared = table + workspace_bytes(n, ids)
+
+    def state(column: int) -> dict[str, int]:
+        distances = shared + widening_bytes(store, column)
+        first = distances if keeps_distances else shared
+        return {"open": table, "bfs": first, "components": first, "solve": shared + solve_bytes(column),
+                "verify": distances}
+
+    return phases_of(store, state, ("components", "solve") if keeps_labels else ("components",))
 
 
-def phases_of(store: Store, sizes: dict[str, int]) -> tuple[Phase, ...]:
-    """Phases of so many bytes each."""
-    return tuple(Phase(name, size / max(1, store.n_vertices), size) for name, size in sizes.items())
+def phases_of(
+    store: Store, state: Callable[[int], dict[str, int]], labelled: tuple[str, ...] = ("components",)
+) -> tuple[Phase, ...]:
+    """Phases of state(bytes of a column's entry) bytes each. labelled : those that may have labels of components
+    beside that."""
+    n, widest = store.n_vertices, column_bytes(store.n_vertices)
+    narrow, middle, wide = (state(min(item, widest)) for item in (1, 2, 4))
+    labels = label_bytes(n, store.id_dtype.itemsize)
+    return tuple(
+        Phase(name, size / max(1, n), size, wide[name] + (labels if name in labelled else 0), middle[name], wide[name])
+        for name, size in narrow.items())
+
+
+def label_bytes(n_vertices: int, id_bytes: int) -> int:
+    """Labels of components, at most: of one process (traverse/hidden.py), or with their sizes on workers."""
+    return 2 * id_bytes * n_vertices + n_vertices // 4 + 64
 
 
 def traversal_needs(store: Store) -> Needs:
-    """What traversals with a column of distances and labels of components need: for orders and verification, which
-    are no methods."""
-    return Needs("traversals", traversal_phases(store, distance_bytes(store)))
+    """What traversals with a column of distances and labels of components need, at worst: for orders and
+    verification, which are no methods."""
+    widest = column_bytes(store.n_vertices)
+    return Needs("traversals", traversal_phases(
+        store, lambda column: distance_bytes(store, widest), keeps_labels=True)).fixed()

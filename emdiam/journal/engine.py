@@ -24,6 +24,7 @@ from ..traverse.bfs import Traversal
 from ..traverse.clusters import Labels
 from ..traverse.columns import Column
 from ..traverse.components import Components
+from ..traverse.hidden import HiddenComponents
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES
 from ..traverse.ram_column import RamColumn
 from ..traverse.spanning import SpanningForest
@@ -221,14 +222,15 @@ class JournalEngine:
     def components(self, reached: int) -> Components | None:
         def write(writer: RecordWriter, components: Components | None) -> Any:
             if components is not None:
-                writer.add("labels", components.labels)
-                writer.add("sizes", components.sizes)
+                assert isinstance(components, HiddenComponents)
+                writer.add("hidden", components.words)
+                writer.add("entries", components.entries)
             return components is not None
 
         def read(record: Record, others: bool) -> Components | None:
             if not others:
                 return None
-            return self._state.components(record.read("labels"), record.read("sizes"), reached)
+            return self._state.components(record.read("hidden"), record.read("entries"), reached)
 
         live = partial(self.engine.components, reached)
         result: Components | None = self.answered("components", int(reached), live, write, read)

@@ -15,6 +15,7 @@ from ..errors import InputError
 from ..traverse.clusters import Labels
 from ..traverse.columns import PIECE_ITEMS, Column, digests
 from ..traverse.components import Components
+from ..traverse.hidden import HiddenComponents
 
 # Digest of each piece of a column, by its number, and by whatever else tells parts of it from each other.
 Digests = Mapping[tuple[Hashable, int], bytes]
@@ -63,8 +64,8 @@ class VertexState(ABC):
     def reached(self) -> Any:
         """What the last BFS reached; see Traversal.reached."""
 
-    def components(self, labels: np.ndarray, sizes: np.ndarray, reached: int) -> Components:
-        """What the verb gave. Only where labels are written."""
+    def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
+        """What the verb gave; see HiddenComponents. Only where labels are written."""
         raise TypeError("these labels are not written")
 
     def clusters(self, values: np.ndarray, masters: np.ndarray, passes: int) -> Labels:
@@ -150,8 +151,8 @@ class RamState(VertexState):
     def reached(self) -> np.ndarray:
         return self.engine.core.work.visited
 
-    def components(self, labels: np.ndarray, sizes: np.ndarray, reached: int) -> Components:
-        return Components(self.engine.core, labels, sizes, reached)
+    def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
+        return HiddenComponents(self.engine.core, words, entries, reached)
 
     def clusters(self, values: np.ndarray, masters: np.ndarray, passes: int) -> Labels:
         labels = Labels(self.engine.core, values, masters, self.engine.rank_array)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..engine.interface import Engine
     from ..engine.needs import DeviceState, Needs
     from ..store.store import Store
-    from ..stream.plan import Phase
+    from ..stream.plan import Phase, Pool
     from .exact.result import Result
     from .forecast import CostModel
 
@@ -52,22 +52,23 @@ class MethodOptions:
 @dataclass(frozen=True)
 class Method:
     """options : the class of its options. solve : (engine, options) -> Result. phases : (store, options) -> vertex
-    state by phase, at worst. cost_model : (store, options) -> what it has been measured to hold and to read.
-    device : what it holds on a GPU. pool_bytes : what it could make use of beside vertex state. tables : (store,
-    options) -> what it holds beside columns, where those are elsewhere: bytes at least, and what it could make use of
-    beyond that."""
+    state by phase. cost_model : (store, options) -> what it has been measured to hold and to read.
+    device : what it holds on a GPU. pool : what it could make use of beside vertex state (None: nothing).
+    tables : (store, options) -> what it holds beside columns, where those are elsewhere: bytes at least, and what it
+    could make use of beyond that."""
 
     options: type[MethodOptions]
     solve: Callable[[Engine, Any], Result]
     phases: Callable[[Store, Any], tuple[Phase, ...]]
     cost_model: Callable[[Store, Any], CostModel]
     device: DeviceState
-    pool_bytes: Callable[[Store], int] = lambda store: 0
+    pool: Callable[[Store], Pool] | None = None
     tables: Callable[[Store, Any], tuple[int, int]] = lambda store, options: (0, 0)
 
     def needs(self, name: str, store: Store, options: MethodOptions) -> Needs:
         """What the method needs of memory on `store` with these options."""
         from ..engine.needs import Needs
+        from ..stream.plan import Pool
 
-        return Needs(name, self.phases(store, options), self.pool_bytes(store), *self.tables(store, options),
-                     self.device)
+        pool = Pool() if self.pool is None else self.pool(store)
+        return Needs(name, self.phases(store, options), pool, *self.tables(store, options), self.device)

@@ -105,7 +105,7 @@ class _Labels:
         if components is None:
             self.of = np.full(engine.facts.n_vertices, start, self.store.id_dtype)
         else:
-            self.of, self.largest_other = components.labels, components.largest_size()
+            self.of, self.largest_other = components.labels[:], components.largest_size()
             components.release()
         self._rename()
 

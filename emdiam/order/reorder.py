@@ -145,7 +145,7 @@ def _reserve(store: Store, order: Order) -> int:
 
     n = store.n_vertices
     shared = table_bytes(n, store.n_arcs, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
-    set_aside = max(phase.bytes for phase in traversal_needs(store).phases)
+    set_aside = max(phase.worst_bytes for phase in traversal_needs(store).phases)
     return max(0, shared + order.state_bytes(store) - set_aside)
 
 

@@ -91,7 +91,7 @@ def _open_here(store: Store, needs: Needs, device: OnDevice | None, **options: A
 
     begin = time.perf_counter()
     vram = plan_vram(store, device, needs.device)
-    with open_cpu_engine(store, needs, **options) as here, engine_on_device(here, device, vram) as engine:
+    with open_cpu_engine(store, needs.fixed(), **options) as here, engine_on_device(here, device, vram) as engine:
         engine.load_seconds = time.perf_counter() - begin
         yield engine
 

@@ -57,6 +57,7 @@ def plan_run(store: Store, run: Run) -> MemoryPlan:
     if device is not None:
         from ..gpu.vram import plan_vram
 
+        needs = needs.fixed()
         try:
             plan_vram(store, device, needs.device)
         except DEVICE_FAULTS:

@@ -9,6 +9,8 @@ scanning through a cache smaller than the graph would only throw it away.
 
 from __future__ import annotations
 
+import ctypes
+import mmap
 import threading
 import time
 from collections import deque
@@ -28,8 +30,17 @@ Tick = Callable[[], None]
 _TURN_BLOCKS = 1 << 10
 
 
+def release_pages(values: np.ndarray) -> None:
+    """Give the memory of a contiguous vector back to the system but for its ends; the values are lost."""
+    page = mmap.PAGESIZE
+    first = -(-values.ctypes.data // page) * page
+    length = (values.ctypes.data + values.nbytes - first) // page * page
+    if length > 0:
+        ctypes.CDLL(None).madvise(ctypes.c_void_p(first), ctypes.c_size_t(length), ctypes.c_int(mmap.MADV_DONTNEED))
+
+
 class Arena:
-    """A fixed pool of decoded blocks, allocated once, with eviction by recency. If every block fits, it is the graph in
+    """A pool of decoded blocks, allocated once, with eviction by recency. If every block fits, it is the graph in
     memory, block c in slot c after `Pager.preload`, and kernels run at in-memory speed on the same code.
 
     Parameters
@@ -82,6 +93,15 @@ class Arena:
         self._block_in[slots] = -1
         return slots
 
+    def shrink(self, n_slots: int) -> None:
+        """Give up all but the first `n_slots` slots, and their memory to the system."""
+        dropped = self._block_in[n_slots:]
+        self.slot_of[dropped[dropped >= 0]] = -1
+        first = n_slots * self.block_ids
+        release_pages(self.ids[first:])
+        self.ids, self.n_slots = self.ids[:first], n_slots
+        self._block_in, self._used = self._block_in[:n_slots], self._used[:n_slots]
+
     def admit(self, block: int, slot: int) -> None:
         """Block `block` has been decoded into `slot`."""
         self._block_in[slot] = block
@@ -115,6 +135,15 @@ class Pager:
     def position(self) -> tuple[int, int]:
         """Blocks of the running sweep (or preload) that are done, and all of them; (0, 0) between sweeps."""
         return sum(self._pass_runs), self._pass_blocks
+
+    def give_up(self, n_bytes: int, least_slots: int) -> int:
+        """Take slots from the arena, as many as have so many bytes, but leave it `least_slots`; returns their bytes."""
+        arena = self.arena
+        slot_bytes = arena.block_ids * arena.ids.itemsize
+        count = max(0, min(-(-n_bytes // slot_bytes), arena.n_slots - least_slots))
+        if count:
+            arena.shrink(arena.n_slots - count)
+        return count * slot_bytes
 
     def preload(self, tick: Tick | None = None) -> None:
         """Fill the arena with the first blocks of the store, each in the slot of its number."""

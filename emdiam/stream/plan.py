@@ -1,9 +1,9 @@
 """The memory plan: what a run will take at its peak, before it starts.
 
-planned RSS = base (measured in this process, and what kernels will take) + vertex state of the
-largest phase + buffers + arena. Phases free their state before the next allocates: maximum, not sum. Bytes a
-vertex are worst cases (a column may need 4 bytes where the diameter exceeds 65,534), so that the
-promise holds for every graph. What remains after the vertex state is the arena.
+planned RSS = base (measured in this process, and what kernels will take) + vertex state of the largest phase + reserve
++ pool + buffers + arena. Phases free their state before the next allocates: maximum, not sum. Vertex state is that of
+columns of one byte and a graph in one piece. Wider columns and labels of components take the reserve, and what that
+has not the arena gives up (reserve.py), so that the promise holds for every graph. What remains is the arena.
 """
 
 from __future__ import annotations
@@ -36,19 +36,26 @@ _ARENA_ENTRY = 24  # slot table, block table and bookkeeping of a block
 
 @dataclass(frozen=True)
 class Phase:
-    """bytes : vertex state while the phase runs; bytes_per_vertex : the same a vertex. worst_bytes :
-    of the widest columns (0: the same). What that adds is taken from the pool."""
+    """bytes : vertex state while the phase runs, with columns of one byte and without labels of components;
+    bytes_per_vertex : the same a vertex. middle_bytes, wide_bytes : with columns of two and of four bytes.
+    worst_bytes : with the widest columns that there may be, and labels (0 each: the same as bytes)."""
 
     name: str
     bytes_per_vertex: float
     bytes: int
     worst_bytes: int = 0
+    middle_bytes: int = 0
+    wide_bytes: int = 0
+
+    def at_width(self, item: int) -> int:
+        """Vertex state with columns of so many bytes an entry."""
+        return max(self.bytes, 0 if item == 1 else self.middle_bytes if item == 2 else self.wide_bytes)
 
 
 @dataclass(frozen=True)
 class MemoryPlan:
     """All sizes in bytes. minimum_bytes is the smallest --memory that would be accepted. pool_bytes :
-    for what a method sizes by its budget (batches, pivot columns), and for wider columns."""
+    for what a method sizes by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels."""
 
     memory_limit_bytes: int
     base_bytes: int
@@ -62,6 +69,7 @@ class MemoryPlan:
     pool_bytes: int
     run_blocks: int
     in_ram: bool
+    reserve_bytes: int = 0
 
     @property
     def spare_bytes(self) -> int:
@@ -73,56 +81,87 @@ class MemoryPlan:
         return asdict(self)
 
 
+@dataclass(frozen=True)
+class Pool:
+    """What a method can make use of beside its vertex state.
+
+    wanted, least : bytes that make a difference, and that it does not work without. smallest : less is of no use to
+    it, and for so much the arena may be halved. whole_reserve : whether the reserve is planned in full, whatever that
+    leaves the arena."""
+
+    wanted: int = 0
+    least: int = 0
+    smallest: int = 0
+    whole_reserve: bool = False
+
+
 def program_bytes() -> int:
     """Resident memory of this process now, and what kernels may add to it that have not been called yet."""
     return current_rss_bytes() + LOADED_BYTES + COMPILED_BYTES
 
 
 def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, arena_bytes: int | None = None,
-              threads: int = 2, pool_wanted: int = 0, program: int | None = None) -> MemoryPlan:
+              threads: int = 2, pool: Pool = Pool(), program: int | None = None) -> MemoryPlan:
     """Plan a run with these phases on `store` within `memory_bytes` of peak RSS.
 
-    arena_bytes caps the cache of blocks (default: all that is left). pool_wanted : what the method
+    arena_bytes caps the cache of blocks (default: all that is left). pool : what the method
     could make use of beside. program : what program_bytes gave before the first kernel was called, and what was
     allocated since; None: measured now, so call it in the process that will run.
     Raises BudgetError with the numbers if it cannot work.
     """
     state = max(phase.bytes for phase in phases)
-    reserve = max(max(phase.bytes, phase.worst_bytes) for phase in phases) - state
+    reserve = (max(max(phase.bytes, phase.wide_bytes) for phase in phases) - state
+               + max(max(0, phase.worst_bytes - phase.wide_bytes) for phase in phases))
+    sure = pool.least + (reserve if pool.whole_reserve else 0)
     block = store.indices.chunk_items * store.id_dtype.itemsize
     base = (program_bytes() if program is None else program) + _MARGIN + store.ahead_bytes
     n_blocks = store.indices.n_chunks
     least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
     tables = _ARENA_ENTRY * n_blocks
     fetchers = threads + READERS
-    need = base + state + reserve + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
-    _check_enough(memory_bytes, need, base, state + reserve)
+    need = base + state + sure + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
+    _check_enough(memory_bytes, need, base, state + sure)
     spare = memory_bytes - base - state - tables
-    run = _run_blocks(spare - reserve, n_blocks, fetchers, block)
+    run = _run_blocks(spare - reserve - pool.least, n_blocks, fetchers, block)
     buffers = buffer_bytes(fetchers, run, block)
     loading = loading_bytes(fetchers, run, block)
-    if arena_bytes is None and spare - loading - max(reserve, pool_wanted) >= n_blocks * block:
+    if arena_bytes is None and spare - loading - max(reserve, pool.wanted) >= n_blocks * block:
         buffers = loading
     rest = spare - buffers
     if arena_bytes is not None and arena_bytes < least_blocks * block:
         raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
                           f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
     wanted = n_blocks * block if arena_bytes is None else min(n_blocks * block, arena_bytes)
-    pool = max(reserve, min(pool_wanted, rest - wanted if rest - wanted >= reserve else rest // 4))
-    blocks = max(least_blocks, min(max(1, n_blocks), (rest - pool) // block))
+    reserved, pooled = _shared_out(rest, wanted, reserve, pool)
+    blocks = max(least_blocks, min(max(1, n_blocks), (rest - reserved - pooled) // block))
     if arena_bytes is not None:
         blocks = min(blocks, arena_bytes // block)
     return MemoryPlan(memory_limit_bytes=memory_bytes, base_bytes=base, phases=phases, buffer_bytes=buffers + tables,
                       arena_bytes=blocks * block,
-                      planned_rss_bytes=base + state + tables + buffers + pool + blocks * block,
-                      minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pool,
-                      run_blocks=run, in_ram=blocks >= n_blocks)
+                      planned_rss_bytes=base + state + tables + buffers + reserved + pooled + blocks * block,
+                      minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pooled,
+                      run_blocks=run, in_ram=blocks >= n_blocks, reserve_bytes=reserved)
+
+
+def _shared_out(rest: int, wanted: int, reserve: int, pool: Pool) -> tuple[int, int]:
+    """(reserve, pool) of what is left for them and an arena of `wanted` bytes. Where not everything fits, the arena
+    has three quarters and stands in for the reserve, as it can give up blocks."""
+    beside = rest - wanted
+    least = reserve if pool.whole_reserve else 0
+    if beside < max(pool.least + least, min(reserve + pool.least, rest // 4)):
+        pooled = min(pool.wanted, (rest - least) // (2 if pool.smallest else 4))
+        return least, max(pool.least, pooled if pooled >= pool.smallest else 0)
+    reserved = max(least, min(reserve, beside // 2 if pool.wanted else beside, beside - pool.least))
+    return reserved, min(max(pool.wanted, pool.least), beside - reserved)
 
 
 def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> BudgetError:
-    """The error with a budget that does: one where the arena holds all blocks, so that what comes on top is free."""
+    """The error with a budget that does: one where the arena holds all blocks, so that what comes on top is free,
+    unless the arena has given up what it could."""
     block = plan.arena_bytes // max(1, plan.arena_blocks)
-    whole = (plan.n_blocks - plan.arena_blocks) * block + buffer_bytes(threads + READERS, RUN_BLOCKS, block)
+    whole = buffer_bytes(threads + READERS, RUN_BLOCKS, block)
+    if not error.without_arena:
+        whole += (plan.n_blocks - plan.arena_blocks) * block
     enough = plan.memory_limit_bytes + error.missing_bytes + whole + BASE_JITTER
     return BudgetError(error.what, remedy=f"give at least --memory {-(-enough // 2**20)}MiB")
 

@@ -163,6 +163,7 @@ class BfsRun:
         elif self._fixed:
             raise OverflowError(f"distance {self.level + 1} does not fit a column of {self._dist.dtype}")
         else:
+            self._core.widen(2 * self._dist.itemsize)
             self._dist = widen(self._dist)
 
     def _sparse_step(self) -> None:
@@ -346,6 +347,7 @@ class BfsRun:
             read("distances", self._dist)
         else:
             self._dist = read("distances")
+            self._core.widen(self._dist.itemsize)
         self._front, self.level_counts = Front(**scalars["front"]), list(scalars["level_counts"])
         self._dense, self._windowed, self._swept = scalars["dense"], scalars["windowed"], scalars["swept"]
         if scalars["windows"]:  # what waits in which block follows from labels and frontier

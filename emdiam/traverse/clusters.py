@@ -21,8 +21,8 @@ from ..jit import kernel
 from ..stream.pager import Tick
 from .chains import one_way
 from .columns import Column
-from .components import flatten, label_names, smallest_ranks, unite_unseen
 from .core import Core
+from .hidden import find_components
 from .labels import FOREVER, OWNER_BITS, UNREACHED, LabelRun
 from .ram_column import RamColumn
 from .rows import has_bit
@@ -209,16 +209,14 @@ def check_number(masters: int) -> None:
 def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:
     """The vertex of smallest rank of every component with an edge that no label has reached,
     ascending by rank. One scan over the blocks of such rows."""
-    table, visited = core.table, core.work.visited
+    visited = core.work.visited
     mark_reached(values, visited)
-    visited |= table.isolated
-    if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
+    visited |= core.table.isolated
+    others = find_components(core, 0, tick)
+    if others is None:
         return np.empty(0, np.int64)
-    labels, none = unite_unseen(core, visited, tick), np.empty(0, np.int64)
-    flatten(labels, visited, np.array(core.span), 0, none, none)
-    names = label_names(labels, visited, *core.span)
-    best = np.full((len(names), 2), -1, np.int64)
-    smallest_ranks(labels, visited, np.array(core.span), ranks, names, best)
+    best = others.first_by_rank(ranks)
+    others.release()
     return best[np.argsort(best[:, 0]), 1].copy()
 
 

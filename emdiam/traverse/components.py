@@ -1,13 +1,13 @@
-"""Connected components of what a first traversal has not reached: union-find in one scan.
+"""Connected components beside one that is known: what is told of them, and union-find over a range of vertices.
 
-Bytes a vertex: 4 (parent) + 4 (sizes), for uint32 ids, only while there is more than one
-component with an edge. I/O: one pass over the blocks that hold an unreached row. A label is the
-smallest vertex of its component.
+In one process components are found by hidden.py; workers label the vertices of their ranges with what is here, 4 bytes
+a vertex for labels and 4 for sizes, for uint32 ids. A label is the smallest vertex of its component.
 """
 
 from __future__ import annotations
 
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -36,23 +36,37 @@ class Component:
     hub: int
 
 
-class Components:
-    """Components with at least one edge that were not reached by the last BFS, plus labels.
+class Components(ABC):
+    """Components with at least one edge that were not reached by the last BFS.
 
-    labels : id[n], label of every vertex with an edge (unreached ones; the reached component has
-    the label `reached_label`). n_others : how many there are.
+    labels : what is indexed by ranges of vertices and gives their labels, `reached_label` for the component that was
+    reached; of length 0 once they are released. n_others : how many there are.
     """
 
-    def __init__(self, core: Core, labels: np.ndarray, sizes: np.ndarray, reached_label: int) -> None:
-        self._core, self.labels, self.sizes = core, labels, sizes
-        self.reached_label = reached_label
-        self.n_others = int(np.count_nonzero(sizes))
+    def __init__(self, labels: Any, reached_label: int, n_others: int) -> None:
+        self.labels, self.reached_label, self.n_others = labels, reached_label, n_others
         self._listed: list[Component] | None = None
         self._left_out = 0
 
+    @abstractmethod
     def n_pairs(self) -> int:
         """Pairs of vertices within the components, as long as none was returned or left out."""
-        return pairs_within(self.sizes)
+
+    @abstractmethod
+    def _largest(self, size: int, most: int) -> tuple[np.ndarray, np.ndarray]:
+        """(labels ascending, sizes) of the `most` largest components of more than `size` vertices, int64[k] each."""
+
+    @abstractmethod
+    def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(largest vertices, hubs) of the components of these labels, whose sizes are forgotten."""
+
+    @abstractmethod
+    def _larger(self, size: int, most: int) -> int:
+        """How many components have more than `size` vertices, as far as `most` + 1."""
+
+    @abstractmethod
+    def _largest_left(self) -> int:
+        """Vertices of the largest component of which the size is not forgotten."""
 
     def larger_than(self, size: int, most: int = 1 << 16) -> list[Component]:
         """Components of more than `size` vertices that were not returned before, largest first
@@ -62,11 +76,7 @@ class Components:
             found = [c for c in self._listed if c.size > size][:most]
             self._listed = [c for c in self._listed if c.size <= size or c not in found]
             return found
-        roots, counts = largest_sizes(self.sizes, size, most)
-        return self._taken(np.sort(roots), counts[np.argsort(roots)])
-
-    def _taken(self, roots: np.ndarray, counts: np.ndarray) -> list[Component]:
-        """The components of these labels (int64[k] ascending) and sizes, which are forgotten, largest first."""
+        roots, counts = self._largest(size, most)
         if len(roots) == 0:
             return []
         last, hubs = self._describe(roots)
@@ -74,36 +84,29 @@ class Components:
                   for r, x, c, h in zip(roots, last, counts, hubs, strict=True)]
         return sorted(listed, key=lambda c: (-c.size, c.root))
 
-    def _describe(self, roots: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(largest vertices, hubs) of the components, whose sizes are forgotten."""
-        self.sizes[roots] = 0
-        last, hubs, degrees = np.full((3, len(roots)), -1, np.int64)
-        describe(self.labels, roots, *self._core.offsets, np.array(self._core.span), last, hubs, degrees)
-        return last, hubs
-
     def compact(self, size: int, most: int = 1 << 14) -> None:
         """Keep a list of the components of more than `size` vertices, and free labels and sizes,
         if there are at most `most` of them. Smaller ones only count as `size` at most from then on."""
-        if self._listed is None and int(np.count_nonzero(self.sizes > size)) <= most:
+        if self._listed is None and len(self.labels) and self._larger(size, most) <= most:
             listed = self.larger_than(size, most)
-            self._left_out = int(self.sizes.max()) if len(self.sizes) else 0
+            self._left_out = self._largest_left()
             self._listed = listed
             self.release()
 
     @property
     def label_bytes(self) -> int:
-        """Bytes of labels and sizes that are still held."""
-        return int(self.labels.nbytes + self.sizes.nbytes)
+        """Bytes of the pool that labels take: none, where the plan has a reserve for them."""
+        return 0
 
     def release(self) -> None:
         """Free labels and sizes; n_others stays."""
-        self.labels = self.sizes = np.empty(0, self.labels.dtype)
+        self.labels = np.empty(0, self.labels.dtype)
 
     def largest_size(self) -> int:
         """Vertices of the largest component not returned yet (0 if none)."""
         if self._listed is not None:
             return max([self._left_out, *(c.size for c in self._listed)])
-        return int(self.sizes.max()) if len(self.sizes) else 0
+        return self._largest_left() if len(self.labels) else 0
 
 
 def pairs_within(sizes: np.ndarray) -> int:
@@ -124,30 +127,6 @@ def largest_sizes(sizes: np.ndarray, size: int, most: int) -> tuple[np.ndarray, 
     counts = sizes[places].astype(np.int64)
     order = np.lexsort((places, -counts))[:most]
     return places[order], counts[order]
-
-
-def find_components(core: Core, reached: int, tick: Tick | None = None) -> Components | None:
-    """Components beside the one the last complete BFS reached (its bitmap is in the workspace).
-
-    `reached` is a vertex of that one. Returns None if every vertex with an edge was reached.
-    """
-    table, work = core.table, core.work
-    visited = work.visited
-    if bool((visited == 0xFFFFFFFFFFFFFFFF).all()):
-        return None
-    parent = unite_unseen(core, visited, tick)
-    no_roots = np.empty(0, np.int64)
-    flatten(parent, visited, np.array(core.span), reached, no_roots, no_roots)
-    sizes = np.zeros(table.n_vertices, parent.dtype)
-    tally(parent, visited, np.array(core.span), sizes, no_roots, no_roots)
-    return Components(core, parent, sizes, reached)
-
-
-def unite_unseen(core: Core, seen: np.ndarray, tick: Tick | None = None) -> np.ndarray:
-    """Union-find of all vertices, id[n], over the arcs of the rows whose bit in `seen` is clear. One scan."""
-    parent = np.arange(core.table.n_vertices, dtype=core.work.queues.dtype)
-    scan_unseen(core, seen, parent, lambda arcs: None, tick)
-    return parent
 
 
 def scan_unseen(

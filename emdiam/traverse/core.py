@@ -15,6 +15,7 @@ from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import row_starts
 from ..stream.pager import Pager, Tick
+from ..stream.reserve import Reserve
 from ..stream.threads import Threads
 from .degrees import max_degree_vertex
 from .rows import mark_blocks
@@ -40,6 +41,7 @@ class Core:
     shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py).
     at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
+    reserve : of what the plan has not (None: nobody counts).
     span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
     """
 
@@ -56,6 +58,7 @@ class Core:
     shared_arcs: int = _SHARED_ARCS
     thin: bool = False
     at_rest: Callable[[Any], None] | None = None
+    reserve: Reserve | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None
     span: tuple[int, int] = field(init=False)
     blocks: np.ndarray = field(init=False)
@@ -166,6 +169,16 @@ class Core:
             return total
 
         return self.pager.sweep(blocks, run, tick) if len(blocks) else 0
+
+    def widen(self, item: int) -> None:
+        """Columns have entries of so many bytes from now on. Raises MoreMemoryError."""
+        if self.reserve is not None:
+            self.reserve.widen(item)
+
+    def hold(self, what: str, n_bytes: int) -> None:
+        """`what`, a noun in the plural, take so much of the reserve from now on. Raises MoreMemoryError."""
+        if self.reserve is not None:
+            self.reserve.hold(what, n_bytes)
 
     def count_sweep(self, n_blocks: int, arcs: int) -> None:
         """Count a level that swept over so many blocks."""

@@ -98,9 +98,14 @@ class RamColumn(Column):
     ) -> int:
         """See Column."""
         end = len(self._values) if stop is None else stop
-        some = np.empty(0, np.uint8) if labels is None else labels
         codes = np.array(wanted, self._values.dtype)
-        return int(first_labelled(self._values, codes, some, label, start, end))
+        if labels is None or len(labels) == 0:
+            return int(first_labelled(self._values, codes, np.empty(0, np.uint8), label, start, end))
+        for piece in _pieces(start, end):
+            at = int(first_labelled(self._values[piece], codes, labels[piece], label, 0, piece.stop - piece.start))
+            if at >= 0:
+                return piece.start + at
+        return -1
 
     def count(self, value: int) -> int:
         """See Column."""

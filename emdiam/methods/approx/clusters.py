@@ -31,6 +31,7 @@ from typing import Any
 from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
+from ...stream.plan import Pool
 from ...weighted.heights import least_bytes
 from ..definition import Method
 from ..exact.method import solver
@@ -70,7 +71,7 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
     n, ids = store.n_vertices, store.id_dtype.itemsize
     count, labels = _expected(options, n), 8 * n
     tables = _least_tables(count)
-    sizes = {"grow": labels + CLUSTER_BYTES * count + ids * n, "condense": labels + tables["condense"],
+    sizes = {"grow": labels + CLUSTER_BYTES * count, "condense": labels + tables["condense"],
              "paths": labels + tables["paths"], "lower": labels + n * 2 * ids + tables["condense"]}
     if options.euler:
         from .spanning import spanning_bytes_of_tour
@@ -111,4 +112,4 @@ def _expected(options: ClusterOptions, n: int) -> int:
 
 clusters = solver(ClusterRun, ClusterOptions)
 METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes), lambda store, options: CLUSTERS, DeviceState(4),
-                condensed_pool, tables_bytes)
+                lambda store: Pool(condensed_pool(store)), tables_bytes)

@@ -23,7 +23,7 @@ experimentally turning a lower bound into an upper bound, ESA 2010; Ajwani, Beck
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ import numpy as np
 from ...engine.interface import Engine
 from ...engine.needs import DeviceState
 from ...store.store import Store
+from ...stream.plan import Pool
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.multi import MOST_BITS, WORD_BITS, batch_bytes
@@ -39,7 +40,7 @@ from ..exact.cost_model import bfs_cost
 from ..exact.method import Eccentricity, path_middle, solver
 from .method import phases_with
 from .rank_order import first_by_rank, members
-from .sweep import DoubleSweeps, SweepOptions, sweep_bytes
+from .sweep import DoubleSweeps, SweepOptions, sweep_bytes, tree_pool
 
 # BFS of a fringe one by one, before batches: often the first ones settle it.
 FEW_SOURCES = 4
@@ -152,7 +153,13 @@ def fringe_bytes(store: Store, options: FringeOptions, column: int) -> dict[str,
     return {**sizes, "solve": sizes["solve"] + store.n_vertices * column}
 
 
+def _pool(store: Store) -> Pool:
+    """Room for a tree, or for a batch."""
+    tree = tree_pool(store)
+    return replace(tree, wanted=max(tree.wanted, batch_bytes(store.n_vertices, MOST_BITS)))
+
+
 fringe = solver(Fringe, FringeOptions)
 METHOD = Method(
     FringeOptions, fringe, phases_with(fringe_bytes), lambda store, options: bfs_cost(4, 60),
-    DeviceState(3, batches=True), lambda store: batch_bytes(store.n_vertices, MOST_BITS))
+    DeviceState(3, batches=True), _pool)

@@ -24,7 +24,7 @@ from ...stream.counters import Counters
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ...traverse.workspace import column_bytes, workspace_bytes
+from ...traverse.workspace import workspace_bytes
 from ..definition import MethodOptions
 from ..exact.method import UNKNOWN, Best, Eccentricity, ExactMethod
 from ..exact.result import Witness
@@ -47,15 +47,24 @@ class ApproxOptions(MethodOptions):
 def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[[Store, Any], tuple[Phase, ...]]:
     """The phases of a method: open, with offsets; then its own, each with offsets and the state of traversals, and
     the ranks of a reordered store in all of them. state : (store, options, bytes of a column entry) -> bytes of vertex
-    state by phase, at worst."""
+    state by phase."""
     def phases(store: Store, options: Any) -> tuple[Phase, ...]:
         n, ids = store.n_vertices, store.id_dtype.itemsize
         table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
         shared = table + (0 if store.is_natural else n * ids) + workspace_bytes(n, ids)
-        states = state(store, options, column_bytes(n))
-        return phases_of(store, {"open": table} | {phase: shared + size for phase, size in states.items()})
+
+        def of(column: int) -> dict[str, int]:
+            states = state(store, options, column)
+            return {"open": table} | {phase: shared + size for phase, size in states.items()}
+
+        return phases_of(store, of, ("components", "solve", "tree", "grow"))
 
     return phases
+
+
+def tree_bytes(store: Store, column: int) -> int:
+    """Bytes of the parents, children and heights of a BFS tree. column : of a distance, and of a height."""
+    return store.n_vertices * (2 * store.id_dtype.itemsize + column)
 
 
 class SweepingMethod(ExactMethod):
@@ -69,7 +78,7 @@ class SweepingMethod(ExactMethod):
     def __init__(self, engine: Engine, options: ApproxOptions) -> None:
         super().__init__(engine, options)
         self.seed: int | None = None
-        self.trees = 0
+        self.trees = self.trees_left_out = 0
         self.labels: Column | None = None  # distances from best.source
         self._labels_length = -1
 
@@ -88,9 +97,13 @@ class SweepingMethod(ExactMethod):
         """Lower upper_here to the diameter of the BFS tree of `run`, which has its distances.
 
         It is an upper bound: the distance of two vertices is at most the length of the path between
-        them in a spanning tree, and that is at most the diameter of the tree."""
+        them in a spanning tree, and that is at most the diameter of the tree. Without a tree where the pool has no
+        room for one."""
         assert run.distances is not None
         self.checkpoint()
+        if self.engine.facts.pool_bytes < tree_bytes(self.engine.store, run.distances.dtype.itemsize):
+            self.trees_left_out += 1
+            return
         with self.stages.timed("tree"):
             self.tick("tree")
             longest = self.engine.scan("tree-diameter", run.distances, run.source)
@@ -122,7 +135,8 @@ class SweepingMethod(ExactMethod):
         super()._run_component(component, first, reported)
 
     def _details(self) -> dict[str, Any]:
-        return {"trees": self.trees}
+        left_out = {"trees_left_out": self.trees_left_out} if self.trees_left_out else {}
+        return {"trees": self.trees, **left_out}
 
     def result(self, before: Counters, begin: float) -> Approximation:
         return extended(super().result(before, begin), estimate=self.estimate(), seed=self.seed,

@@ -18,14 +18,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from ...engine.interface import Engine
-from ...engine.needs import DeviceState
+from ...engine.needs import DeviceState, widening_bytes
 from ...errors import InputError
 from ...store.store import Store
+from ...stream.plan import Pool
 from ...traverse.components import Component
+from ...traverse.workspace import column_bytes
 from ..definition import Method
 from ..exact.method import Eccentricity, Enough, solver
 from .cost_model import SWEEP
-from .method import ApproxOptions, SweepingMethod, phases_with
+from .method import ApproxOptions, SweepingMethod, phases_with, tree_bytes
 from .rank_order import drawn, first_by_rank, members, stream_key
 
 MOST_ITERATIONS = 1 << 16
@@ -124,13 +126,16 @@ class Sweep(DoubleSweeps):
 
 
 def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, int]:
-    """Vertex state by phase: the distances kept, beside them labels and sizes of components (in all
-    that follows too), and distances that widen, or a tree."""
-    n, ids = store.n_vertices, store.id_dtype.itemsize
-    parts, widening, tree = 2 * ids, column + column // 2, column + 2 * ids + column
-    return {"bfs": n * widening, "components": n * (column + parts), "solve": n * (column + parts + widening),
-            "tree": n * (column + parts + tree), "verify": n * (column + widening)}
+    """Vertex state by phase: distances that widen, beside those of the longest pair."""
+    kept, widening = store.n_vertices * column, widening_bytes(store, column)
+    return {"bfs": widening, "components": kept, "solve": kept + widening, "verify": kept + widening}
+
+
+def tree_pool(store: Store) -> Pool:
+    """Room for a tree beside the distances, or none."""
+    return Pool(tree_bytes(store, column_bytes(store.n_vertices)), smallest=tree_bytes(store, 1))
 
 
 sweep = solver(Sweep, SweepOptions)
-METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes), lambda store, options: SWEEP, DeviceState(3))
+METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes), lambda store, options: SWEEP, DeviceState(3),
+                tree_pool)

@@ -51,5 +51,6 @@ class Apsp(ExactMethod):
 apsp = solver(Apsp, ApspOptions)
 METHOD = Method(
     ApspOptions, apsp,
-    lambda store, options: traversal_phases(store, distance_bytes(store) + batch_state_bytes(store, options.batch)),
+    lambda store, options: traversal_phases(
+        store, lambda column: distance_bytes(store, column) + batch_state_bytes(store, options.batch)),
     lambda store, options: apsp_cost(-(-store.n_vertices // max(1, options.batch))), DeviceState(1, batches=True))

@@ -26,7 +26,6 @@ from ...store.store import Store
 from ...stream.plan import Phase
 from ...traverse.columns import FOLD_BYTES, Column
 from ...traverse.components import Component
-from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, ExactMethod, check_batch, solver
@@ -137,10 +136,13 @@ class Bounding(ExactMethod):
 
 def _phases(store: Store, options: BoundingOptions) -> tuple[Phase, ...]:
     """Two bounds, and distances: of one source, or of a batch with its state."""
-    column = store.n_vertices * column_bytes(store.n_vertices)
-    many = 0 if options.batch == 1 else column * options.batch
-    batch = batch_state_bytes(store, options.batch)
-    return traversal_phases(store, 2 * column + max(distance_bytes(store), many + FOLD_BYTES) + batch)
+    batch, sources = batch_state_bytes(store, options.batch), 0 if options.batch == 1 else options.batch
+
+    def state(column: int) -> int:
+        size = store.n_vertices * column
+        return 2 * size + max(distance_bytes(store, column), sources * size + FOLD_BYTES) + batch
+
+    return traversal_phases(store, state)
 
 
 bounding = solver(Bounding, BoundingOptions)

@@ -39,15 +39,14 @@ from ...engine.needs import DeviceState, traversal_phases
 from ...errors import InputError
 from ...store.store import Store
 from ...traverse.components import Component
-from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import FDIAM
 from .method import Eccentricity, ExactMethod, Stages, solver
 from .result import Traversals
 
-# Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixteen spreads.
+# Chains are taken in pieces of max(TIPS_PER_PIECE, n / TIPS_SHARE) tips: at most sixty-four spreads.
 TIPS_PER_PIECE = 4096
-TIPS_SHARE = 16
+TIPS_SHARE = 64
 _TIP_BYTES = 96
 
 
@@ -154,9 +153,9 @@ class FdiamStages(Stages):
         }
 
 
-def solve_bytes(store: Store) -> int:
-    """Bytes of recorded bounds, and of chain bounds with their tips or labels and sizes."""
-    n, column = store.n_vertices, column_bytes(store.n_vertices)
+def solve_bytes(store: Store, column: int) -> int:
+    """Bytes of recorded bounds, and of chain bounds with their tips. column : bytes of an entry."""
+    n = store.n_vertices
     return n * column + max(n * column, n // 8) + max(TIPS_PER_PIECE, n // TIPS_SHARE) * _TIP_BYTES
 
 
@@ -275,5 +274,7 @@ class Fdiam(ExactMethod):
 
 fdiam = solver(Fdiam, FdiamOptions)
 METHOD = Method(
-    FdiamOptions, fdiam, lambda store, options: traversal_phases(store, solve_bytes(store), keeps_distances=False),
+    FdiamOptions, fdiam,
+    lambda store, options: traversal_phases(
+        store, lambda column: solve_bytes(store, column), keeps_distances=False, keeps_labels=True),
     lambda store, options: FDIAM, DeviceState(2, spreads=True))

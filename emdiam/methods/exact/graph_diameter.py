@@ -29,7 +29,6 @@ from ...store.store import Store
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, ExactMethod, solver
@@ -131,7 +130,7 @@ class GraphDiameter(ExactMethod):
 
 def _phases(store: Store, options: GraphDiameterOptions) -> tuple[Phase, ...]:
     """One bound and distances."""
-    return traversal_phases(store, store.n_vertices * column_bytes(store.n_vertices) + distance_bytes(store))
+    return traversal_phases(store, lambda column: store.n_vertices * column + distance_bytes(store, column))
 
 
 graph_diameter = solver(GraphDiameter, GraphDiameterOptions)

@@ -87,5 +87,6 @@ class Ifub(ExactMethod):
 ifub = solver(Ifub, IfubOptions)
 METHOD = Method(
     IfubOptions, ifub,
-    lambda store, options: traversal_phases(store, distance_bytes(store) + batch_state_bytes(store, options.batch)),
+    lambda store, options: traversal_phases(
+        store, lambda column: distance_bytes(store, column) + batch_state_bytes(store, options.batch)),
     lambda store, options: bfs_cost(4, 480), DeviceState(2, batches=True))

@@ -54,7 +54,8 @@ class Korf(ExactMethod):
 def _phases(store: Store, options: KorfOptions) -> tuple[Phase, ...]:
     """Distances, the vertices that are left, and the state of a batch."""
     bitmap = store.n_vertices // 8 + 8
-    return traversal_phases(store, distance_bytes(store) + bitmap + batch_state_bytes(store, max(2, options.batch)))
+    beside = bitmap + batch_state_bytes(store, max(2, options.batch))
+    return traversal_phases(store, lambda column: distance_bytes(store, column) + beside)
 
 
 korf = solver(Korf, KorfOptions)

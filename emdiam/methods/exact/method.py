@@ -23,7 +23,7 @@ from ...engine.interface import Components, Engine, max_degree_vertex
 from ...errors import DisconnectedError, InputError, StateLost, StoppedEarly
 from ...progress import TimeOver, timed
 from ...stream.counters import Counters
-from ...traverse.columns import Column
+from ...traverse.columns import PIECE, Column
 from ...traverse.components import Component
 from ..definition import MethodOptions
 from .component_list import MOST_LISTED, ComponentList
@@ -320,13 +320,13 @@ class ExactMethod:
         rival = self.components.larger_than(self._rest_size() - 1, most=1)[0]
         if rival.size > size:
             return rival
-        before = self.components.labels[: rival.root] == self.components.reached_label
-        for isolated in self.engine.vertices_of_degree(0):
-            before[isolated[isolated < rival.root]] = False
-        if not before.any():
-            return rival
-        self._waiting.append(rival)
-        return None
+        for first in range(0, rival.root, PIECE):
+            part = self.components.labels[first : min(first + PIECE, rival.root)]
+            alike = np.flatnonzero(part == self.components.reached_label) + first
+            if self.engine.degrees(alike).any():  # not isolated ones alone
+                self._waiting.append(rival)
+                return None
+        return rival
 
     def _run_others(self) -> None:
         """Components that could hold a longer distance; the bound over all components prunes."""

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...engine.interface import Engine
 from ...errors import InputError, MoreMemoryError
-from ...traverse.columns import Column, smallest_dtype
+from ...traverse.columns import Column
 from ...traverse.level_window_batch import MAX_WINDOW_SOURCES, window_batch_bytes
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
 from ...traverse.stored_column import StoredColumn
@@ -27,19 +27,20 @@ MOST_KEPT = 12
 # Pieces of columns and small tables that are looked at in passing.
 PIECES_BYTES = 8 << 20
 POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
+# The least pool: candidates for a hundredth of the vertices; with fewer, single traversals would settle them all.
+LEAST_A_VERTEX = 1
 
 
-def budget_bytes(engine: Engine, largest: int, labels: int) -> int:
-    """What of the pool is left beside columns wider than planned and component labels.
+def budget_bytes(engine: Engine, labels: int) -> int:
+    """What of the pool is left beside `labels`, bytes of it that labels of components take.
 
     Raises MoreMemoryError if the labels, which are only kept where very many components matter, do not fit.
     """
-    wider = COLUMNS * engine.facts.n_vertices * (smallest_dtype(largest).itemsize - 1)
-    if labels > max(0, engine.facts.pool_bytes - wider):
-        missing = labels + wider - engine.facts.pool_bytes
+    missing = labels - engine.facts.pool_bytes
+    if missing > 0:
         raise MoreMemoryError("so many components may matter that their labels need"
                               f" {format_size(missing)} more than the memory that was planned", missing)
-    return max(0, engine.facts.pool_bytes - wider - labels)
+    return engine.facts.pool_bytes - labels
 
 
 class PivotColumns:

@@ -23,21 +23,29 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ...engine.interface import Engine, max_degree_vertex
-from ...engine.needs import DeviceState
+from ...engine.needs import DeviceState, phases_of, widening_bytes
 from ...store.store import Store
 from ...stream.blocks import table_bytes
-from ...stream.plan import Phase
+from ...stream.plan import Phase, Pool
 from ...traverse.columns import Column
 from ...traverse.components import Component
 from ...traverse.level_windows import windows_for
 from ...traverse.pivot_bounds import Folded
-from ...traverse.workspace import column_bytes, workspace_bytes
+from ...traverse.workspace import workspace_bytes
 from ..definition import Method, MethodOptions
 from .candidates import Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
 from .method import Eccentricity, ExactMethod, path_middle, solver
-from .pivot_columns import COLUMNS, LEAST_POOL_BYTES, PIECES_BYTES, POOL_BYTES_A_VERTEX, PivotColumns, budget_bytes
+from .pivot_columns import (
+    COLUMNS,
+    LEAST_A_VERTEX,
+    LEAST_POOL_BYTES,
+    PIECES_BYTES,
+    POOL_BYTES_A_VERTEX,
+    PivotColumns,
+    budget_bytes,
+)
 from .result import ComponentProof, Proof, Result
 from .strategy import Costs
 
@@ -85,7 +93,7 @@ class Pivots(ExactMethod):
     def _prepare(self, largest: int) -> None:
         self.largest = largest
         labels = 0 if self.components is None else self.components.label_bytes
-        self.budget = budget_bytes(self.engine, largest, labels)
+        self.budget = budget_bytes(self.engine, labels)
         self.bounds = self.engine.new_bounds(largest)
 
     def _release(self) -> None:
@@ -344,32 +352,31 @@ class _ComponentRun:
 
 
 def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
-    """Vertex state by phase, for columns of one byte; worst_bytes with the widest columns.
+    """Vertex state by phase.
 
-    traverse: single traversals with three bounds; components: labels and sizes; verify: the
-    witness. Batches, candidates and stored columns come out of the pool (pivot_columns.py).
+    traverse: single traversals with three bounds, and the first distances if those are narrower; verify: the witness.
+    Batches, candidates and stored columns come out of the pool (pivot_columns.py).
     """
-    n, m = store.n_vertices, store.n_arcs
-    ids, wide = store.id_dtype.itemsize, column_bytes(n)
+    n, m, ids = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
     table = table_bytes(n, m, store.indices.chunk_items)
-    shared = table + workspace_bytes(n, ids)
     built = table_bytes(n, m, store.indices.chunk_items, building=False) + workspace_bytes(n, ids)
-    sizes = {
-        "open": (table, table),
-        "bfs": (shared + n, shared + n * (wide + wide // 2)),
-        "components": (shared + n * (3 + 2 * ids), shared + n * (wide + wide // 2 + 2 + 2 * ids)),
-        "traverse": (built + n * COLUMNS + PIECES_BYTES, shared + n * COLUMNS * wide + PIECES_BYTES),
-        "verify": (shared + n, shared + n * (wide + wide // 2)),
-    }
-    return tuple(Phase(name, least / max(1, n), least, worst) for name, (least, worst) in sizes.items())
+    shared = table + workspace_bytes(n, ids)
+
+    def state(column: int) -> dict[str, int]:
+        distances = shared + widening_bytes(store, column)
+        return {"open": table, "bfs": distances, "components": distances,
+                "traverse": built + n * (COLUMNS * column + column // 2) + PIECES_BYTES, "verify": distances}
+
+    return phases_of(store, state)
 
 
-def _pool_bytes(store: Store) -> int:
+def _pool(store: Store) -> Pool:
     """Bytes beside the vertex state that make a difference."""
-    return POOL_BYTES_A_VERTEX * store.n_vertices + LEAST_POOL_BYTES
+    n = store.n_vertices
+    return Pool(POOL_BYTES_A_VERTEX * n + LEAST_POOL_BYTES, LEAST_A_VERTEX * n + LEAST_POOL_BYTES)
 
 
 pivots = solver(Pivots, PivotOptions)
 METHOD = Method(
-    PivotOptions, pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool_bytes,
-    lambda store, options: (PIECES_BYTES, _pool_bytes(store)))
+    PivotOptions, pivots, _phases, lambda store, options: PIVOTS, DeviceState(5, batches=True), _pool,
+    lambda store, options: (PIECES_BYTES, _pool(store).wanted))

@@ -22,7 +22,6 @@ from ...store.store import Store
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ...traverse.workspace import column_bytes
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, Enough, ExactMethod, solver
@@ -97,7 +96,7 @@ class SweepK(ExactMethod):
 
 def _phases(store: Store, options: SweepKOptions) -> tuple[Phase, ...]:
     """Two columns and distances."""
-    return traversal_phases(store, 2 * store.n_vertices * column_bytes(store.n_vertices) + distance_bytes(store))
+    return traversal_phases(store, lambda column: 2 * store.n_vertices * column + distance_bytes(store, column))
 
 
 sweep_k = solver(SweepK, SweepKOptions)

@@ -44,9 +44,9 @@ def named_mib(error: pytest.ExceptionInfo[BudgetError]) -> int:
 
 def test_labels_that_do_not_fit_are_refused_with_what_is_missing() -> None:
     engine = cast(Engine, SimpleNamespace(facts=SimpleNamespace(n_vertices=1000, pool_bytes=5000)))
-    assert budget_bytes(engine, 200, 4000) == 1000
+    assert budget_bytes(engine, 4000) == 1000
     with pytest.raises(MoreMemoryError, match="labels need") as caught:
-        budget_bytes(engine, 300, 4000)  # columns of two bytes take 4,000 more
+        budget_bytes(engine, 8000)
     assert caught.value.missing_bytes == 3000
 
 

@@ -35,11 +35,11 @@ TWINS = {"sweep": approx_twins.sweep, "fringe": approx_twins.fringe}
 
 @pytest.fixture(scope="module")
 def make() -> Iterator[Callable[[naive.Graph], Any]]:
-    """A function that makes engines without room for batches."""
+    """A function that makes engines with room for a tree, and none for batches."""
     with engines() as build:
         def alone(graph: naive.Graph) -> Any:
             engine = build(graph)
-            limit_pool(engine, 0)
+            limit_pool(engine, 12 * len(graph))
             return engine
 
         yield alone
@@ -180,6 +180,17 @@ def test_a_fringe_takes_its_size_and_three_traversals(
     named = 1 if done.multi_source else 0  # the pair of a batch is named by one more BFS
     assert done.bfs + done.multi_source_sources <= 3 * result.details["iterations"] + sum(sizes) + named
     assert len(sizes) <= result.details["iterations"] <= iterations
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_without_room_for_a_tree_twice_an_eccentricity_is_the_upper_bound(make, method: str) -> None:
+    engine = make(ODD["torus"])
+    with_tree = run(engine, method)
+    limit_pool(engine, 575)  # a byte short of it
+    without = run(engine, method)
+    assert (without.details["trees"], without.lower, without.upper) == (0, 8, 16) and with_tree.upper < 16
+    assert without.details["trees_left_out"] == with_tree.details["trees"] > 0
+    assert "trees_left_out" not in with_tree.details
 
 
 @SETTINGS

@@ -1,0 +1,46 @@
+"""What a run takes beyond the vertex state of its plan: columns wider than a byte, labels of components.
+
+Nobody knows beforehand whether a graph needs them. They take the reserve of the plan, and what it has not comes from
+the arena, which gives up slots for good. So the peak stays what was planned.
+"""
+
+from __future__ import annotations
+
+from ..errors import MoreMemoryError
+from ..units import format_size
+from .pager import Pager
+from .plan import MIN_BLOCKS, MemoryPlan
+
+
+class Reserve:
+    """The reserve of one run. Parameters: its plan, and the pager whose arena stands in for it."""
+
+    def __init__(self, plan: MemoryPlan, pager: Pager) -> None:
+        self._plan, self._pager = plan, pager
+        self._left, self._width = plan.reserve_bytes, 1
+        self._held: dict[str, int] = {}
+
+    def widen(self, item: int) -> None:
+        """Columns have entries of so many bytes from now on, or had before. Raises MoreMemoryError."""
+        if item <= self._width:
+            return
+        phases = self._plan.phases
+        before, after = (max(phase.at_width(width) for phase in phases) for width in (self._width, item))
+        self._take(after - before, f"distances need {item} bytes each, since they may exceed"
+                                  f" {(1 << 8 * self._width) - 2:,}; columns of them")
+        self._width = item
+
+    def hold(self, what: str, n_bytes: int) -> None:
+        """`what`, a noun in the plural, take so much from now on, 0 where they are gone. Raises MoreMemoryError."""
+        self._take(n_bytes - self._held.get(what, 0), what)
+        self._held[what] = n_bytes
+
+    def _take(self, n_bytes: int, what: str) -> None:
+        short = n_bytes - self._left
+        if short > 0:
+            self._left += self._pager.give_up(short, MIN_BLOCKS)
+        if n_bytes > self._left:
+            missing = n_bytes - self._left
+            raise MoreMemoryError(f"{what} take {format_size(n_bytes)} beside the planned vertex state, which is"
+                                  f" {format_size(missing)} more than there is", missing, without_arena=True)
+        self._left -= n_bytes

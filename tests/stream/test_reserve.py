@@ -1,0 +1,88 @@
+"""What a plan does not foresee: wider columns and labels take the reserve, then blocks of the arena."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from emdiam.errors import MoreMemoryError
+from emdiam.stream.plan import MIN_BLOCKS, Phase, Pool, make_plan
+from emdiam.stream.reserve import Reserve
+from tests.helpers import naive
+from tests.helpers.stores import engine_on, write_store
+
+PATH = naive.graph_of(400, [(v, v + 1) for v in range(399)])
+SLOT = 64 * 4
+
+
+def short_of_memory(engine: Any, reserve: int) -> None:
+    """Columns of two bytes need 2,000 bytes more than there are, columns of four 10,000, and so much is reserved."""
+    plan = replace(engine.plan, phases=(Phase("all", 2.5, 1000, 11_000, 3000, 11_000),), reserve_bytes=reserve)
+    engine.core.reserve = Reserve(plan, engine.core.pager)
+
+
+@pytest.mark.parametrize(("reserve", "slots"), [(2000, 13), (1990, 12), (0, 5)])
+def test_distances_that_widen_take_the_reserve_and_then_blocks(tmp_path: Path, reserve: int, slots: int) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
+        arena = engine.core.pager.arena
+        assert arena.n_slots == 13 and engine.core.pager.everything_resident
+        short_of_memory(engine, reserve)
+        run = engine.bfs(0)
+        assert (run.eccentricity, run.distances.dtype, arena.n_slots) == (399, np.dtype(np.uint16), slots)
+        assert run.distances.gather(np.arange(400)).tolist() == list(range(400))
+        assert len(arena.ids) == 64 * slots
+        again = engine.bfs(399).distances.gather(np.arange(400))
+        assert again.tolist() == list(range(399, -1, -1)) and arena.n_slots == slots
+
+
+def test_columns_that_the_arena_has_no_blocks_for_are_refused_with_the_numbers(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
+        short_of_memory(engine, 0)
+        engine.new_column(254)
+        with pytest.raises(MoreMemoryError, match="4 bytes each, since they may exceed 254; columns of them take"
+                                                  " 9.8 KiB beside the planned vertex state") as caught:
+            engine.new_column(65_535)
+        assert caught.value.missing_bytes == 10_000 - (13 - MIN_BLOCKS) * SLOT and caught.value.without_arena
+
+
+def test_labels_are_set_aside_once_however_often_they_are_made(tmp_path: Path) -> None:
+    graph = naive.graph_of(400, [(v, v + 1) for v in range(399) if v != 200])
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        short_of_memory(engine, 4000)
+        for source in (0, 399, 0):
+            engine.bfs(source, distances=False)
+            others = engine.components(source)
+            assert others is not None and others.n_others == 1
+        assert engine.core.pager.arena.n_slots == 13
+        others.release()
+        engine.bfs(0)  # and its distances take what the labels left
+        assert engine.core.pager.arena.n_slots == 13
+
+
+def fake_store(n_blocks: int) -> Any:
+    return SimpleNamespace(n_vertices=1 << 20, id_dtype=np.dtype(np.uint32), ahead_bytes=0,
+                           indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=n_blocks))
+
+
+def planned(memory: int, phases: tuple[Phase, ...], pool: Pool) -> Any:
+    return make_plan(fake_store(1000), phases, memory_bytes=memory, pool=pool, program=100 << 20)
+
+
+@pytest.mark.parametrize("pool", [Pool(), Pool(64 << 20, 1 << 20), Pool(64 << 20, 1 << 20, True)])
+def test_the_least_budget_is_for_narrow_columns_and_no_plan_is_above_its_limit(pool: Pool) -> None:
+    phases = (Phase("bfs", 3.0, 3 << 20, 7 << 20, 5 << 20, 7 << 20), Phase("solve", 6.0, 6 << 20, 32 << 20, 12 << 20,
+                                                                         24 << 20))
+    most = planned(1 << 40, phases, pool)
+    assert most.in_ram and most.reserve_bytes == 26 << 20 and most.pool_bytes == max(pool.wanted, 0)
+    least = most.minimum_bytes
+    state = (6 << 20) + pool.least + (26 << 20 if pool.whole_reserve else 0)
+    assert state < least - most.base_bytes < state + (16 << 20)
+    for memory in [least, *(least + (step << 20) for step in (1, 8, 26, 100, 249, 250, 260, 276, 320, 400))]:
+        plan = planned(memory, phases, pool)
+        assert plan.planned_rss_bytes <= memory and plan.arena_blocks >= MIN_BLOCKS and plan.minimum_bytes == least
+        assert plan.pool_bytes >= pool.least and (plan.reserve_bytes == 26 << 20 or not pool.whole_reserve)
