@@ -19,7 +19,7 @@ from ..stream.reserve import Reserve
 from ..stream.threads import Threads
 from .degrees import max_degree_vertex
 from .rows import mark_blocks
-from .workspace import Workspace
+from .workspace import SMALL_ARCS, SMALL_VERTICES, Workspace
 
 T = TypeVar("T")
 DIRECTIONS = ("work", "beamer", "paper")
@@ -33,7 +33,8 @@ class Core:
     """One graph, opened for traversal.
 
     direction : rule of direction.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
-    one thread on a queue (0: always dense; default measured on R-MAT and grids). bias : see
+    one thread on a queue (0: always dense; default measured on R-MAT and grids; none in small graphs); the same for
+    batches of sources: dense_arcs_of_batch. bias : see
     direction.py; it fades, so that a graph is given another chance. thin : whether the last full BFS
     took windows of levels and no dense one. thin_share : of all arcs, up to which a frontier that outgrows
     the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
@@ -60,6 +61,7 @@ class Core:
     at_rest: Callable[[Any], None] | None = None
     reserve: Reserve | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None
+    dense_arcs_of_batch: int = field(init=False)
     span: tuple[int, int] = field(init=False)
     blocks: np.ndarray = field(init=False)
 
@@ -70,8 +72,11 @@ class Core:
             raise InputError("unknown direction rule", text=self.direction,
                              remedy=f"use one of {', '.join(DIRECTIONS)}")
         self.n_isolated = int(np.bitwise_count(self.table.isolated).sum()) - (-self.table.n_vertices % 64)
+        self.dense_arcs_of_batch = self.dense_arcs
         if self.dense_arcs < 0:
-            self.dense_arcs = _DENSE_ARCS + self.table.n_vertices // 64
+            self.dense_arcs = self.dense_arcs_of_batch = _DENSE_ARCS + self.table.n_vertices // 64
+            if part is None and self.table.n_vertices <= SMALL_VERTICES and self.table.n_arcs <= SMALL_ARCS:
+                self.dense_arcs = max(self.dense_arcs, self.table.n_arcs)
 
     @property
     def offsets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -17,7 +17,7 @@ from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
 from .level_windows import NARROWEST, NOTHING, WIDEST, grow, load_lowest, waiting_keys
-from .workspace import queue_capacity, set_bits
+from .workspace import set_bits, thin_capacity
 
 MAX_WINDOW_SOURCES = 32
 # Of an entry of a queue: in two queues and among the seeds, and while those are put in order.
@@ -26,7 +26,7 @@ _ENTRY_BYTES = 3 * 8 + 16
 
 def window_batch_bytes(n_vertices: int, n_blocks: int, k: int) -> int:
     """Bytes of a batch of k sources beside their columns, at most."""
-    return k * (n_vertices // 8 + 8 + 8 * n_blocks) + _ENTRY_BYTES * queue_capacity(n_vertices)
+    return k * (n_vertices // 8 + 8 + 8 * n_blocks) + _ENTRY_BYTES * thin_capacity(n_vertices)
 
 
 class LevelWindowBatch:
@@ -48,7 +48,8 @@ class LevelWindowBatch:
             if not core.table.isolated[source >> 6] >> np.uint64(source & 63) & np.uint64(1):
                 set_bits(self._active[i], np.array([source]), 1)
                 waiting_keys(self._active[i], columns[i].raw(), core.table.shift, *core.offsets, self._keys[i])
-        self._capacity = capacity = max(1, core.work.capacity // core.threads.compute)
+        capacity = min(core.work.capacity, thin_capacity(core.table.n_vertices))
+        self._capacity = capacity = max(1, capacity // core.threads.compute)
         self._room = [(np.empty((2, capacity), core.work.queues.dtype), np.empty(capacity, core.work.queues.dtype))
                       for _ in range(core.threads.compute)]
         self._width, self._window, self.level = NARROWEST, 0, 0

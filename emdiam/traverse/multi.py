@@ -92,7 +92,7 @@ class MultiRun:
         self._marks[FULL] = core.table.isolated
         self._state = np.zeros(STATE, np.int64)
         self._state[FLIP] = 1
-        self._state[DENSE_ARCS] = core.dense_arcs
+        self._state[DENSE_ARCS] = core.dense_arcs_of_batch
         self._sinks = np.zeros((2, k), np.int64)
         self._targets = _NO_BITS if targets is None else targets
         self._columns = columns
@@ -204,7 +204,7 @@ class MultiRun:
         state[LEVEL] += 1
         if len(self._targets) and state[REMAINING] <= 0:
             self._complete = False
-        elif arcs < core.dense_arcs // 2 and vertices <= core.work.capacity:
+        elif arcs < core.dense_arcs_of_batch // 2 and vertices <= core.work.capacity:
             self._to_sparse()
 
     def _pull_is_cheaper(self) -> bool:

@@ -16,10 +16,18 @@ from .sparse import STATE
 
 MIN_QUEUE = 4096
 QUEUE_SHARE = 64
+# A BFS of a graph of at most so many vertices and arcs has no dense levels: queues on one thread take as long as
+# bitmaps on two (measured; not so batches of sources), and a first run has fewer kernels to compile.
+SMALL_VERTICES, SMALL_ARCS = 1 << 16, 1 << 19
 
 
 def queue_capacity(n_vertices: int) -> int:
-    """Entries of one queue: a frontier that does not fit is dense."""
+    """Entries of one queue: a frontier that does not fit is dense. In small graphs any frontier and a row fit."""
+    return 2 * n_vertices if n_vertices <= SMALL_VERTICES else thin_capacity(n_vertices)
+
+
+def thin_capacity(n_vertices: int) -> int:
+    """Entries of a queue for thin frontiers alone."""
     return max(MIN_QUEUE, n_vertices // QUEUE_SHARE)
 
 
