@@ -55,6 +55,8 @@ class MethodKeywords(RunKeywords, CheckpointKeywords, total=False):
     time_limit: float | str | None
     vram: int | str | None
     evict_page_cache: bool
+    reorder: str
+    keep_reordered: str | Path | None
     seed: int | None
 
 

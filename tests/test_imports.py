@@ -37,8 +37,8 @@ ROOMS: tuple[str, ...] = (
     "weighted",  # small graphs with weights, in RAM
     "methods/approx",  # bounds and estimates
     "journal",  # what the verbs of an engine gave, so that a run goes on
+    "order",  # orders of the vertices, and a store put into one
     "runs",  # a run from its options to its result
-    "order",  # numberings of vertices, computed by runs of their own
     "verification",  # certificates, checked by traversals of their own
     "front",  # functions of the package for Python
     "batch",  # many runs

@@ -20,8 +20,9 @@ READS: dict[str, tuple[str, ...]] = {
     "tradeoff": ("store",), "verify": ("certificate", "store"),
 }
 WRITES: dict[str, tuple[str, ...]] = {
-    "convert": ("store",), "generate": ("store",), "reorder": ("target",), "exact": ("certificate", "path"),
-    "approx": (), "tradeoff": ("out",), "verify": (),
+    "convert": ("store",), "generate": ("store",), "reorder": ("target",),
+    "exact": ("certificate", "path", "keep-reordered"), "approx": ("keep-reordered",), "tradeoff": ("out",),
+    "verify": (),
 }
 # Options that a job may not give: a key of the job does, or the batch.
 _KEYS = {"memory": "memory", "method": "method"}

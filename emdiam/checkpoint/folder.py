@@ -4,6 +4,7 @@
     journal          of a method: what its verbs gave, a record each (journal/journal.py)
     state-N          what is under way, a record each: a traversal half done, or the phases of a conversion; N rises
     NNNNNN.scratch   scratch files of a conversion, to which its states refer (sorting/checkpoint.py)
+    reordered/       the store in the order in which a method is solved, if that is another one (runs/reordering.py)
 
 The manifest and each state are written under another name, last, and are renamed; the manifest first. The newest two
 states stay, so that a damaged one costs the time since the one before and nothing else. Journal and states begin with
@@ -16,6 +17,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -33,6 +35,7 @@ from .records import NOBODY, OWNER_BYTES, ForeignFileError, FrameFile, Record, R
 MANIFEST, JOURNAL, SCRATCH = "manifest.json", "journal", re.compile(r"(\d{6,})\.scratch")
 # Raised with every change of what a checkpoint holds.
 FORMAT = 4
+REORDERED, _REMOVING = "reordered", "reordered.removing"
 _STATES = 2
 _STATE = re.compile(r"state-(\d+)")
 _LASTING = re.compile(rf"{JOURNAL}|{_STATE.pattern}")
@@ -228,8 +231,22 @@ class Folder:
             raise BudgetError(f"the checkpoint cannot be written ({error.strerror})", path=self.path,
                               remedy="make room there, and go on with --resume") from None
 
+    def drop_all(self) -> None:
+        """Remove journal and states."""
+        self.drop(self.states())
+        (self.path / JOURNAL).unlink(missing_ok=True)
+
+    def _remove_reordered(self) -> None:
+        """Renamed first, so that no part of it is taken for a store."""
+        gone = self.path / _REMOVING
+        shutil.rmtree(gone, ignore_errors=True)
+        if (self.path / REORDERED).is_dir():
+            (self.path / REORDERED).rename(gone)
+            shutil.rmtree(gone)
+
     def remove(self) -> None:
         """Remove what is ours, the manifest last; and the folder, if nothing else is in it."""
+        self._remove_reordered()
         for name in os.listdir(self.path):
             if _LASTING.fullmatch(name) or _PASSING.fullmatch(name):
                 (self.path / name).unlink()

@@ -46,7 +46,8 @@ if TYPE_CHECKING:
               help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
 @click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
               help="Largest diameter of any component, if it is known: the answer has estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.spill)
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.spill,
+                 options.reorder)
 @options.stacked(options.require_connected, options.time_limit, checkpoint, options.evict_page_cache, options.as_json)
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV, one row a run.")
 @options.stacked(options.verbose, options.progress)
@@ -71,6 +72,9 @@ def command(**given: Any) -> int:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
     masters = [] if given["masters"] is None else parse_masters(given["masters"])
     several, asked = len(masters) > 1, options.of_run(given)
+    if several and given["keep_reordered"] is not None:
+        raise InputError("of several runs none can keep a reordered store", text="--keep-reordered",
+                         remedy="make it first: emdiam reorder")
     runs, hints = Runs(given, several), list[str]()
     with open_store(given["store"], evict_page_cache=given["evict_page_cache"]) as store, runs.shown(
             lambda results: _answer(results, hints, given, several)):

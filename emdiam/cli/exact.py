@@ -46,6 +46,7 @@ from .output import answer
 @click.option("--no-batches", "batches", flag_value=False, default=None, help="pivots: no multi-source batches.")
 @click.option("--scratch", type=options.SCRATCH, metavar="DIR",
               help="pivots: folder for columns that memory has no room for. [default: $TMPDIR or /var/tmp]")
+@options.reorder
 @click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam: no Winnow.")
 @click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam: no Eliminate.")
 @click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam: no Chain Processing.")

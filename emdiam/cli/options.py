@@ -20,6 +20,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 # Written out because the library's own modules import numpy; a test compares them.
 CODECS = ("lz4", "pcodec", "none")
 ORDERS = ("natural", "degree", "bfs", "cluster")
+REORDER = ("auto", "never", "always")
 LONGEST_SHOWN_PATH = 10_000
 # Options that say how a command prints.
 _OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
@@ -27,7 +28,8 @@ _OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
 SECTIONS = {
     "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
                "chains", "start", "first", "k"),
-    "Memory, disk and threads": ("memory", "arena", "threads", "scratch", "evict_page_cache"),
+    "Memory, disk and threads": ("memory", "arena", "threads", "scratch", "reorder", "keep_reordered",
+                                 "evict_page_cache"),
     "GPU": ("device", "vram", "bfs", "mapping"),
     "Workers": ("workers", "scheduler", "worker_memory", "worker_threads"),
     "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
@@ -100,6 +102,16 @@ NEW_FOLDER = Written("check_folder", file_okay=False, path_type=Path)
 NEW_EITHER = Written("check_above", path_type=Path)  # the command's body, which knows what it is to be, checks it too
 SCRATCH = Written("check_scratch", file_okay=False, path_type=Path)
 
+def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
+    """Several options as one decorator; they appear in the help in the order given."""
+    def decorate(function: F) -> F:
+        # click collects from a function from the last decorator up, and appends to a command.
+        for option in options if isinstance(function, click.Command) else reversed(options):
+            function = option(function)
+        return function
+    return decorate
+
+
 memory = click.option(
     "--memory", type=SIZE, metavar="SIZE", help="Peak resident memory of this process, e.g. 4GiB. [default: nine tenths"
     " of what the machine or the cgroup has available]")
@@ -127,20 +139,17 @@ time_limit = click.option("--time-limit", type=DURATION, metavar="TIME", help="S
                           " 8h; the answer is what is proved by then, with exit code 3.")
 require_connected = click.option("--require-connected", is_flag=True,
                                  help="Leave with exit code 2 if the graph is disconnected.")
+reorder = stacked(
+    click.option("--reorder", type=Choice(REORDER), default="auto", show_default=True,
+                 help="Put the vertices of a store that memory has no room for into an order in which neighbours lie"
+                      " together first: auto, as soon as a BFS shows that this is faster. Answers stay in your ids."),
+    click.option("--keep-reordered", type=NEW_STORE, metavar="NEW",
+                 help="Keep the store in that order as NEW, if one is made. [default: a temporary one]"),
+)
 evict_page_cache = click.option("--evict-page-cache", is_flag=True,
                                 help="Drop from the page cache what was read, so that every read is from disk: for"
                                      " benchmarks.")
 force = click.option("--force", is_flag=True, help="Replace STORE if it exists.")
-
-
-def stacked(*options: Callable[[F], F]) -> Callable[[F], F]:
-    """Several options as one decorator; they appear in the help in the order given."""
-    def decorate(function: F) -> F:
-        # click collects from a function from the last decorator up, and appends to a command.
-        for option in options if isinstance(function, click.Command) else reversed(options):
-            function = option(function)
-        return function
-    return decorate
 
 
 gpu = stacked(

@@ -8,7 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..checkpoint.folder import Folder, identity_digest
+from ..checkpoint.folder import REORDERED, Folder, identity_digest
 from ..checkpoint.options import CheckpointOptions
 from ..engine.cpu import LocalEngine
 from ..errors import BudgetError, StoppedEarly
@@ -28,6 +28,8 @@ _FREE = ("limits", "path_file", "scratch", "known_diameter")
 # The pool of a plan differs a little from process to process, by what the program itself takes; the margin
 # of the plan covers that.
 POOL_JITTER = 8 << 20
+# Among the facts of a folder.
+_ORDER = "order"
 _PLAIN = (str, int, float, bool, type(None))
 
 
@@ -71,8 +73,9 @@ class Checkpoint:
         if self._engine is not None:  # its records are answers now
             self._journal.close()
             self._journal = Journal(self._folder)
-        facts = self._folder.facts or run_facts(engine)
-        self._folder.begin(facts)
+        noted = self._folder.facts or {}
+        facts = {name: noted.get(name, value) for name, value in run_facts(engine).items()}
+        self._folder.begin({**noted, **facts})
         missing = max(int(facts[name]) - has for name, has in run_facts(engine).items()
                       if name in ("pool_bytes", "room_bytes")) - POOL_JITTER
         if missing > 0:
@@ -90,6 +93,37 @@ class Checkpoint:
         self._engine = JournalEngine(engine, state, self._journal, self._folder, facts)
         return self._engine
 
+    @property
+    def order(self) -> str | None:
+        """The order that the store of the run was put into first; None for the one that it has."""
+        order: str | None = (self._folder.facts or {}).get(_ORDER)
+        return order
+
+    @property
+    def reordered(self) -> Path:
+        """The folder in it of the store in that order."""
+        return self.path / REORDERED
+
+    @property
+    def every(self) -> float:
+        """Seconds between states."""
+        return self._folder.options.every
+
+    @property
+    def n_before(self) -> int:
+        """Verbs that a run before has left."""
+        return self._journal.n_before
+
+    def begin_in(self, order: str | None) -> None:
+        """Let the run begin in this order; what there was of it in another one is dropped."""
+        if order == self.order:
+            return
+        self._journal.close()
+        self._folder.drop_all()
+        self._folder.begin({} if order is None else {_ORDER: order})
+        self._journal = Journal(self._folder)
+        self._engine = None
+
     def details(self) -> dict[str, Any]:
         """For Result.details: the folder; passes over edges that were answered from it; whether one under
         way was taken up inside; bytes; what was damaged."""
@@ -98,7 +132,8 @@ class Checkpoint:
                 "bytes": self._journal.nbytes, "damaged": "; ".join(dict.fromkeys(self._folder.damage)) or None}
 
     def _has_records(self) -> bool:
-        return max(self._journal.n_before, self._journal.n_records) > 0
+        """Whether there is something to go on from."""
+        return self.reordered.is_dir() or max(self._journal.n_before, self._journal.n_records) > 0
 
     def stopped(self, stop: StoppedEarly) -> StoppedEarly:
         """The same, with a clause on how to go on, if there is something to go on from."""

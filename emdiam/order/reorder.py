@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Iterator
-from dataclasses import replace
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -26,13 +27,21 @@ from crc32c import crc32c
 from ..checkpoint.records import State
 from ..conversion.arcs import ArcSorter
 from ..conversion.convert import check_outputs
-from ..conversion.writing import ConvertOptions, ReorderReport, StoreWriting, memory_to_plan, resumable, sort_context
+from ..conversion.writing import (
+    ConvertOptions,
+    ReorderReport,
+    StoreWriting,
+    memory_to_plan,
+    planned_disk,
+    resumable,
+    sort_context,
+)
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
-from ..sorting.scratch import disk_full_is_said
+from ..sorting.scratch import Scratch, disk_full_is_said
 from ..sorting.sort import SortContext
 from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
 from ..store.check import ArcCheck, check_ranks
@@ -55,11 +64,13 @@ _LOOKUP_BYTES = 32
 
 
 def reorder(
-    store: str | Path, target: str | Path, order: str, *, seed: int = 0, options: ConvertOptions | None = None
+    store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0,
+    options: ConvertOptions | None = None, arena_bytes: int | None = None,
 ) -> ReorderReport:
-    """Write the graph of the store at `store` to `target`, its vertices in the named order.
+    """Write the graph of `store` (opened, or its path) to `target`, its vertices in the named order.
 
-    order : a key of ORDERS. seed : of orders with chance, 0 to 2^64 - 1. options : memory_bytes, scratch, force, codec,
+    order : a key of ORDERS. seed : of orders with chance, 0 to 2^64 - 1. arena_bytes : cache of decoded edges of an
+    order that traverses, None: what memory leaves. options : memory_bytes, scratch, force, codec,
     chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The same graph,
     order and seed give the same bytes whatever the order of the store was; the user's ids stay what they are. Raises
     InputError for an unknown order or an existing target, BudgetError where memory or disk cannot do, StoreError. Then,
@@ -72,9 +83,35 @@ def reorder(
     if options.threads < 1:
         raise InputError("at least one thread is needed", text=str(options.threads))
     check_outputs(target, options)
-    with open_store(store) as opened:
-        return resumable(ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
-                         lambda checkpoint: _reorder(opened, target, chosen, seed, options, checkpoint))
+    with nullcontext(store) if isinstance(store, Store) else open_store(store) as opened:
+        return resumable(
+            ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
+            lambda checkpoint: _reorder(opened, target, chosen, _Traversing(seed, arena_bytes), options, checkpoint))
+
+
+def check_reordering(
+    store: Store, target: Path, order: str, options: ConvertOptions, program: int | None = None
+) -> None:
+    """Raise BudgetError with the numbers, or InputError, where memory or disk cannot do for `reorder` in an order that
+    traverses; no edge is read. program : see stream.plan.make_plan."""
+    options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, None))
+    program = program_bytes() if program is None else program
+    _check_memory(store, order_named(order), options, program)
+    plan = options.plan or _sort_plan(store, options, program + rank_bytes(store))
+    Scratch(options.scratch, target).check_room(*planned_disk(_source_info(store), plan), target)
+
+
+def _source_info(store: Store) -> SourceInfo:
+    """How many edges the writing has to expect."""
+    return SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
+
+
+@dataclass(frozen=True)
+class _Traversing:
+    """What an order that traverses is given: seed of its random numbers, and bytes of the arena."""
+
+    seed: int
+    arena_bytes: int | None
 
 
 def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOptions) -> dict[str, object]:
@@ -87,7 +124,8 @@ def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOp
 
 
 def _reorder(
-    store: Store, target: Path, order: Order, seed: int, options: ConvertOptions, checkpoint: Checkpoint | None
+    store: Store, target: Path, order: Order, given: _Traversing, options: ConvertOptions,
+    checkpoint: Checkpoint | None,
 ) -> ReorderReport:
     """Find the new numbers, unless the checkpoint has them, and write the store."""
     check_target(target, options.force)
@@ -100,18 +138,17 @@ def _reorder(
         if not store.is_natural:
             check_ranks(store, store.natural_pieces())
         if order.traverses:
-            new_of, planned = _traversed(store, order, seed, options, engine_memory)
+            new_of, planned = _traversed(store, order, given, options, engine_memory)
         else:
             new_of = order.place(store)
-        _return_freed_memory()
+        return_freed_memory()
     plan = options.plan or _sort_plan(store, options, current_rss_bytes())
     with sort_context(plan, target, options, checkpoint, meter) as context:
-        report = _Reordering(store, order.name, new_of, target, options, context).write(
-            SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2))
+        report = _Reordering(store, order.name, new_of, target, options, context).write(_source_info(store))
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
 
 
-def _return_freed_memory() -> None:
+def return_freed_memory() -> None:
     """Give the freed vectors back to the system: malloc keeps those below 32 MiB, and the plan of the
     sort would count them as taken."""
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
@@ -120,17 +157,17 @@ def _return_freed_memory() -> None:
 
 
 def _traversed(
-    store: Store, order: Order, seed: int, options: ConvertOptions, engine_memory: int
+    store: Store, order: Order, given: _Traversing, options: ConvertOptions, engine_memory: int
 ) -> tuple[np.ndarray, int]:
     """The new numbers by an order that traverses, and the planned peak."""
     from ..engine.cpu import open_cpu_engine
     from ..engine.needs import traversal_needs
 
-    with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, threads=options.threads,
-                         progress=options.progress) as engine:
+    with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, arena_bytes=given.arena_bytes,
+                         threads=options.threads, progress=options.progress) as engine:
         reserve = _reserve(store, order)
         try:
-            new_of = order.place(engine, seed)
+            new_of = order.place(engine, given.seed)
         except MoreMemoryError as error:
             plan = replace(engine.plan, memory_limit_bytes=engine.plan.memory_limit_bytes + reserve)
             raise with_budget(error, plan, options.threads) from None
@@ -149,9 +186,9 @@ def _reserve(store: Store, order: Order) -> int:
     return max(0, shared + order.state_bytes(store) - set_aside)
 
 
-def _check_memory(store: Store, order: Order, options: ConvertOptions) -> int:
+def _check_memory(store: Store, order: Order, options: ConvertOptions, program: int | None = None) -> int:
     """Raises BudgetError with the numbers if finding the order or writing does not fit; returns what
-    the engine gets of the memory, if there is one."""
+    the engine gets of the memory, if there is one. program : see check_reordering."""
     import zarr.codecs  # noqa: F401  (loaded later anyway, so that the measured base has it)
 
     assert options.memory_bytes is not None
@@ -162,9 +199,9 @@ def _check_memory(store: Store, order: Order, options: ConvertOptions) -> int:
 
         given, needs = memory - _reserve(store, order), traversal_needs(store)
         try:
-            plan_engine(store, needs, memory_bytes=given, threads=options.threads)
+            plan_engine(store, needs, memory_bytes=given, threads=options.threads, program=program)
         except BudgetError:
-            plan = plan_engine(store, needs, memory_bytes=_PLENTY, threads=options.threads)
+            plan = plan_engine(store, needs, memory_bytes=_PLENTY, threads=options.threads, program=program)
             raise _too_small(memory, plan.minimum_bytes + memory - given) from None
     else:
         need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
@@ -172,7 +209,8 @@ def _check_memory(store: Store, order: Order, options: ConvertOptions) -> int:
             raise _too_small(memory, need + BASE_JITTER)
     next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
     if options.plan is None:
-        program = program_bytes() if order.traverses else current_rss_bytes()
+        if program is None:
+            program = program_bytes() if order.traverses else current_rss_bytes()
         base = program + rank_bytes(store) + _JITTER
         try:
             _sort_plan(store, options, base)

@@ -50,16 +50,17 @@ def needs_of(store: Store, run: Run) -> Needs:
 
 
 def open_for(
-    store: Store, run: Run, selected: Selection, progress: Listener | None = None
+    store: Store, run: Run, selected: Selection, progress: Listener | None = None, program: int | None = None
 ) -> AbstractContextManager[LocalEngine | DaskEngine]:
     """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
-    context closes it. Raises BudgetError, StoreError, InputError, DeviceError."""
+    context closes it. program : of this process, see stream.plan.make_plan. Raises BudgetError, StoreError,
+    InputError, DeviceError."""
     sizes: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
                              "progress": progress}
     needs = needs_of(store, run)
     if run.cluster is not None:
         return _open_on_workers(store, run.cluster, needs, **sizes)
-    return _open_here(store, needs, device_of(run, selected), **sizes)
+    return _open_here(store, needs, device_of(run, selected), program=program, **sizes)
 
 
 def open_engine(

@@ -32,11 +32,13 @@ from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, open_store
+from ..store.writer import check_target
 from ..units import available_cores, format_size, parse_duration, parse_size, peak_rss_bytes
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
     from ..journal.run import Checkpoint
+    from .reordering import Placed
 
 # Option -> argument of make_run, and what reads it.
 _FIELDS = {
@@ -44,8 +46,10 @@ _FIELDS = {
     "device": ("device", None), "bfs": ("bfs", None), "mapping": ("mapping", None), "vram": ("vram_bytes", parse_size),
     "evict_page_cache": ("evict_page_cache", None), "certificate": ("certificate", Path),
     "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
-    "require_connected": ("require_connected", None),
+    "require_connected": ("require_connected", None), "reorder": ("reorder", None),
+    "keep_reordered": ("keep_reordered", Path),
 }
+AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
 _LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
 _CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
 SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
@@ -68,6 +72,8 @@ class Run:
     cluster : workers of dask.distributed that the run is shared out to; None: this process. memory_bytes and
     arena_bytes are of this process then. On CPUs only. certificate : file for the proof (pivots; not with gap or
     bounds_only).
+    reorder : whether the store is put into another order first where that saves reads (reordering.py): "auto",
+    "never" or "always". keep_reordered : the store to write then; None: one that is removed at the end.
     """
 
     method: str
@@ -83,6 +89,8 @@ class Run:
     checkpoint: CheckpointOptions | None = None
     cluster: OnCluster | None = None
     certificate: Path | None = None
+    reorder: str = AUTO
+    keep_reordered: Path | None = None
 
 
 def make_run(
@@ -130,6 +138,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
     from .opening import selection  # which brings numba: a program that only converts never pays for it
+    from .reordering import Placed, Placing
 
     seconds = run.options.limits.seconds
     deadline = None if seconds is None else time.monotonic() + seconds
@@ -138,14 +147,20 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
         opened = stack.enter_context(store_of(store, run))
         selected = selection(run)
         checkpoint = stack.enter_context(_checkpoint(opened, run, selected))
+        here = selected.device is None and run.cluster is None
+        placing = stack.enter_context(Placing(opened, run, here, checkpoint, progress, deadline))
         try:
             try:
-                result = _solve(opened, run, selected, checkpoint, progress, deadline)
+                result: Result | None = None
+                while result is None:  # once more where the store is reordered first
+                    with placing.attempt() as placed:
+                        result = _solve(placed, run, selected, checkpoint, deadline)
             except DEVICE_FAULTS as error:
                 fault = error.with_traceback(None)  # its frames hold what lies on the device
-                result = _solve_again(fault, opened, run, selected, progress, deadline)
-            _finish(result, run, opened, progress)
+                result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
+            _finish(placing.told(result), run, (opened, placing.store), progress)
         except StoppedEarly as stop:
+            placing.told(stop.result)
             raise stop if checkpoint is None else checkpoint.stopped(stop) from None
         if checkpoint is not None:
             checkpoint.finish()
@@ -157,6 +172,8 @@ def _check_files(run: Run) -> None:
     for file in (run.certificate, run.options.path_file):
         if file is not None:
             check_file(file)
+    if run.keep_reordered is not None and not (run.checkpoint is not None and run.checkpoint.resume):
+        check_target(run.keep_reordered, force=False)
     limits = run.options.limits
     if run.certificate is not None and (run.method != "pivots" or limits.gap is not None or limits.bounds_only):
         raise InputError("a certificate needs a whole proof by pivots", text=str(run.certificate),
@@ -193,8 +210,7 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
 
 
 def _solve_again(
-    fault: DeviceError | InputError, store: Store, run: Run, selected: Selection, progress: Listener | None,
-    deadline: float | None,
+    fault: DeviceError | InputError, placed: Placed, run: Run, selected: Selection, deadline: float | None
 ) -> Result:
     """The result after a fault of the device: with a part of what is free there now, if it had less room than it
     said; or from the CPU, if the device was only welcome. Raises the fault otherwise."""
@@ -205,31 +221,30 @@ def _solve_again(
         room = int(_LESS_ROOM * min(free, free if run.vram_bytes is None else run.vram_bytes))
         logging.getLogger("emdiam").info("%s: beginning again with --vram %s", fault.what, format_size(room))
         try:
-            return _solve(store, replace(run, vram_bytes=room), selected, None, progress, deadline)
+            return _solve(placed, replace(run, vram_bytes=room), selected, None, deadline)
         except DeviceRoomError:
             pass  # the first fault says more
         except DEVICE_FAULTS as error:
             fault = error
     if not selected.or_cpu:
         raise fault
-    return _solve(store, run, selected.without_gpu(fault), None, progress, deadline)
+    return _solve(placed, run, selected.without_gpu(fault), None, deadline)
 
 
 def _solve(
-    store: Store, run: Run, selected: Selection, checkpoint: Checkpoint | None, progress: Listener | None,
-    deadline: float | None,
+    placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None, deadline: float | None
 ) -> Result:
     """The result on the selected device, and on no other; the engine is open no longer than that."""
     from ..jit import compile_seconds, kernel_seconds
     from ..stream.plan import with_budget
     from .opening import open_for
 
-    listener, compiled = until(deadline, progress), compile_seconds()
+    listener, compiled = until(deadline, placed.listener), compile_seconds()
     try:
-        with open_for(store, run, selected, listener) as opened:
+        with open_for(placed.store, run, selected, listener, placed.program) as opened:
             engine: Any = opened
             loaded = kernel_seconds()
-            _tell_unmet_limit(store, run, engine, deadline)
+            _tell_unmet_limit(placed.store, run, engine, deadline)
             solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline)
 
             def spent() -> tuple[float, float]:
@@ -302,16 +317,17 @@ def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float
     result.details.update(engine.details())
 
 
-def _finish(result: Result, run: Run, store: Store, progress: Listener | None) -> None:
-    """Write the certificate, if one is wanted. Raises NotWritten for what could not be written, and StoppedEarly on
-    Ctrl-C."""
+def _finish(result: Result, run: Run, stores: tuple[Store, Store], progress: Listener | None) -> None:
+    """Write the certificate, if one is wanted. stores : the one that was given, and the one that was solved. Raises
+    NotWritten for what could not be written, and StoppedEarly on Ctrl-C."""
     if run.certificate is not None:
         from ..methods.exact.certificate import claims_of, write_certificate
 
         assert result.proof is not None, "pivots that end leave a proof"
         try:
-            write_certificate(run.certificate, result.proof, claims_of(result), store, threads=run.threads,
-                              progress=progress)
+            given, solved = stores
+            write_certificate(run.certificate, result.proof, claims_of(result), solved, graph=given,
+                              threads=run.threads, progress=progress)
             result.certificate = str(run.certificate)
         except InputError as error:
             result.not_written.append(str(error))

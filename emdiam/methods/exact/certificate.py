@@ -92,16 +92,19 @@ def claims_of(result: Result) -> Claims:
 
 
 def write_certificate(
-    path: str | Path, proof: Proof, claims: Claims, store: Store, *, threads: int = 2,
+    path: str | Path, proof: Proof, claims: Claims, store: Store, *, graph: Store | None = None, threads: int = 2,
     progress: Listener | None = None,
 ) -> Certificate:
     """Write the certificate of `proof` (in vertices of `store`) to `path`; returns its content.
+
+    graph : the same graph in the order in which it was given, of which the digest is; None: `store`.
 
     It is written as PATH.partial and renamed; a file of that name is replaced. Costs one pass over
     the edges, for the digest. Raises InputError if it cannot be written, StoreError, and
     ValueError for a proof that no certificate can hold (a lower bound without a witness, say).
     """
-    facts = GraphFacts(edge_digest(store, threads=threads, progress=progress), store.n_vertices, store.n_arcs // 2)
+    digest = edge_digest(store if graph is None else graph, threads=threads, progress=progress)
+    facts = GraphFacts(digest, store.n_vertices, store.n_arcs // 2)
     certificate = Certificate(facts, claims, _in_user_ids(proof, store))
     data = certificate.to_bytes()
     try:
