@@ -115,7 +115,8 @@ class Labels(Protocol):
         """Group of each of `vertices`, int64[k]; -1 where unreached."""
 
     def places(self) -> np.ndarray:
-        """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]."""
+        """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]. Raises MoreMemoryError where
+        there is no room for them and for new distances; the labels are gone then."""
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
         """Every reached vertex v gets the distance distances[places[v]] (unsigned[n]); groups stay."""

@@ -92,9 +92,11 @@ class CostInputs:
 
     @property
     def labels(self) -> int:
-        """Bytes of labels and sizes of components, if there are several."""
-        several = self.probe is not None and not self.probe.connected
-        return 2 * self.store.id_dtype.itemsize * self.store.n_vertices if several else 0
+        """Bytes of labels of components, if there are several."""
+        if self.probe is None or self.probe.connected:
+            return 0
+        n = self.store.n_vertices
+        return 4 * (n - self.store.record.n_isolated - self.probe.n_reached) + n * 5 // 32
 
     @property
     def stored_bytes(self) -> int | None:
@@ -178,6 +180,5 @@ def _reads(inputs: CostInputs, model: CostModel) -> tuple[float, float]:
 
 
 def planned_held(inputs: CostInputs) -> int:
-    """Nearly what is planned: for methods whose columns are planned at their widest, and whose widest phase is
-    short."""
-    return max(phase.bytes for phase in inputs.plan.phases) * 17 // 20 + inputs.plan.buffer_bytes
+    """Nearly what is planned for columns of the expected width: for methods whose widest phase is short."""
+    return max(phase.at_width(inputs.column) for phase in inputs.plan.phases) * 17 // 20 + inputs.plan.buffer_bytes

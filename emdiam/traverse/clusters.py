@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..errors import InputError
+from ..errors import InputError, MoreMemoryError
 from ..hashing import draw
 from ..jit import kernel
 from ..stream.pager import Tick
@@ -32,6 +32,7 @@ from .workspace import set_bits
 STREAMED_WIDTH = 0
 MOST_MASTERS = (1 << OWNER_BITS) - 1
 _OWNER = np.uint64(0xFFFFFFFF)
+_LABELS, _PLACES = "labels of clusters", "numbers of vertices in the order of their distances"
 # Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have the distance 0 already, in at
 # most so many rounds, with calls of tick between: (whether all has grown, passes).
 LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick | None, int | None], tuple[bool, int]]
@@ -131,16 +132,25 @@ class Labels:
         return True
 
     def places(self) -> np.ndarray:
-        """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]."""
+        """Number of every vertex when all are sorted by distance (ties: by vertex), id[n]. Raises MoreMemoryError where
+        there is no room for them and for new distances; the labels are gone then."""
+        ids = self._core.work.queues.dtype
+        try:
+            self._core.hold(_PLACES, len(self._values) * (ids.itemsize + 4))
+        except MoreMemoryError:
+            self._core.hold(_LABELS, -self._values.nbytes)  # which others may take now
+            self._values = np.empty(0, np.uint64)
+            raise
         counts = np.zeros(self.tally_longest() + 2, np.int64)
         count_distances(self._values, counts)
-        places = np.empty(len(self._values), self._core.work.queues.dtype)
+        places = np.empty(len(self._values), ids)
         place_by_distance(self._values, np.cumsum(counts) - counts, places)
         return places
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
         """Every reached vertex v gets the distance distances[places[v]] (unsigned[n]); groups stay."""
         replace_labels(self._values, distances, places)
+        self._core.hold(_PLACES, 0)
 
     def tally_longest(self) -> int:
         """Largest distance of all."""

@@ -6,7 +6,8 @@ that can still hold the longest distance. Where it is streamed, or these are man
 of the labels, whose upper bounds are d'(s, C) + distance to the master of C. That ends after a few scans where the
 bounds are off here and there; where they are off by more and more (long thin graphs), it is stopped after MOST_SCANS,
 and all arcs are sorted by those bounds, nearly the levels of the BFS: in that order a BFS meets each block about once
-(the use that Mehlhorn and Meyer make of clusters in their external BFS, 2002). All ways give the same numbers, so that
+(the use that Mehlhorn and Meyer make of clusters in their external BFS, 2002). Without memory for that order a BFS does
+without it. All ways give the same numbers, so that
 the result does not depend on the memory budget.
 """
 
@@ -17,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...engine.interface import Engine, Labels
+from ...errors import MoreMemoryError
 from ...traverse.columns import Column
 from ...weighted.components import largest_weights
 from ...weighted.packed import Packing
@@ -58,7 +60,13 @@ def lower_bounds(
             return lower
     base, parts = graph.down(sweeps.reach), graph.parts[graph.owners()]
     if not engine.restart(labels, base, parts, sources, MOST_SCANS):
-        _in_order(engine, labels, sources, room)
+        try:
+            _in_order(engine, labels, sources, room)
+        except MoreMemoryError:
+            lower = _by_bfs(engine, sources, sweeps.upper, largest)
+            if lower is None:
+                raise
+            return lower
     lengths, _ = labels.tally()
     best = _best(engine, lengths, sources)
     target = int(labels.farthest_members(lengths)[best])

@@ -55,7 +55,11 @@ class MasterChoice:
         if not self._auto:
             self.expected = resolve_masters(run.options.masters, run.engine.facts.n_vertices)
             return
-        most = most_by_itself(run.engine.facts.n_vertices - run.engine.facts.n_isolated)
+        from .clusters import most_with_room
+
+        facts = run.engine.facts
+        most = min(most_by_itself(facts.n_vertices - facts.n_isolated),
+                   most_with_room(facts.n_vertices, run.options, facts.room_bytes))
         self.expected = self._least = max(1, min(most, math.isqrt(run.room.arcs_bytes // _ENTRY_BYTES)))
         self._most, self._shrunk = most, False
         self._steps = [f"{self.expected:,} masters: the square root of the room for arcs, so that they fit"]

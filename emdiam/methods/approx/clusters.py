@@ -28,7 +28,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ...engine.needs import DeviceState
+from ...engine.needs import DeviceState, widening_bytes
 from ...errors import InputError
 from ...store.store import Store
 from ...stream.plan import Pool
@@ -38,11 +38,13 @@ from ..exact.method import solver
 from .cluster_run import PIVOT_BYTES, ClusterRun
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
 from .cost_model import CLUSTERS, condensed_pool
-from .masters import most_by_itself, resolve_masters
+from .masters import resolve_masters
 from .method import ApproxOptions, phases_with
 
 # Bytes a cluster: masters, radii, sizes, parts, offsets of rows, distances and owners.
 CLUSTER_BYTES = 72
+# Masters of "auto" that are planned for, at least a share of the vertices; more as far as the room goes.
+_PLANNED_LEAST, _PLANNED_SHARE = 1 << 12, 256
 # Bytes a component, where there are very many: what double sweeps tell of each, and how it is found out.
 PART_BYTES = 48
 
@@ -72,7 +74,8 @@ def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[st
     count, labels = _expected(options, n), 8 * n
     tables = _least_tables(count)
     sizes = {"grow": labels + CLUSTER_BYTES * count, "condense": labels + tables["condense"],
-             "paths": labels + tables["paths"], "lower": labels + n * 2 * ids + tables["condense"]}
+             "paths": labels + tables["paths"],
+             "lower": labels + widening_bytes(store, column) + tables["condense"]}
     if options.euler:
         from .spanning import spanning_bytes_of_tour
 
@@ -101,11 +104,20 @@ def beyond_plan(store_vertices: int, options: ClusterOptions, count: int) -> int
     return more + PART_BYTES * (count - expected) if count > expected else 0
 
 
+def most_with_room(store_vertices: int, options: ClusterOptions, room: int) -> int:
+    """Masters that half of the room pays for beyond those that were planned for, on average."""
+    planned = _expected(options, store_vertices)
+    if planned == store_vertices:
+        return planned
+    each = beyond_plan(store_vertices, options, planned + (1 << 10)) / (1 << 10)
+    return int((planned - 64 + room // 2 / each) / 1.1)
+
+
 def _expected(options: ClusterOptions, n: int) -> int:
     """Clusters to plan for; a tour has twice as many entries as vertices. One more than asked for in every
     component is not foreseen."""
     if options.masters == "auto":
-        return min(n, int(most_by_itself(n) * 1.1) + 64)
+        return min(n, int(max(_PLANNED_LEAST, n // _PLANNED_SHARE) * 1.1) + 64)
     count: Any = resolve_masters(options.masters, n) if n else 1
     return min(n, int(count * (3 if options.euler else 1) * 1.1) + 64)
 

@@ -57,7 +57,7 @@ def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[
             states = state(store, options, column)
             return {"open": table} | {phase: shared + size for phase, size in states.items()}
 
-        return phases_of(store, of, ("components", "solve", "tree", "grow"))
+        return phases_of(store, of, ("components", "solve", "grow", "lower"))
 
     return phases
 

@@ -20,7 +20,7 @@ Source: Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025, Algorithms 1-5
   bound over all components prunes.
 
 Passes: one BFS per evaluated vertex, one partial BFS per Winnow. Bytes a vertex: shared state 3, recorded bound 1 to 4,
-chain bounds 1 to 4 (freed), labels and sizes 8 when there are several components with an edge.
+chain bounds 1 to 4 (freed); labels 4 for each vertex of further components with an edge.
 
 Of each vertex a recorded bound is kept, in one column. Values above every bound are states, ordered so that taking a
 minimum with a bound is always right:

@@ -5,7 +5,7 @@ one with the most vertices first, with a bound of its own, because its diameter 
 hold a longer distance than the longest so far. An unexplored component of s vertices has a diameter of at most s - 1;
 one with a vertex of eccentricity e has at most 2e.
 
-Bytes a vertex: labels and sizes 8 while there are several components with an edge, beside what the method keeps.
+Bytes: labels, 4 for each vertex of further components with an edge, beside what the method keeps.
 """
 
 from __future__ import annotations

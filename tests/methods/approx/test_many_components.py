@@ -4,6 +4,7 @@ costs a traversal of the whole graph."""
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,6 +23,7 @@ from emdiam.order.reorder import reorder
 from emdiam.runs.plan import plan_run
 from emdiam.runs.run import execute, make_run
 from emdiam.store.store import open_store
+from emdiam.stream.reserve import Reserve
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, write_store
 
@@ -59,7 +61,7 @@ def test_more_clusters_than_planned_are_refused_with_a_budget_that_does(
         least = plan_run(store, make_run("clusters", {"masters": 1}, memory_bytes=4 << 30)).minimum_bytes
         with pytest.raises(BudgetError, match="600 clusters, one in every component at least") as caught:
             execute(store, make_run("clusters", memory_bytes=least + (4 << 20), switches={"masters": 1}))
-        enough = named_mib(caught) + 32  # the process of a test grows meanwhile
+        enough = named_mib(caught) + 96  # the process of a test grows meanwhile
         found = execute(store, make_run("clusters", memory_bytes=enough << 20, switches={"masters": 1}))
     assert (found.lower, found.n_components) == (4, 600)
 
@@ -92,3 +94,27 @@ def test_few_traversals_find_the_longest_of_many_components(
     assert (found.lower, found.upper, found.n_components) == (4, 8, 90)
     assert found.witness is not None and found.witness.length == 4
     assert traversals <= most + 6 or most == 1000
+
+
+def test_the_lower_bound_is_the_same_without_room_for_an_order_of_the_labels(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where the arena cannot give up what the order takes; on a long path the labels are never mended in time."""
+    graph = naive.graph_of(3000, [(v, v + 1) for v in range(2999)])
+    with engine_on(write_store(tmp_path / "g.zarr", graph), "streamed", method="clusters") as engine:
+        with_order = clusters(engine, ClusterOptions(masters=3))
+        plan = replace(engine.plan, reserve_bytes=0)
+        engine.core.reserve = Reserve(plan, engine.core.pager)
+        monkeypatch.setattr(engine.core.pager, "give_up", lambda n_bytes, least: 0)
+        asked: list[int] = []
+        real = engine.core.hold
+
+        def hold(what: str, n_bytes: int) -> None:
+            asked.append(n_bytes)
+            real(what, n_bytes)
+
+        monkeypatch.setattr(engine.core, "hold", hold)
+        without = clusters(engine, ClusterOptions(masters=3))
+    assert asked == [8 * 3000, -8 * 3000] and with_order.lower == without.lower
+    assert with_order.witness is not None and with_order.witness.length == without.witness.length == with_order.lower
+    assert (with_order.upper, with_order.estimate) == (without.upper, without.estimate)
