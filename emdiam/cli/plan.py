@@ -64,7 +64,8 @@ def _one(planned: Planned) -> dict[str, Any]:
     """The plan of a method as a dict, its forecast in it."""
     assert planned.plan is not None and planned.forecast is not None
     return {**planned.plan.to_dict(), "forecast": planned.forecast.to_dict(),
-            "probe": None if planned.probe is None else planned.probe.to_dict()}
+            "probe": None if planned.probe is None else planned.probe.to_dict(), **_locality(planned),
+            "comparison": None if planned.comparison is None else planned.comparison.to_dict()}
 
 
 def _all(methods: list[Planned]) -> dict[str, Any]:
@@ -72,7 +73,14 @@ def _all(methods: list[Planned]) -> dict[str, Any]:
     if all(planned.plan is None for planned in methods):
         raise BudgetError(f"no method can work with so little memory; {methods[0].method}: {methods[0].refused}")
     probe = next((planned.probe.to_dict() for planned in methods if planned.probe is not None), None)
-    return {"methods": [planned.to_dict() for planned in methods], "probe": probe}
+    told = next((planned for planned in methods if planned.locality is not None), methods[0])
+    return {"methods": [planned.to_dict() for planned in methods], "probe": probe, **_locality(told)}
+
+
+def _locality(planned: Planned) -> dict[str, Any]:
+    """What a BFS of the probe read, and the same in words."""
+    found = planned.locality
+    return {"locality": None if found is None else {**found.to_dict(), "text": str(found)}}
 
 
 _LARGEST_PER_VERTEX = 1000
@@ -99,7 +107,7 @@ def plan_text(plan: dict[str, Any]) -> str:
         *lines,
         *_limit_lines(plan),
         f"least --memory that works: {format_size(plan['minimum_bytes'])}",
-        *_probe_lines(plan),
+        *_probe_lines(plan), *_order_lines(plan, plan.get("comparison")),
         table_text(("phase", "bytes a vertex", "vertex state"), [
             # Of a graph so small that fixed sizes outweigh its vertices, a share of a vertex says nothing.
             [phase["name"], f"{per:.2f}" if (per := phase["bytes_per_vertex"]) < _LARGEST_PER_VERTEX else "-",
@@ -116,8 +124,9 @@ def methods_text(answer: dict[str, Any]) -> str:
     notes = [] if all(method["forecast"]["certain"] for method in planned) else [
         "reads of a streamed run depend on the graph: at least the first figure, "
         + ("about the second" if answer.get("probe") else "about the second on graphs of small diameter")]
-    return "\n".join([table, *_limit_lines(planned[0]["plan"], f" ({planned[0]['method']})"), *_probe_lines(answer),
-                      *notes, *refused])
+    first = planned[0]
+    return "\n".join([table, *_limit_lines(first["plan"], f" ({first['method']})"), *_probe_lines(answer),
+                      *_order_lines(answer, first.get("comparison"), f" ({first['method']})"), *notes, *refused])
 
 
 def _limit_lines(plan: dict[str, Any], method: str = "") -> list[str]:
@@ -143,6 +152,23 @@ def _probe_lines(answer: dict[str, Any]) -> list[str]:
     seconds = format_seconds(max(0.01, probe["seconds"]))
     return [f"probe: four BFS in {seconds}; the diameter is at least {probe['lower_bound']:,}"
             f"{reads}"]
+
+
+def _order_lines(answer: dict[str, Any], comparison: dict[str, Any] | None, method: str = "") -> list[str]:
+    """How local the ids are, and what the run would take as the store is and with reordering first."""
+    locality = answer.get("locality")
+    if locality is None:
+        return []
+    lines = [f"order: {locality['text']}"]
+    if comparison is not None:
+        whole, alone = (format_seconds(comparison[f"{name}_seconds"]) for name in ("reordered", "reorder"))
+        lines += [
+            f"as it is{method}: about {format_seconds(comparison['as_it_is_seconds'])},"
+            f" {format_size(comparison['as_it_is_bytes'])} read",
+            f"reordered first{method}: about {whole}, {alone} of them to reorder;"
+            f" {format_size(comparison['reordered_bytes'])} read and written"
+            + ("; a run does so by itself" if comparison["pays"] else "")]
+    return lines
 
 
 def _scratch(forecast: dict[str, Any]) -> str:

@@ -138,7 +138,7 @@ class Comparison:
 def compare(store: Store, model: CostModel, locality: Locality, reads: float | None = None) -> Comparison:
     """Both ways for a streamed run of the method with this cost model. reads : how often it reads the store as it is,
     if that is known better than from the BFS that it usually takes."""
-    searches = max(1.0, model.usual_reads / USUAL_BFS_READS if reads is None else reads / max(locality.reads, 1e-9))
+    searches = max(1.0, model.usual_reads / USUAL_BFS_READS) if reads is None else reads / max(locality.reads, 1e-9)
     stored = store.indices.stored_bytes or store.n_arcs * store.id_dtype.itemsize
     a_read = locality.seconds / max(locality.reads, 1.0)
     reorder_seconds = _START_SECONDS + _ARC_SECONDS * store.n_arcs + _ORDER_PASSES * a_read

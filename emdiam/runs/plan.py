@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..methods.approx.result import Approximation
     from ..methods.forecast import Forecast, Probe
     from ..stream.plan import MemoryPlan
+    from .locality import Comparison, Locality
 
 # Stored bytes a second that a thread has been measured to read, check and decode at best.
 FASTEST_READ = 5 << 28
@@ -27,7 +28,8 @@ FASTEST_READ = 5 << 28
 class Planned(Shown):
     """A method and what it would take. plan, forecast : None where the budget cannot do; refused : why, and
     what would do. probe : what a look at the graph found, the same for all methods; None where nobody looked, or it
-    was not over in time."""
+    was not over in time. locality : what a BFS of it reads, as far as it came; comparison : the run as the store is,
+    and with reordering first; None where edges are in memory, or nobody can say."""
 
     shown = ("method", "refused", "plan.minimum_bytes", "plan.planned_rss_bytes", "plan.in_ram",
              "forecast.predicted_rss_bytes", "forecast.reads")
@@ -37,13 +39,16 @@ class Planned(Shown):
     forecast: Forecast | None
     refused: str | None = None
     probe: Probe | None = None
+    locality: Locality | None = None
+    comparison: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
         exact = METHODS[self.method].family == "exact"
         return {
             "method": self.method, "kind": "exact" if exact else "approximation",
             "refused": self.refused, "plan": None if self.plan is None else self.plan.to_dict(),
-            "forecast": None if self.forecast is None else self.forecast.to_dict()}
+            "forecast": None if self.forecast is None else self.forecast.to_dict(),
+            "comparison": None if self.comparison is None else self.comparison.to_dict()}
 
 
 def plan_run(store: Store, run: Run) -> MemoryPlan:
@@ -99,8 +104,7 @@ def plan_one(store: Store | str | Path, run: Run, probe_seconds: float | None = 
     most so long (probe.py), at the arena of the plan; None: not at all. Raises InputError (StoreError, BudgetError)."""
     with store_of(store, run) as opened:
         plan = plan_run(opened, run)
-        probe = _probe(opened, run, probe_seconds)
-        return Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
+        return _planned(opened, run, plan, _look(opened, run, probe_seconds))
 
 
 def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: float | None = None) -> list[Planned]:
@@ -111,10 +115,24 @@ def plan_all(store: Store | str | Path, runs: Sequence[Run], probe_seconds: floa
         plans = [(plan, run) for plan, run in zip(planned, runs, strict=True) if not isinstance(plan, str)]
         # After the plans, since what it leaves in memory is no base of theirs.
         smallest = min(plans, key=lambda pair: pair[0].minimum_bytes, default=None)
-        probe = None if smallest is None else _probe(opened, smallest[1], probe_seconds)
-        return [Planned(run.method, None, None, plan) if isinstance(plan, str)
-                else Planned(run.method, plan, forecast_of(opened, run, plan, probe), probe=probe)
+        found = (None, None) if smallest is None else _look(opened, smallest[1], probe_seconds)
+        return [Planned(run.method, None, None, plan) if isinstance(plan, str) else _planned(opened, run, plan, found)
                 for plan, run in zip(planned, runs, strict=True)]
+
+
+def _planned(store: Store, run: Run, plan: MemoryPlan, found: tuple[Probe | None, Locality | None]) -> Planned:
+    """A method that the memory is enough for. found : by `_look`."""
+    probe, locality = found
+    forecast, comparison = forecast_of(store, run, plan, probe), None
+    if plan.in_ram:
+        locality = None
+    if locality is not None and locality.local is not None:
+        from .locality import ORDER, compare
+
+        if store.record.ordering != ORDER:
+            model = entry_of(run.method).definition().cost_model(store, run.options)
+            comparison = compare(store, model, locality, None if probe is None else forecast.reads)
+    return Planned(run.method, plan, forecast, None, probe, locality, comparison)
 
 
 def exact_instead(store: Store, run: Run, result: Approximation) -> tuple[float, float] | None:
@@ -155,10 +173,12 @@ def _plan_or_refusal(store: Store, run: Run) -> MemoryPlan | str:
         return str(error)
 
 
-def _probe(store: Store, run: Run, seconds: float | None) -> Probe | None:
-    """What a look at the graph finds in so many seconds, if any."""
+def _look(store: Store, run: Run, seconds: float | None) -> tuple[Probe | None, Locality | None]:
+    """What a look at the graph finds in so many seconds, if any, and what its BFS read."""
     if seconds is None:
-        return None
+        return None, None
+    from .locality import BfsReads
     from .probe import probe_store
 
-    return probe_store(store, run, seconds)
+    reads = BfsReads(store)
+    return probe_store(store, run, seconds, reads), reads.locality

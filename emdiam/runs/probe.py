@@ -26,29 +26,62 @@ from ..methods.definition import PROBE_SECONDS
 from ..methods.forecast import BALL_ROUNDS, Probe
 from ..progress import TimeOver, until
 from ..store.store import Store
+from ..stream.plan import MIN_BLOCKS
 from ..traverse.columns import Column
+from .locality import BfsReads, Locality
 from .opening import needs_of
-from .run import Run
+from .run import Run, make_run
 
 _PIECE, _LEVEL_BITS = 1 << 17, 16
 # Blocks' worths of vertices in which levels are counted, at most.
 _MOST_PIECES = 1 << 10
+# What is in memory while only the ids are looked at: one part in so many.
+_TENTH = 10
 
 
-def probe_store(store: Store, run: Run, seconds: float = PROBE_SECONDS) -> Probe | None:
+def probe_store(
+    store: Store, run: Run, seconds: float = PROBE_SECONDS, reads: BfsReads | None = None
+) -> Probe | None:
     """Look at the graph for at most so many wall seconds, loading it included; None where that is not enough,
     where there is no edge, and where the memory of the plan has no room for it beside what is loaded by now.
 
-    run : whose memory and arena it has. Raises StoreError for a damaged store.
+    run : whose memory and arena it has. reads : measures what each BFS reads, also where the time is over before.
+    Raises StoreError for a damaged store.
     """
     if store.n_arcs == 0:
         return None
     try:
         with open_cpu_engine(store, needs_of(store, run), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
-                             threads=run.threads, progress=until(time.monotonic() + seconds, None)) as engine:
+                             threads=run.threads, progress=until(time.monotonic() + seconds, reads)) as engine:
             return probe_graph(engine, engine.plan.arena_blocks)
     except (TimeOver, BudgetError):
         return None
+
+
+def look_at_ids(store: Store, seconds: float = PROBE_SECONDS, threads: int = 2) -> Locality | None:
+    """What one BFS from the vertex of the highest degree reads with a tenth of the edges in memory, looked at for so
+    many seconds at most; None where all edges are in so few blocks that there is nothing to tell. Raises
+    StoreError, BudgetError."""
+    n_blocks = store.indices.n_chunks
+    share = max(MIN_BLOCKS, n_blocks // _TENTH)
+    if share >= n_blocks:
+        return None
+    run = make_run("ifub", arena_bytes=share * store.indices.chunk_items * store.id_dtype.itemsize, threads=threads)
+    reads = BfsReads(store)
+    try:
+        with open_cpu_engine(store, needs_of(store, run), arena_bytes=run.arena_bytes, threads=threads,
+                             progress=until(time.monotonic() + seconds, reads)) as engine:
+            _search(engine, max_degree_vertex(engine))
+            engine.reporter.tick("end")  # which tells of the traversal before
+    except TimeOver:
+        pass  # what it has read by then says enough, or nothing
+    return reads.locality
+
+
+def _search(engine: Engine, source: int) -> Traversal:
+    """A BFS that is told of."""
+    engine.reporter.tick("bfs")
+    return engine.bfs(source)
 
 
 def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
@@ -60,10 +93,10 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
     if not connected:
         before = engine.reporter.stats()
     for _ in range(2):
-        runs.append(engine.bfs(runs[-1].farthest))
+        runs.append(_search(engine, runs[-1].farthest))
     used, n_counted = engine.reporter.stats() - before, 3 if connected else 2
     tally = _tally(runs)
-    unsettled = _unsettled([*runs, engine.bfs(tally.centre)], tally.bound)
+    unsettled = _unsettled([*runs, _search(engine, tally.centre)], tally.bound)
     levels = _levels_met(_column(runs[1]), tally, engine.facts.n_blocks)
     # Where the blocks of a level fit in the arena, the next level finds them there.
     stay = int(levels.sum()) <= arena_blocks * (_eccentricity(runs[1]) + 1)
@@ -80,7 +113,7 @@ def probe_graph(engine: Engine, arena_blocks: int) -> Probe:
 
 def _first(engine: Engine) -> tuple[Traversal, int, bool]:
     """The BFS from the hub, the longest distance that there may be in other components, and whether there is none."""
-    run = engine.bfs(max_degree_vertex(engine))
+    run = _search(engine, max_degree_vertex(engine))
     if run.n_reached == engine.facts.n_vertices - engine.facts.n_isolated:
         return run, 0, True
     others = engine.components(run.source)
@@ -88,7 +121,7 @@ def _first(engine: Engine) -> tuple[Traversal, int, bool]:
     size = others.largest_size()
     hub = others.larger_than(size - 1, most=1)[0].hub
     others.release()
-    return engine.bfs(hub) if size > run.n_reached else run, size - 1, False
+    return _search(engine, hub) if size > run.n_reached else run, size - 1, False
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ import pytest
 from emdiam.api import convert
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
+from emdiam.conversion.convert import ConvertOptions
+from emdiam.generators import generate
 
 
 @pytest.fixture
@@ -34,6 +36,17 @@ def test_text_and_json(store: Path, capsys: pytest.CaptureFixture[str]):
     out, err = capsys.readouterr()
     assert err == ""
     assert json.loads(out)["checked"] == {"chunks": 3, "arcs": 14}
+
+
+def test_how_local_the_ids_are(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    generate("grid", tmp_path / "grid.zarr", parameters={"sides": "60x70"}, options=ConvertOptions(chunk_ids=256))
+    assert run(group, ["info", str(tmp_path / "grid.zarr"), "--locality"]) == 0
+    out = capsys.readouterr().out
+    assert "\nlocality (a tenth of the edges in memory): ids are local: one BFS reads the store " in out
+    assert run(group, ["info", str(store), "--locality"]) == 0
+    assert "\nlocality: all edges are in a few blocks" in capsys.readouterr().out
+    assert run(group, ["info", str(store), "--locality", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["locality"] is None
 
 
 @pytest.mark.parametrize("array", ["indptr", "indices", "vertex_id"])

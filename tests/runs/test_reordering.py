@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
+import emdiam
 from emdiam.checkpoint.options import CheckpointOptions
+from emdiam.cli.plan import _one, plan_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.exact.result import Result
 from emdiam.order import reorder as order_room
@@ -241,6 +243,28 @@ def test_what_cannot_be_asked_for(store: Path) -> None:
         execute(store, always(reorder="sometimes"))
     with open_store(store) as opened, pytest.raises(InputError, match="the CPU of this process alone"):
         Placing(opened, always(), False, None)
+
+
+def test_a_plan_compares_both_ways(store: Path, eager: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    one, = emdiam.plan(store, method="pivots", arena=ARENA)
+    assert one.locality is not None and one.comparison is not None and one.forecast is not None
+    with open_store(store) as opened:
+        stored = opened.indices.stored_bytes
+        assert stored is not None
+    assert one.comparison.as_it_is_bytes == pytest.approx(one.forecast.reads * stored, rel=0.01)
+    text = plan_text(_one(one))
+    assert "\norder: ids are not local: one BFS" in text and "a run does so by itself" in text
+    assert "\nas it is: about" in text and "\nreordered first: about" in text
+    # Where the probe is not over in time, what it has read by then is told all the same.
+    def stop(engine: Any, blocks: int) -> None:
+        engine.reporter.tick("bfs")
+        engine.bfs(0)
+        raise TimeOver
+
+    monkeypatch.setattr("emdiam.runs.probe.probe_graph", stop)
+    one, = emdiam.plan(store, method="pivots", arena=ARENA)
+    assert one.probe is None and one.locality is not None and one.locality.local is False
+    assert emdiam.plan(store, method="pivots")[0].locality is None
 
 
 def heartbeat(arcs: int, n_bytes: int, number: int = 0, phase: str = "bfs") -> Event:
