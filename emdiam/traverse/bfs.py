@@ -113,8 +113,9 @@ class BfsRun:
         self._front = Front(1, 0, 0)
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
         self._dense = self._windowed = self._swept = False
-        alone = profile or len(self._targets) > 0 or not core.shares
-        self._most_alone, self._thick, self._pace = core.dense_arcs if alone else core.shared_arcs, 0, 1.0
+        self._alone = profile or len(self._targets) > 0
+        self._most_alone = core.dense_arcs if self._alone or not core.shares else core.shared_arcs
+        self._thick, self._pace = 0, 1.0
         self._windows: LevelWindows | None = None
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
@@ -205,7 +206,9 @@ class BfsRun:
         core, work, state = self._core, self._core.work, self._core.work.state
         arcs, most, reason = int(state[NEXT_ARCS]), min(core.dense_arcs, work.capacity), SLICE
         self._thick, self._pace = self._thick + 1, min(self._pace, max(pace, 1e-12))
-        if self._thick >= _TRIED:
+        if self._alone or not core.shares:  # the arena may have given up blocks since the run began
+            self._most_alone = core.dense_arcs
+        elif self._thick >= _TRIED:
             self._most_alone = max(core.shared_arcs, int(_WORTH_SHARING / self._pace))
             if self._most_alone >= most:
                 self._most_alone = core.dense_arcs

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
+from emdiam.stream.plan import Phase
+from emdiam.stream.reserve import Reserve
 from emdiam.traverse import bfs
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, odd_graphs, write_store
@@ -80,3 +83,20 @@ def test_one_thread_and_streamed_blocks_share_nothing(
     with engine_on(write_store(tmp_path / "g.zarr", graph), **{**SHARED, **options}) as engine:
         assert engine.bfs(0).eccentricity == max(naive.distances(graph, 0))
     assert not calls
+
+
+def test_levels_are_not_shared_any_more_once_the_arena_has_given_up_blocks(tmp_path: Path, calls: list[int]) -> None:
+    """Distances that widen take blocks in the middle of a BFS, and a shared level looks at blocks by their numbers."""
+    graph = levelled(4, 300, 2)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), threads=2, **SHARED) as engine:
+        source = int(np.argmax([max(naive.distances(graph, v)) for v in range(0, 1200, 100)])) * 100
+        distances = naive.distances(graph, source)
+        assert max(distances) > 254
+        wide = 1 << 14
+        engine.core.reserve = Reserve(
+            replace(engine.plan, phases=(Phase("all", 1, 0, wide, wide, wide),), reserve_bytes=0), engine.core.pager)
+        run = engine.bfs(source)
+        assert run.distances.gather(np.arange(1200)).tolist() == distances
+        assert not engine.core.pager.everything_resident and not engine.core.shares and calls
+        shared = len(calls)
+        assert engine.bfs(source).eccentricity == max(distances) and len(calls) == shared
