@@ -6,7 +6,7 @@ grows. So what is kept shrinks fast, and the full columns of the pivots are not 
 Bytes: see candidate_bytes. Where there is no room for the distances to one more pivot they are left out:
 the pivot still settles, but certifies no pairs.
 
-When there are too many candidates to hold, coarse ones come first: boxes of vertices, then vertices of open boxes.
+When there are many candidates, coarse ones come first: boxes of vertices, then vertices of open boxes.
 The distance columns of the pivots lie on disk or in RAM; one pass over them puts every unsettled vertex into the box of
 its distances divided by 2^q, and only the maxima and the count of each box are kept. Boxes whose pairs are all
 certified (a box with itself too, if it holds two vertices) hold no end of a longer pair. A second pass lists the
@@ -27,8 +27,9 @@ from ...traverse.columns import Column
 from ...traverse.stored_column import StoredColumn
 from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
 
-_MOST_SLOTS, _LEAST_SLOTS = 1 << 20, 1 << 10
+_MOST_SLOTS, _LEAST_SLOTS, _POINTS_A_SLOT = 1 << 20, 1 << 10, 8
 COARSEST = 12
+_ONE_BOX = 63  # a q of which all distances are in one
 
 
 class Distances(Protocol):
@@ -41,27 +42,42 @@ class Distances(Protocol):
 
 
 def boxed_candidates(
-    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, room: int
+    upper: Column, columns: Sequence[Distances], limit: int, budget_bytes: int, room: int, tick: Tick = lambda: None
 ) -> np.ndarray | None:
-    """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending;
-    None if no q within the budget leaves at most `room` of them."""
+    """Unsettled vertices that may be an end of a pair longer than `limit`, int64[k], ascending; None if neither strips
+    nor the smallest q within the budget leave at most `room` of them.
+
+    Strips are boxes by the distance to one end of a long pair alone. Where all vertices lie between two ends, as in
+    grids and trees, distances to these prove all pairs, and no box has to be narrow in other ways."""
     k, item = len(columns), columns[0].dtype.itemsize
     slots = _MOST_SLOTS
-    while slots > _LEAST_SLOTS and slots * (4 * k * item + 24) > budget_bytes:
+    while slots > _LEAST_SLOTS and (slots * (4 * k * item + 24) > budget_bytes or slots * _POINTS_A_SLOT > len(upper)):
         slots //= 2
-    for q in range(COARSEST):
-        table = _Table(slots, k, columns[0].dtype, np.full(k, q))
-        if not table.fill(_parts(upper, columns), limit):
+    strips = np.full(k, _ONE_BOX)
+    strips[_to_an_end(upper, columns)] = 0
+    for q in (strips, *(np.full(k, q) for q in range(COARSEST))):
+        table = _Table(slots, k, columns[0].dtype, q)
+        if not table.fill(_parts(upper, columns, tick), limit):
             continue
         table.open(limit)
-        result = table.members(_parts(upper, columns), limit, room)
-        return result
+        result = table.members(_parts(upper, columns, tick), limit, room)
+        if result is not None or q is not strips:
+            return result
     return None
 
 
-def _parts(upper: Column, columns: Sequence[Distances]) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+def _to_an_end(upper: Column, columns: Sequence[Distances]) -> int:
+    """The column with the largest distance among those of the first vertices."""
+    _, bounds, distances = next(_parts(upper, columns))
+    return int((distances * (bounds < upper.unreached)).max(axis=1, initial=0).argmax())
+
+
+def _parts(
+    upper: Column, columns: Sequence[Distances], tick: Tick = lambda: None
+) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
     """(first vertex, upper bounds, distances [k, m]) of pieces of the vertices."""
     for start in range(0, len(upper), upper.piece):
+        tick()
         stop = min(start + upper.piece, len(upper))
         yield start, upper.part(start, stop), np.stack([c.part(start, stop) for c in columns])
 
@@ -170,10 +186,6 @@ PROBE, LEAST_PROBE = 12, 1000
 # A pass over the candidates has to drop at least one in so many for another to follow.
 WORTH = 8
 LEAST_WIDTH = 8
-# So many candidates are put into boxes of a hash table, a box for so many of them at most, before there is a tree of
-# boxes: that costs some passes over them, the tree one a level.
-LEAST_BOXED, BOXED_POINTS = 1 << 16, 16
-_PIECE, _ONE_BOX = 1 << 20, 63
 
 
 def width_for(k: int) -> int:
@@ -255,7 +267,6 @@ class Candidates:
         """Drop what is settled (upper <= limit) or in no open pair; then find the worst pair."""
         self.keep(upper.take(self.vertices) > limit)
         self._narrow(limit)
-        self._box(limit)
         if len(self.vertices):
             self.keep(self._open(limit))
         if len(self.vertices) == 0:
@@ -309,37 +320,6 @@ class Candidates:
             if dropped * WORTH <= len(safe):  # those few are in no open pair, as will be seen
                 return
             self.keep(safe == 0)
-
-    def _box(self, limit: int) -> None:
-        """Drop vertices in boxes whose pairs are all certified, while there are many. First boxes by the distance to
-        one end of the longest pair alone: where all vertices lie between two ends, as in grids and trees, their
-        distances to these prove all pairs, and no box has to be narrow in other ways."""
-        strips = np.full(self._k, _ONE_BOX)
-        strips[self.points[: _PIECE].max(axis=0, initial=0).argmax()] = 0
-        if len(self.vertices) >= LEAST_BOXED:
-            self._drop_boxes(strips, limit)
-        for q in range(COARSEST):
-            if len(self.vertices) < LEAST_BOXED or self._drop_boxes(np.full(self._k, q), limit):
-                return
-
-    def _drop_boxes(self, q: np.ndarray, limit: int) -> bool:
-        """Drop vertices in certified boxes, if these are many; False if there are too many boxes. q : see _Table."""
-        m = len(self.vertices)
-        table = _Table(1 << (2 * m // BOXED_POINTS | 2).bit_length() - 1, self._k, self._points.dtype, q)
-        if not table.fill(self._pieces(), 0):
-            return False
-        table.open(limit)
-        left = table.members(self._pieces(), 0, m - m // WORTH)
-        if left is not None:
-            self.vertices, self._points = self.vertices[left], self._points[left]
-        return True
-
-    def _pieces(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
-        """As _parts, of the candidates; bounds are 1."""
-        for start in range(0, len(self.vertices), _PIECE):
-            self._tick()
-            points = self.points[start : start + _PIECE]
-            yield start, np.ones(len(points), np.uint8), points.T
 
 
 @kernel

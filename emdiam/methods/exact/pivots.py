@@ -52,6 +52,8 @@ from .strategy import Costs
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
 # Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
 MANY = 8
+# Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
+MANY_BOXED = 1 << 16
 LARGEST_TIE = 1 << 12
 # So few sources are traversed one by one: a batch costs several traversals.
 FEW = 2
@@ -221,14 +223,14 @@ class _ComponentRun:
     # -- certificates ---------------------------------------------------------------------------
     def _choose_candidates(self, unsettled: int) -> bool:
         """Candidates, with the distances that are stored; False while they are too many for the memory."""
-        room = self.columns.candidates_limit()
-        if unsettled <= room:
-            chosen = self.bounds.unsettled(self.limit)
-        else:
-            boxed = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4, room)
-            if boxed is None:
+        room, chosen = self.columns.candidates_limit(), None
+        if unsettled > min(room, MANY_BOXED):
+            chosen = boxed_candidates(self.bounds.upper, self.columns.stored, self.limit, self.columns.room // 4,
+                                      min(room, unsettled - unsettled // MANY), lambda: self.method.tick("certify"))
+        if chosen is None:
+            if unsettled > room:
                 return False
-            chosen = boxed
+            chosen = self.bounds.unsettled(self.limit)
         self.candidates = Candidates(chosen, self.columns.stored, self.columns.candidates_bytes,
                                      lambda: self.method.tick("certify"))
         self.columns.clear()

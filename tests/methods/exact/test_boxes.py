@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from emdiam.methods.exact import boxes, candidates
-from emdiam.methods.exact.candidates import Candidates
+from emdiam.methods.exact import boxes
+from emdiam.methods.exact.candidates import Candidates, boxed_candidates
 from emdiam.traverse.ram_column import RamColumn
 from emdiam.verification import pairs
 
@@ -52,7 +52,7 @@ def test_what_a_tick_raises_ends_the_search(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_boxes_by_hash_leave_what_is_open(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_boxes_by_hash_leave_what_is_open(seed: int) -> None:
     """Candidates are dropped in whole boxes first, and what certifying says is the same."""
     rng = np.random.default_rng(seed)
     n, largest = int(rng.integers(2, 300)), int(rng.integers(2, 60))
@@ -60,21 +60,22 @@ def test_boxes_by_hash_leave_what_is_open(seed: int, monkeypatch: pytest.MonkeyP
     upper, limit = RamColumn(np.full(n, 254, np.uint8)), int(rng.integers(1, 2 * largest))
     columns = [RamColumn(points[:, i].copy()) for i in range(points.shape[1])]
     expected = Candidates(np.arange(n), columns)
-    plain = expected.certify(upper, limit)
-    monkeypatch.setattr(candidates, "LEAST_BOXED", 1)
-    monkeypatch.setattr(candidates, "BOXED_POINTS", 2)
-    monkeypatch.setattr(candidates, "_PIECE", 50)
-    found = Candidates(np.arange(n), columns)
-    assert found.certify(upper, limit) == plain
+    chosen = boxed_candidates(upper, columns, limit, int(rng.integers(1 << 17)), n)
+    assert chosen is not None
+    found = Candidates(chosen, columns)
+    assert found.certify(upper, limit) == expected.certify(upper, limit)
     assert np.array_equal(found.vertices, expected.vertices)
 
 
-def test_a_grid_is_certified_by_strips(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With the distances to the corners, one strip of points at each distance proves all pairs: no tree is built."""
+def test_a_grid_is_certified_by_strips() -> None:
+    """With the distances to the corners, one strip of vertices at each distance proves all pairs."""
     x, y = (a.ravel() for a in np.mgrid[0:40, 0:30])
     corners = (x + y, 39 - x + y, x + 29 - y, 39 - x + 29 - y)
-    monkeypatch.setattr(candidates, "LEAST_BOXED", 1000)
-    monkeypatch.setattr(candidates, "BOXED_POINTS", 8)
-    monkeypatch.setattr(candidates.Candidates, "_open", None)
-    found = Candidates(np.arange(1200), [RamColumn(d.astype(np.uint8)) for d in corners])
-    assert found.certify(RamColumn(np.full(1200, 254, np.uint8)), 68).n_open == 0
+    columns, ticks = [RamColumn(d.astype(np.uint8)) for d in corners], [0]
+
+    def tick() -> None:
+        ticks[0] += 1
+
+    chosen = boxed_candidates(RamColumn(np.full(1200, 254, np.uint8)), columns, 68, 0, 0, tick)
+    assert chosen is not None and len(chosen) == 0
+    assert ticks[0] == 2  # one pass fills the table, one lists the vertices of open strips
