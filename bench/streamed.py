@@ -6,6 +6,9 @@ the ratio says how far above it the run is. Two kinds of CPU seconds are given: 
 counters attribute to fetching and to kernels over blocks (the strict ones), and all of the
 process. The cold disk seconds are the smaller of a repetition by one thread and one by as many as
 the engine fetches with.
+
+The same run in RAM comes first, from an evicted page cache too: ratios of the total, which begins with opening the
+store, and of the solution alone. Seconds in which numba compiles or loads kernels are left out of these.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from emdiam.jit import working_seconds
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
 from emdiam.stream.plan import READERS
@@ -72,7 +76,8 @@ def _best_attempt(
 
 
 def _attempt(setting: Setting, path: Path, task: Callable[[Any], Any]) -> dict[str, Any]:
-    """One cold run and the repetition of its reads."""
+    """One cold run, beside the same in RAM, and the repetition of its reads."""
+    in_ram = _in_ram(setting, path, task)
     with open_store(path, evict_page_cache=True) as store:
         raw = raw_csr_bytes(store.n_vertices, store.n_arcs, store.id_dtype.itemsize)
         store.indices = recorder = Recorder(store.indices)
@@ -83,9 +88,11 @@ def _attempt(setting: Setting, path: Path, task: Callable[[Any], Any]) -> dict[s
             evict(path)
             recorder.reads.clear()
             before, watch = engine.reporter.stats(), ForeignWatch()
-            begin, begin_cpu = time.perf_counter(), time.process_time()
+            begin, begin_cpu, working = time.perf_counter(), time.process_time(), working_seconds()
             found = task(engine)
             seconds, cpu = time.perf_counter() - begin, time.process_time() - begin_cpu
+            working = working_seconds() - working
+            total = engine.load_seconds + working
             foreign, used, plan = watch.cores, engine.reporter.stats() - before, engine.plan
         reads = list(recorder.reads)
         cold = min(cold_seconds(store, reads, n)[0] for n in (1, setting.threads + READERS))
@@ -95,9 +102,22 @@ def _attempt(setting: Setting, path: Path, task: Callable[[Any], Any]) -> dict[s
         "answer": getattr(found, "lower", getattr(found, "levels", None)),
         "exact": getattr(found, "exact", True), "seconds": seconds, "process_cpu_seconds": cpu,
         "cold_disk_seconds": cold, "cached_share_at_start": still_cached, "foreign_cores": foreign,
-        "counters": used.to_dict(),
+        "counters": used.to_dict(), "total_seconds": total, "ram_seconds": in_ram[1],
+        "ram_total_seconds": in_ram[0], "solve_to_ram": working / max(in_ram[1], 1e-9),
+        "total_to_ram": total / max(in_ram[0], 1e-9),
         **floor(seconds, cold, used.fetch_cpu_seconds + used.kernel_cpu_seconds, cpu),
     }
+
+
+def _in_ram(setting: Setting, path: Path, task: Callable[[Any], Any]) -> tuple[float, float]:
+    """Seconds of the same run with all blocks in RAM: in all, and without loading."""
+    evict(path)
+    with (open_store(path, evict_page_cache=True) as store,
+          open_engine(store, threads=setting.threads, progress=TimeLimit(setting.solve_seconds)) as engine):
+        begin = working_seconds()
+        task(engine)
+        seconds = working_seconds() - begin
+        return engine.load_seconds + seconds, seconds
 
 
 def floor(seconds: float, cold: float, counted_cpu: float, process_cpu: float) -> dict[str, Any]:
@@ -113,7 +133,8 @@ def floor(seconds: float, cold: float, counted_cpu: float, process_cpu: float) -
 def table(rows: list[dict[str, Any]]) -> tuple[list[str], list[list[str]]]:
     """Header and cells."""
     header = ["graph", "task", "answer", "raw CSR MB", "seconds", "MB read", "cold disk s", "fetch CPU s",
-              "kernel CPU s", "process CPU s", "bound by", "ratio", "ratio (process)", "foreign cores"]
+              "kernel CPU s", "process CPU s", "bound by", "ratio", "ratio (process)", "total s", "RAM total s",
+              "total / RAM", "solve / RAM", "foreign cores"]
     return header, [_cells(row) for row in rows]
 
 
@@ -124,4 +145,10 @@ def _cells(row: dict[str, Any]) -> list[str]:
             f"{counters['bytes_read'] / 1e6:.1f}", f"{row['cold_disk_seconds']:.3f}",
             f"{counters['fetch_cpu_seconds']:.3f}", f"{counters['kernel_cpu_seconds']:.3f}",
             f"{row['process_cpu_seconds']:.3f}", row["bound_by"], f"{row['ratio']:.2f}",
-            f"{row['ratio_process_cpu']:.2f}", f"{row['foreign_cores']:.2f}"]
+            f"{row['ratio_process_cpu']:.2f}", *_beside_ram(row), f"{row['foreign_cores']:.2f}"]
+
+
+def _beside_ram(row: dict[str, Any]) -> list[str]:
+    """Cells of the same run in RAM; results of older versions have none."""
+    names = {"total_seconds": ".3f", "ram_total_seconds": ".3f", "total_to_ram": ".2f", "solve_to_ram": ".2f"}
+    return [format(row[name], form) if name in row else "-" for name, form in names.items()]

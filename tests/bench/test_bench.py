@@ -194,6 +194,8 @@ def test_streamed_section(cache: Cache):
         assert row["arena_bytes"] <= row["raw_csr_bytes"] // 10 and row["arena_blocks"] < row["n_blocks"]
         assert row["counters"]["bytes_read"] > 0 and row["cold_disk_seconds"] > 0
         assert row["exact"] and row["answer"] > 0
+        assert 0 < row["ram_seconds"] < row["ram_total_seconds"] and 0 < row["total_seconds"]
+        assert row["total_to_ram"] == pytest.approx(row["total_seconds"] / row["ram_total_seconds"])
     header, cells = streamed.table(rows)
     assert all(len(header) == len(line) for line in cells)
     assert streamed.run(setting(cache, "quick-path-2^13")) == []  # too few blocks to be streamed
