@@ -184,6 +184,8 @@ class Placing:
 
     def _pays(self, locality: Locality) -> bool:
         """Whether reordering first is surely less, and there is time, memory and disk for it."""
+        if self._run.reorder == NEVER:
+            return False
         comparison = self._comparison(locality)
         left = None if self._deadline is None else self._deadline - time.monotonic()
         if not comparison.pays or (left is not None and comparison.reordered_seconds > left):
@@ -191,9 +193,8 @@ class Placing:
         try:
             self._check_room()
         except InputError as error:
-            self._run = replace(self._run, reorder=NEVER)
+            self._run = replace(self._run, reorder=NEVER)  # asked and told once
             _LOG.info("%s; not reordered: %s", locality, error)
-        if self._run.reorder == NEVER:
             return False
         _LOG.info("%s", reordering_text(locality, comparison))
         return True
