@@ -22,7 +22,7 @@ FAULTS = (
     Fault("a block is left out whose only active row goes on in the next one", "emdiam/traverse/rows.py",
           "if last > first and row_start(group, row, hub, last) == (c + 1) << shift:", "if last > 0:", _ENGINE),
     Fault("rows whose block is missing are forgotten", "emdiam/traverse/sparse.py",
-          "        state[MISSED] = put_aside\n", "        state[MISSED] = 0\n", _ENGINE),
+          "    state[MISSED] = put_aside\n", "    state[MISSED] = 0\n", _ENGINE),
     Fault("a spread leaves bounds that are one too large", "emdiam/traverse/sparse.py",
           "if np.int64(bound[w]) > value:", "if np.int64(bound[w]) > value + 1:", _ENGINE),
     Fault("the last block of a row counts as resident", "emdiam/traverse/level_windows.py",
