@@ -80,6 +80,7 @@ def loaded(file: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, file.stem, module)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # which is not renewed for a file of equal size and second
     jit.source_digest.cache_clear()
     spec.loader.exec_module(module)
     return module

@@ -110,7 +110,8 @@ def seconds_line(result: dict[str, Any]) -> str:
     """Wall time in total (the sum, where the result has none), by part in the order of the work, and what of it was
     compiling."""
     seconds = dict(result["seconds"])
-    compiling, _ = seconds.pop("compile", 0.0), seconds.pop("startup", 0.0)
+    compiling = seconds.pop("compile", 0.0)
+    seconds.pop("startup", None)  # which is of the parts
     total = seconds.pop("total") if "total" in seconds else sum(seconds.values())
     parts = seconds_text({name: seconds.pop(name) for name in ("load",) if name in seconds} | seconds)
     compiled = f"{format_seconds(compiling)} of it compiling" if shown(compiling) else ""

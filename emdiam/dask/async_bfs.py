@@ -23,7 +23,7 @@ import time
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from ..traverse.rows import has_bit
 from ..traverse.sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS, queue_walk
 from .exchange import Pairs, least_of_each
@@ -157,8 +157,7 @@ def _relax(args, v, w, there, tail):  # type: ignore[no-untyped-def]
     value = state[LEVEL] + 1
     if limits[0] <= w < limits[1]:
         if np.int64(dist[w]) > value:
-            group, row, hub = offsets
-            degree = row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+            degree = row_length(offsets, w)
             if dist[w] != limits[4]:
                 state[AGAIN] += degree
             dist[w] = value

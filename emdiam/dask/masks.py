@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from ..traverse.atomics import atomic_add, atomic_or, count_ones
 from ..traverse.core import Core
 from ..traverse.multi import words_for
@@ -310,10 +310,9 @@ def _fresh(state, word):  # type: ignore[no-untyped-def]
 @inlined
 def _commit(state, v, word, bit):  # type: ignore[no-untyped-def]
     words, marks, targets, sinks, about, offsets, alive, sums = state
-    group, row, hub = offsets
     wanted = len(targets) > 0 and (targets[word] & bit) != 0
     full, met = see(words, NEXT, v, alive, sinks, about[0], about[1], wanted)
-    degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    degree = row_length(offsets, v)
     if wanted:
         sums[MET] += met
     if full:

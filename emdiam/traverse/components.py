@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .core import Core
 from .rows import buffered_walk, has_bit
+from .search import lower_bound
 
 _PIECE = 1 << 20
 _BLOCK = 1 << 16
@@ -173,19 +174,6 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _place(values, value):  # type: ignore[no-untyped-def]
-    """Of the first of the values (int64[k] ascending) that is not below this one."""
-    low, high = 0, len(values)
-    while low < high:
-        middle = (low + high) >> 1
-        if values[middle] < value:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inlined
 def _unseen(state, word):  # type: ignore[no-untyped-def]
     return ~state[0][word]
 
@@ -244,7 +232,7 @@ def flatten(parent, seen, span, reached, roots, labels):  # type: ignore[no-unty
         if root != v:  # what is smaller and of this span has its label already
             parent[v] = parent[root]
         elif len(roots):
-            i = _place(roots, v)
+            i = lower_bound(roots, v, 0, len(roots))
             if i < len(roots) and roots[i] == v:
                 parent[v] = labels[i]
 
@@ -261,7 +249,7 @@ def tally(labels, seen, span, sizes, away, counts):  # type: ignore[no-untyped-d
         if first <= label < stop:
             sizes[label - first] += 1
         else:
-            counts[_place(away, label)] += 1
+            counts[lower_bound(away, label, 0, len(away))] += 1
 
 
 @kernel
@@ -270,9 +258,9 @@ def describe(labels, roots, group, row, hub_offsets, span, last, hub, degree):  
     component roots[i] (int64[k] ascending) in the span; -1 before, and where it has none here."""
     for v in range(max(span[0], roots[0]), span[1]):
         label = np.int64(labels[v])
-        i = _place(roots, label)
+        i = lower_bound(roots, label, 0, len(roots))
         if i < len(roots) and roots[i] == label:
-            mine = row_start(group, row, hub_offsets, v + 1) - row_start(group, row, hub_offsets, v)
+            mine = row_length((group, row, hub_offsets), v)
             if mine == 0:
                 continue
             last[i] = v
@@ -291,7 +279,7 @@ def smallest_ranks(labels, seen, span, ranks, names, best):  # type: ignore[no-u
         if has_bit(seen, v - first):
             continue
         rank = np.int64(ranks[v - first]) if len(ranks) else v
-        i = _place(names, np.int64(labels[v]))
+        i = lower_bound(names, np.int64(labels[v]), 0, len(names))
         if best[i, 0] < 0 or rank < best[i, 0]:
             best[i, 0] = rank
             best[i, 1] = v

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros
 from .rows import has_bit, row_walk
 
@@ -100,7 +100,7 @@ def commit_level(turn, grain, visited, before, frontier, dist, level, targets, g
             while new:
                 v = (word << 6) + count_trailing_zeros(new)
                 new &= new - np.uint64(1)
-                arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+                arcs += row_length((group, row, hub), v)
                 if len(dist):
                     dist[v] = level
     atomic_add(out, 0, vertices)

@@ -28,7 +28,7 @@ from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .atomics import atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
-from .rows import buffered_walk, has_bit
+from .rows import buffered_walk, has_bit, lowest_bit
 
 UNREACHED = np.uint64(0xFFFFFFFFFFFFFFFF)
 OWNER_BITS = 32
@@ -123,7 +123,7 @@ def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
         bits = waiting[word]
         kept = np.uint64(0)
         while bits:
-            low = bits & (~bits + np.uint64(1))
+            low = lowest_bit(bits)
             v = (word << 6) + count_trailing_zeros(bits)
             bits ^= low
             if np.int64(labels[v] >> np.uint64(OWNER_BITS)) >= limit:

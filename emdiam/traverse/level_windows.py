@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length, row_start
 from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
 from .core import Core
@@ -215,7 +215,7 @@ def waiting_arcs(active, group, row, hub):  # type: ignore[no-untyped-def]
             v = (word << 6) + count_trailing_zeros(bits)
             bits &= bits - np.uint64(1)
             count += 1
-            arcs += row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+            arcs += row_length((group, row, hub), v)
     return count, arcs
 
 

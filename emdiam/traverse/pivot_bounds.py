@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..jit import kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from .atomics import atomic_add
 from .columns import Column, smallest_dtype
 from .core import Core
@@ -149,10 +149,10 @@ def fold_pivot(turn, grain, distances, about, lower, upper, far, group, row, hub
             elif far[v] < far[centre]:
                 better = True
             else:
-                better = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v) > centre_degree
+                better = row_length((group, row, hub), v) > centre_degree
             if better:
                 centre = v
-                centre_degree = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+                centre_degree = row_length((group, row, hub), v)
     out[row_of_thread, 0] = (highest << _COUNT_BITS) | unsettled
     out[row_of_thread, 4] = centre
     out[row_of_thread, 7] = periphery

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.pager import Tick
+from .rows import has_bit
 
 _SLICE = 1 << 22
 UNKNOWN = np.uint32(0xFFFFFFFF)  # a height that is not known yet
@@ -88,7 +89,7 @@ def climb_heights(parents, heights, done, fell, tally, start, stop):  # type: ig
     for bottom in range(start, stop):
         v = np.int64(bottom)
         steps = np.int64(0)
-        while not _has_bit(done, v):
+        while not has_bit(done, v):
             p = np.int64(parents[v])
             if p == v:
                 _put_height(heights, done, fell, tally, v, np.int64(0))
@@ -99,16 +100,11 @@ def climb_heights(parents, heights, done, fell, tally, start, stop):  # type: ig
         if steps >= np.int64(UNKNOWN):
             return False
         v = np.int64(bottom)
-        while not _has_bit(done, v):
+        while not has_bit(done, v):
             _put_height(heights, done, fell, tally, v, steps)
             steps -= 1
             v = np.int64(parents[v])
     return True
-
-
-@inlined
-def _has_bit(bitmap, v):  # type: ignore[no-untyped-def]
-    return (bitmap[v >> 6] >> np.uint64(v & 63)) & np.uint64(1) != 0
 
 
 @inlined

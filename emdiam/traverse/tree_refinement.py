@@ -35,7 +35,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_replace
 from .columns import Column
@@ -218,7 +218,7 @@ def find_hubs(labels, ranks, group, row, hub, degrees, hubs, sizes):  # type: ig
         tree = np.int64(labels[v])
         if labels[v] != np.iinfo(labels.dtype).max:
             sizes[tree] = np.int64(sizes[tree]) + 1
-            mine = row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+            mine = row_length((group, row, hub), v)
             best = np.int64(degrees[tree])
             if mine > best or (mine == best and len(ranks) and ranks[v] < ranks[np.int64(hubs[tree])]):
                 degrees[tree] = mine

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..traverse.atomics import count_trailing_zeros
+from ..traverse.search import lower_bound
 from .labels import unreached
 from .packed import WeightedArcs, head_of, weight_of
 
@@ -223,13 +224,7 @@ def first_arc(arcs, position, v, shape):  # type: ignore[no-untyped-def]
         position += step
         step *= 2
     end = min(len(arcs), position + step - 1)
-    while position < end:
-        middle = (position + end) >> 1
-        if arcs[middle] < least:
-            position = middle + 1
-        else:
-            end = middle
-    return position
+    return lower_bound(arcs, least, position, end)
 
 
 @inlined

