@@ -11,18 +11,18 @@ sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ou
 
 from __future__ import annotations
 
+from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import MoreMemoryError
 from ..methods.approx.cluster_order import local_positions
 from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
 from ..methods.approx.rank_order import stream_key
 from ..sorting.scratch import Scratch
 from ..store.store import Store
-from ..units import format_size, scratch_folder
+from ..units import scratch_folder
 from .placing import pass_bytes, place_by_key
 
 if TYPE_CHECKING:
@@ -55,10 +55,10 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
     expected = max(1, (engine.facts.n_vertices - engine.facts.n_isolated) // SPACING)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
     assert labels is not None
-    _check_room(engine, labels.n_groups)
+    spare = _hold_clusters(engine, labels.n_groups)
     scratch = Scratch(Path(scratch_folder(None)), Path())
     try:
-        positions = _cluster_positions(engine, labels, seed, scratch)
+        positions = _cluster_positions(engine, labels, seed, _room(engine, spare, scratch))
     finally:
         scratch.close()
     for start in range(0, len(keys), _PIECE):
@@ -68,24 +68,33 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
     return place_by_key(keys, len(positions) + 1, store)
 
 
-def _check_room(engine: CpuEngine, n_clusters: int) -> None:
-    """Every component has a cluster, and nobody knew how many there are. Raises MoreMemoryError where the plan of
-    the engine leaves less than they take."""
-    beyond = _CLUSTER_BYTES * (n_clusters - _planned_clusters(engine.facts.n_vertices))
-    missing = beyond - engine.facts.spare_bytes
-    if beyond > 0 and missing > 0:
-        raise MoreMemoryError(f"{n_clusters:,} clusters, one in every component at least, take"
-                              f" {format_size(missing)} more than the memory that was planned", missing)
+def _hold_clusters(engine: CpuEngine, n_clusters: int) -> int:
+    """Bytes that are spare beside so many clusters. Every component has one, and nobody knew how many there are: more
+    than were planned for take what is spare, the reserve and slots of the arena. Raises MoreMemoryError where these
+    are not enough."""
+    spare = engine.facts.spare_bytes - _CLUSTER_BYTES * max(0, n_clusters - _planned_clusters(engine.facts.n_vertices))
+    if spare < 0:
+        engine.core.hold(f"{n_clusters:,} clusters, one in every component at least,", -spare)
+    return max(0, spare)
 
 
 def _planned_clusters(n_vertices: int) -> int:
-    return n_vertices // SPACING + 64
+    """As many as are expected, and six times their standard deviation more, or 64."""
+    expected = n_vertices // SPACING
+    return expected + max(64, 6 * isqrt(expected))
 
 
-def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, scratch: Scratch) -> np.ndarray:
+def _room(engine: CpuEngine, spare: int, scratch: Scratch) -> Room:
+    """What is planned for condensed graphs, what is spare, and what the one scan that is still to come does not need:
+    half of it sorts arcs, and the arcs of two levels lie side by side in the other one."""
+    if engine.core.reserve is not None:
+        spare += engine.core.reserve.take_rest(arena=not engine.facts.in_ram)
+    return Room(LEAST_SORT_BYTES + spare // 2, _ARC_BYTES + spare // 4, scratch, min(2, engine.facts.threads))
+
+
+def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, room: Room) -> np.ndarray:
     """Where each cluster comes among all, int64[K]."""
     radii, sizes = labels.tally()
-    room = Room(LEAST_SORT_BYTES, _ARC_BYTES, scratch, min(2, engine.facts.threads))
     engine.reporter.tick("condense")
     graph = condensed_graph(engine, labels, radii, room)
     try:

@@ -35,6 +35,11 @@ class Reserve:
         self._take(n_bytes - self._held.get(what, 0), what)
         self._held[what] = n_bytes
 
+    def take_rest(self, *, arena: bool) -> int:
+        """All that is left, for whoever traverses no more; its bytes. arena : and its slots, but MIN_BLOCKS."""
+        taken, self._left = self._left, 0
+        return taken + (self._pager.give_up(self._plan.arena_bytes, MIN_BLOCKS) if arena else 0)
+
     def _take(self, n_bytes: int, what: str) -> None:
         short = n_bytes - self._left
         if short > 0:

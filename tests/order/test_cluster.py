@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -16,6 +17,7 @@ from emdiam.methods.approx import cluster_order as local
 from emdiam.order import cluster
 from emdiam.order.reorder import reorder
 from emdiam.store.store import open_store
+from emdiam.stream.plan import MIN_BLOCKS
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
 
@@ -68,6 +70,19 @@ def test_the_order_before_does_not_matter(tmp_path: Path, name: str):
             assert store.record.ordering == "cluster"
             digests.append(store.digest)
     assert digests[0] == digests[1]
+
+
+def test_clusters_beyond_the_expected_number_take_the_reserve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Nothing is spare, and more masters are drawn than were planned for."""
+    path = write_store(tmp_path / "g.zarr", naive.graph_of(3000, [(v, v + 1) for v in range(2999)]))
+    found = places(path)
+    monkeypatch.setattr(cluster, "_planned_clusters", lambda n_vertices: 5)
+    with engine_on(path, "streamed", method="ifub") as engine:
+        assert engine.facts.spare_bytes > 0
+        engine.facts = replace(engine.facts, spare_bytes=0)
+        before = engine.core.reserve._left
+        assert cluster.by_clusters(engine, 0).tolist() == found.tolist()
+        assert before > 0 == engine.core.reserve._left and engine.core.pager.arena.n_slots == MIN_BLOCKS
 
 
 def test_a_shuffled_strip_is_read_less_often(tmp_path: Path):

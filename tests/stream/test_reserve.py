@@ -86,3 +86,14 @@ def test_the_least_budget_is_for_narrow_columns_and_no_plan_is_above_its_limit(p
         plan = planned(memory, phases, pool)
         assert plan.planned_rss_bytes <= memory and plan.arena_blocks >= MIN_BLOCKS and plan.minimum_bytes == least
         assert plan.pool_bytes >= pool.least and (plan.reserve_bytes == 26 << 20 or not pool.whole_reserve)
+
+
+@pytest.mark.parametrize(("arena", "slots"), [(True, MIN_BLOCKS), (False, 13)])
+def test_what_is_left_goes_to_whoever_traverses_no_more(tmp_path: Path, arena: bool, slots: int) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", PATH)) as engine:
+        short_of_memory(engine, 2500)
+        engine.new_column(65_534)  # takes 2,000
+        assert engine.core.reserve.take_rest(arena=arena) == 500 + (13 - slots) * SLOT
+        assert engine.core.pager.arena.n_slots == slots
+        assert engine.core.reserve.take_rest(arena=arena) == 0
+        assert engine.bfs(0, distances=False).eccentricity == 399
