@@ -29,6 +29,7 @@ ROOMS: tuple[str, ...] = (
     "stream",  # blocks of arcs within a memory plan
     "traverse",  # kernels over arcs, and what drives them
     "engine",  # what methods may ask of a graph, answered on the CPU
+    "external",  # the same with vertex state on disk
     "gpu",  # the same on a device
     "gpu/variants",  # traversals of papers as published; loaded only where one is named
     "dask",  # the same over workers

@@ -64,13 +64,42 @@ def build_block_table(
         values = pieces(store.indptr, _PIECE_CHUNKS, first, stop + 1)
         offsets = build_offsets(n, builder.observe(values), (first, stop), zeros)
     except ValueError as error:
-        raise StoreError(f"indptr is not valid ({error})", path=store.path, remedy="convert again") from None
-    if stop == n and builder.last != m:
-        raise StoreError(f"indptr ends at {builder.last}, the store has {m} arcs", path=store.path,
-                         remedy="convert again")
+        raise _invalid(store, error) from None
+    if stop == n:
+        _check_end(store, builder.last)
     if span is None:
         check_degrees(store, builder.max_degree, int(np.bitwise_count(words).sum()) - (-n % GROUP))
     return BlockTable(n, m, shift, offsets, first_vertex, words)
+
+
+def build_outline(store: Store) -> BlockTable:
+    """A table without offsets and bitmap, which has nothing of n entries. Reads `indptr` once, in pieces, and raises
+    as build_block_table."""
+    n, nothing = store.n_vertices, np.zeros(0, np.int64)
+    first_vertex = np.zeros(store.indices.n_chunks + 1, np.int64)
+    first_vertex[-1] = n
+    shift = store.indices.chunk_items.bit_length() - 1
+    seen = _Pass(first_vertex, np.zeros(0, np.uint64), shift, store.n_arcs, 0)
+    try:
+        for _ in seen.observe(pieces(store.indptr, 1)):
+            pass
+    except ValueError as error:
+        raise _invalid(store, error) from None
+    _check_end(store, seen.last)
+    check_degrees(store, seen.max_degree, seen.n_isolated)
+    return BlockTable(n, store.n_arcs, shift, Offsets(0, nothing, nothing.astype(np.uint16), nothing), first_vertex,
+                      np.zeros(0, np.uint64))
+
+
+def _invalid(store: Store, error: ValueError) -> StoreError:
+    return StoreError(f"indptr is not valid ({error})", path=store.path, remedy="convert again")
+
+
+def _check_end(store: Store, last: int) -> None:
+    """Raise StoreError unless the rows end where the arcs do."""
+    if last != store.n_arcs:
+        raise StoreError(f"indptr ends at {last}, the store has {store.n_arcs} arcs", path=store.path,
+                         remedy="convert again")
 
 
 def check_degrees(store: Store, max_degree: int, n_isolated: int) -> None:
@@ -82,12 +111,13 @@ def check_degrees(store: Store, max_degree: int, n_isolated: int) -> None:
 
 
 class _Pass:
-    """Fills first_vertex and the isolated bitmap while the offsets pass by, which are checked before they are used.
+    """Fills first_vertex and the isolated bitmap (unless it has no words) while the offsets pass by, which are checked
+    before they are used.
 
-    last : the last offset. max_degree : the largest degree."""
+    last : the last offset. max_degree : the largest degree. n_isolated : rows without an arc."""
 
     def __init__(self, first_vertex: np.ndarray, isolated: np.ndarray, shift: int, n_arcs: int, first: int) -> None:
-        self.last = self.max_degree = 0
+        self.last = self.max_degree = self.n_isolated = 0
         self._n_arcs = n_arcs
         self._first_vertex, self._isolated, self._shift = first_vertex, isolated, shift
         self._seen = first
@@ -108,7 +138,10 @@ class _Pass:
             blocks = np.arange((int(ends[0]) + (1 << self._shift) - 1) >> self._shift, high + 1)
             self._first_vertex[blocks] = start + np.searchsorted(ends, blocks << self._shift, side="right") - 1
             vertices = start + np.flatnonzero(degrees)
-            np.bitwise_and.at(self._isolated, vertices // GROUP, ~(np.uint64(1) << (vertices & 63).astype(np.uint64)))
+            self.n_isolated += len(degrees) - len(vertices)
+            if len(self._isolated):
+                bits = np.uint64(1) << (vertices & 63).astype(np.uint64)
+                np.bitwise_and.at(self._isolated, vertices // GROUP, ~bits)
             self._seen += len(piece)
             self.last = int(piece[-1])
             previous = piece[-1:].copy()

@@ -114,13 +114,13 @@ class Pager:
 
     Parameters
     ----------
-    array : the store's `indices`. rows : looks at the rows of every block when it is first read.
+    array : the store's `indices`. rows : looks at the rows of every block when it is first read; None: nobody does.
     arena : the cache. threads : that fetch and compute. counters : where I/O is counted.
     run_blocks : blocks a fetching thread reads in one go.
     """
 
-    def __init__(self, array: ShardedArray, rows: RowCheck, arena: Arena, threads: Threads, counters: SharedCounters,
-                 run_blocks: int = 8) -> None:
+    def __init__(self, array: ShardedArray, rows: RowCheck | None, arena: Arena, threads: Threads,
+                 counters: SharedCounters, run_blocks: int = 8) -> None:
         self.arena, self.threads, self.counters = arena, threads, counters
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
         self._local = threading.local()
@@ -280,7 +280,8 @@ class Pager:
         """Decode blocks into rows; an id that is no vertex is an error, never an index."""
         wall, cpu = time.perf_counter(), time.thread_time()
         read = self._array.fetch(first, rows)
-        self._rows.vet(first, rows)
+        if self._rows is not None:
+            self._rows.vet(first, rows)
         self.counters.add(
             blocks_read=len(rows), bytes_read=read, bytes_decoded=sum(r.nbytes for r in rows),
             fetch_seconds=time.perf_counter() - wall, fetch_cpu_seconds=time.thread_time() - cpu)

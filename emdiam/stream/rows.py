@@ -11,7 +11,7 @@ symmetric all the same, since that is known last.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,9 +19,13 @@ import numpy as np
 from ..errors import StoreError
 from ..jit import inlined, kernel
 from .blocks import BlockTable
-from .offsets import row_start, row_starts
+from .offsets import row_starts
 
+# bounds(first, stop): the offsets of rows first..stop-1, int64[stop - first]; that of row n is the end of the last.
+Bounds = Callable[[int, int], np.ndarray]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+# Rows of a block that are looked at in one go.
+_PIECE = 1 << 16
 
 
 class RowCheck:
@@ -31,10 +35,13 @@ class RowCheck:
     ----------
     table : of the store, or of a range of its vertices. dtype : of ids. place : what to call the store in an error.
     whole : the table has all vertices; others cannot tell whether the other direction of an edge is there.
+    bounds : offsets of rows, thread-safe; None: those of the table.
     """
 
-    def __init__(self, table: BlockTable, dtype: np.dtype[Any], place: str, whole: bool = True) -> None:
+    def __init__(self, table: BlockTable, dtype: np.dtype[Any], place: str, whole: bool = True,
+                 bounds: Bounds | None = None) -> None:
         self._table, self._place, self._lock = table, place, threading.Lock()
+        self._bounds = bounds or self._bounds_in_table
         self._seen = np.zeros(table.n_blocks, bool)
         self._ends = np.zeros((table.n_blocks, 2), dtype)
         self._sums = np.zeros(table.n_blocks, np.uint64)
@@ -48,6 +55,11 @@ class RowCheck:
             if not self._seen[block]:
                 self._look_at(block, ids)
 
+    def _bounds_in_table(self, first: int, stop: int) -> np.ndarray:
+        offsets, starts = self._table.offsets, np.empty(stop - first, np.int64)
+        row_starts(offsets.group, offsets.row, offsets.hub, np.arange(first, stop), starts)
+        return starts
+
     def _look_at(self, block: int, ids: np.ndarray) -> None:
         table = self._table
         ids = ids[: min(len(ids), table.n_arcs - (block << table.shift))]
@@ -55,10 +67,13 @@ class RowCheck:
         if largest >= table.n_vertices:
             raise self._fault(f"block {block} of indices holds {largest}, which is no vertex (a missing chunk reads"
                               " so)")
-        offsets = table.offsets
-        row, total = check_rows(ids, block, table.shift, table.first_vertex, offsets.group, offsets.row, offsets.hub)
-        if row >= 0:
-            raise self._unsorted(int(row))
+        total, stop = 0, min(int(table.first_vertex[block + 1]), int(table.first_vertex[-1]) - 1) + 1
+        for first in range(int(table.first_vertex[block]), stop, _PIECE):
+            starts = self._bounds(first, min(first + _PIECE, stop) + 1)
+            row, part = check_rows(ids, first, starts - (block << table.shift))
+            if row >= 0:
+                raise self._unsorted(int(row))
+            total = (total + int(part)) % (1 << 64)
         with self._lock:
             self._ends[block] = ids[0], ids[-1]
             for left in (block - 1, block):
@@ -76,8 +91,7 @@ class RowCheck:
         if not (0 <= left and right < self._table.n_blocks and self._seen[left + right - block]):
             return
         table, vertex = self._table, int(self._table.first_vertex[right])
-        starts = np.empty(1, np.int64)
-        row_starts(table.offsets.group, table.offsets.row, table.offsets.hub, np.array([vertex]), starts)
+        starts = self._bounds(vertex, vertex + 1)
         if starts[0] < right << table.shift and self._ends[left, 1] >= self._ends[right, 0]:
             raise self._unsorted(vertex)
 
@@ -96,20 +110,17 @@ def _hash(v):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def check_rows(ids, block, shift, first_vertex, group, row, hub):  # type: ignore[no-untyped-def]
+def check_rows(ids, first, starts):  # type: ignore[no-untyped-def]
     """(the first row that does not ascend or holds its vertex, or -1; sum over its arcs (v, w) of +-h(v) h(w)).
 
-    ids : those of the block. Rows are clipped to it."""
-    low = block << shift
-    high = low + len(ids)
-    last = min(first_vertex[block + 1], first_vertex[len(first_vertex) - 1] - 1)
+    ids : those of the block. starts : int64[k + 1], where rows first, first + 1, ... begin in it, and where the last
+    one ends. Rows are clipped to the block."""
     total = np.uint64(0)
-    end = max(row_start(group, row, hub, first_vertex[block]), low) - low
-    for v in range(first_vertex[block], last + 1):
-        start = end
-        end = min(row_start(group, row, hub, v + 1), high) - low
+    for i in range(len(starts) - 1):
+        start, end = max(starts[i], 0), min(starts[i + 1], len(ids))
         if start >= end:
             continue
+        v = first + i
         wrong = np.int64(ids[start]) == v
         part = _hash(ids[start]) if np.int64(ids[start]) > v else np.uint64(0) - _hash(ids[start])
         for p in range(start + 1, end):

@@ -1,0 +1,200 @@
+"""Pairs (key, value) in any order, handed out by ranges of keys: a distribution sort.
+
+Pairs gather in a buffer. Where all keys are in one range, what is made of that range is in memory, and takes them
+whenever the buffer is full. Else they are put in order of ranges then and written to a scratch file; at the end every
+range takes its pairs, one range after another. Pairs of one range come in the order in which they were added.
+
+Bytes: twice the buffer, 8 a range for every time that it was full. I/O: where there are several ranges and more pairs
+than the buffer holds, every pair is written once and read once: 2 (bytes of a key + bytes of a value).
+"""
+
+from __future__ import annotations
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..jit import kernel
+from ..sorting.scratch import Scratch, ScratchFile
+
+_PIECE = 1 << 16
+
+
+class Taker(ABC):
+    """What is made of the pairs, range by range. everywhere : whether ranges without a pair count too."""
+
+    everywhere = False
+
+    @abstractmethod
+    def begin(self, first: int, stop: int) -> None:
+        """The pairs of keys first..stop-1 come next."""
+
+    @abstractmethod
+    def take(self, keys: np.ndarray, values: np.ndarray) -> None:
+        """Some of them; valid until it returns."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """There are no more of this range."""
+
+
+@dataclass(frozen=True)
+class Ranges:
+    """n keys, in ranges of `width` (a power of two) each."""
+
+    n: int
+    width: int
+
+    @property
+    def shift(self) -> int:
+        return self.width.bit_length() - 1
+
+    @property
+    def count(self) -> int:
+        return max(1, -(-self.n // self.width))
+
+    def bounds(self, i: int) -> tuple[int, int]:
+        """First key and end of range i."""
+        return i * self.width, min(self.n, (i + 1) * self.width)
+
+
+def widest(n: int, item_bytes: float, room_bytes: int) -> Ranges:
+    """The fewest ranges whose keys have room for so many bytes each; at least 64 in a range."""
+    width = 64
+    while width < n and 2 * width * item_bytes <= room_bytes:
+        width *= 2
+    return Ranges(n, width)
+
+
+def pair_bytes(key: Any, value: Any = None) -> int:
+    """Bytes of a pair."""
+    return np.dtype(key).itemsize + (0 if value is None else np.dtype(value).itemsize)
+
+
+class Buckets:
+    """The pairs. add may be called by several threads, finish once.
+
+    scratch : where they go. ranges : of keys. key, value : dtypes; None: there are only keys, and `taker` gets values
+    of length 0. buffer_bytes : of the buffer; twice as much where it is put in order."""
+
+    def __init__(
+        self, scratch: Scratch, ranges: Ranges, taker: Taker, key: Any, value: Any = None, *, buffer_bytes: int,
+    ) -> None:
+        self._scratch, self._ranges, self._taker = scratch, ranges, taker
+        self.capacity = max(64, buffer_bytes // pair_bytes(key, value))
+        self._key, self._value = np.dtype(key), None if value is None else np.dtype(value)
+        self._keys, self._values = self._arrays()
+        self._count = self.total = 0
+        self._lock, self._begun = threading.Lock(), False
+        self._file: ScratchFile | None = None
+        self._spills: list[tuple[int, int, np.ndarray]] = []  # (place of keys, place of values, first pair by range)
+
+    def _arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """Room for keys and values of the buffer."""
+        return (np.empty(self.capacity, self._key),
+                np.empty(0 if self._value is None else self.capacity, self._value or np.uint32))
+
+    def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
+        """Pairs of these keys and values, of any integer dtype that fits."""
+        with self._lock:
+            done = 0
+            while done < len(keys):
+                if self._count == self.capacity:
+                    self._empty()
+                some = min(len(keys) - done, self.capacity - self._count)
+                self._keys[self._count : self._count + some] = keys[done : done + some]
+                if values is not None:
+                    self._values[self._count : self._count + some] = values[done : done + some]
+                self._count, done = self._count + some, done + some
+            self.total += len(keys)
+
+    def _empty(self) -> None:
+        """Take or write what the buffer holds."""
+        count, self._count = self._count, 0
+        values = self._values[:count]
+        if self._ranges.count == 1:
+            if not self._begun:
+                self._taker.begin(0, self._ranges.n)
+                self._begun = True
+            self._taker.take(self._keys[:count], values)
+            return
+        keys, values, starts = self._in_order(count)
+        if self._file is None:
+            self._file = self._scratch.file()
+        self._spills.append((self._file.append(keys), self._file.append(values), starts))
+
+    def _in_order(self, count: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(keys, values) of the buffer by ranges, and where each range begins, int64[ranges + 1]."""
+        keys, values = np.empty(count, self._key), np.empty(min(count, len(self._values)), self._values.dtype)
+        starts = np.zeros(self._ranges.count + 2, np.int64)
+        by_range(self._keys, self._values, count, self._ranges.shift, starts, keys, values)
+        return keys, values, starts[:-1]
+
+    def finish(self) -> None:
+        """Hand out all pairs."""
+        try:
+            if self._ranges.count == 1:
+                if self._count or self._taker.everywhere:
+                    self._empty()
+                if self._begun:
+                    self._taker.end()
+            elif self._file is None:
+                self._hand_out_rest(*self._in_order(self._count))
+            else:
+                self._empty()
+                del self._keys, self._values
+                for i in range(self._ranges.count):
+                    self._hand_out(i)
+        finally:
+            if self._file is not None:
+                self._file.close()
+
+    def _hand_out_rest(self, keys: np.ndarray, values: np.ndarray, starts: np.ndarray) -> None:
+        """What never left memory."""
+        for i in range(self._ranges.count) if self._taker.everywhere else np.flatnonzero(np.diff(starts)).tolist():
+            self._taker.begin(*self._ranges.bounds(i))
+            if starts[i] < starts[i + 1]:
+                self._taker.take(keys[starts[i] : starts[i + 1]], values[starts[i] : starts[i + 1]])
+            self._taker.end()
+
+    def _hand_out(self, i: int) -> None:
+        """What was written of range i."""
+        if not self._taker.everywhere and not any(starts[i] < starts[i + 1] for _, _, starts in self._spills):
+            return
+        self._taker.begin(*self._ranges.bounds(i))
+        for keys, values in self._written(i):
+            self._taker.take(keys, values)
+        self._taker.end()
+
+    def _written(self, i: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        assert self._file is not None, "it has been written to"
+        for at_keys, at_values, starts in self._spills:
+            for begin in range(int(starts[i]), int(starts[i + 1]), _PIECE):
+                count = min(_PIECE, int(starts[i + 1]) - begin)
+                keys = np.empty(count, self._key)
+                self._file.read_array(at_keys + begin * self._key.itemsize, keys)
+                values = np.empty(0 if self._value is None else count, self._value or np.uint32)
+                if len(values):
+                    self._file.read_array(at_values + begin * values.itemsize, values)
+                yield keys, values
+
+
+@kernel
+def by_range(keys, values, count, shift, starts, keys_out, values_out):  # type: ignore[no-untyped-def]
+    """The first `count` pairs in order of key >> shift, into keys_out and values_out, those of a range as they came.
+
+    starts : int64[ranges + 2], zeros; the first pair of every range, and their number."""
+    for i in range(count):
+        starts[(np.int64(keys[i]) >> shift) + 2] += 1
+    for r in range(2, len(starts)):
+        starts[r] += starts[r - 1]
+    for i in range(count):
+        at = (np.int64(keys[i]) >> shift) + 1
+        keys_out[starts[at]] = keys[i]
+        if len(values):
+            values_out[starts[at]] = values[i]
+        starts[at] += 1

@@ -1,0 +1,197 @@
+"""Rows of a graph whose offsets are not in memory: offsets are chunks of `indptr` in an arena, as arcs are blocks.
+
+Bytes: two arenas, and some words a chunk of both arrays. I/O: a chunk of `indptr` for the vertices that are asked for,
+unless it is in its arena; and once, when a block is first read, those of its rows, which are checked (stream/rows.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+import numpy as np
+
+from ..jit import kernel
+from ..store.array_reader import ShardedArray, filled, pieces
+from ..store.store import Store
+from ..stream.blocks import build_outline
+from ..stream.counters import SharedCounters
+from ..stream.pager import Arena, Pager, Tick
+from ..stream.rows import RowCheck
+from ..stream.threads import Threads
+from ..traverse.atomics import atomic_add
+from ..traverse.search import lower_bound
+from .buckets import Buckets
+
+# Vertices whose bounds are in memory at a time.
+PIECE = 1 << 16
+_BATCH = 1 << 14  # arcs that a thread gathers before it hands them on
+_CHUNK, _LAST, _ROW, _ARC, _DONE, _STATE = range(6)
+_NO_VALUES = np.empty(0, np.uint32)
+# Pieces of vertices, ascending, int64[k], with a value for each, or none.
+Sources = Iterable[tuple[np.ndarray, np.ndarray | None]]
+
+
+class Rows:
+    """Offsets and arcs of a store.
+
+    Parameters
+    ----------
+    store : the graph. threads, counters : as in Pager. arc_slots, offset_slots : chunks of `indices` and of `indptr`
+    in memory. run_blocks : chunks that a thread reads in one go.
+
+    Reads all of `indptr` once, and checks it. Raises StoreError.
+    """
+
+    def __init__(self, store: Store, threads: Threads, counters: SharedCounters, *, arc_slots: int, offset_slots: int,
+                 run_blocks: int = 8) -> None:
+        self._store, self.threads, self.counters = store, threads, counters
+        self.table = build_outline(store)
+        check = RowCheck(self.table, store.id_dtype, store.path, bounds=self.read_bounds)
+        self.arcs = Pager(store.indices, check, _arena(store.indices, arc_slots), threads, counters, run_blocks)
+        # A row may end in the next chunk of offsets.
+        offsets = _arena(store.indptr, max(2, offset_slots))
+        self.offsets = Pager(store.indptr, None, offsets, threads, counters)
+        self.offset_shift = store.indptr.chunk_items.bit_length() - 1
+
+    @property
+    def paging(self) -> tuple[tuple[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, int]]:
+        """(items, slot of each chunk, shift) of offsets and of arcs, as kernels take them."""
+        return ((self.offsets.arena.ids, self.offsets.arena.slot_of, self.offset_shift),
+                (self.arcs.arena.ids, self.arcs.arena.slot_of, self.table.shift))
+
+    def read_bounds(self, first: int, stop: int) -> np.ndarray:
+        """Offsets of rows first..stop-1, int64[stop - first], past the arena; thread-safe. stop : at most n + 1."""
+        def fetch(chunk: int, buffers: Sequence[np.ndarray]) -> None:
+            self.counters.add(bytes_read=self._store.indptr.fetch(chunk, buffers))
+
+        return filled(np.empty(stop - first, np.int64), pieces(self._store.indptr, 1, first, stop, fetch))
+
+    def bounds(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(first arc, end) of the rows of `vertices`, int64[k] ascending; int64[k] each."""
+        starts, ends = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
+        at, slots = 0, max(1, self.offsets.arena.n_slots - 1)
+        while at < len(vertices):
+            # As many as lie within the chunks that fit; a row that ends in the next chunk needs that one too.
+            stop = int(np.searchsorted(vertices, ((int(vertices[at]) >> self.offset_shift) + slots)
+                                       << self.offset_shift))
+            some = vertices[at:stop]
+            self.offsets.load(np.unique(np.concatenate((some, some + 1)) >> self.offset_shift))
+            gather_bounds(*self.paging[0], some, starts[at:stop], ends[at:stop])
+            at = stop
+        return starts, ends
+
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """Degrees of `vertices` (int64[k], in any order), int64[k]."""
+        distinct, where = np.unique(vertices, return_inverse=True)
+        starts, ends = self.bounds(distinct)
+        result: np.ndarray = (ends - starts)[where]
+        return result
+
+    def ascending(self, stop: int | None = None, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """(vertices, their degrees) of first..stop-1 (None: all), in pieces, int64[k] each."""
+        end = self.table.n_vertices if stop is None else stop
+        for start in range(first, end, PIECE):
+            bounds = self.read_bounds(start, min(start + PIECE, end) + 1)
+            yield np.arange(start, start + len(bounds) - 1), np.diff(bounds)
+
+    def needed(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+        """Blocks with an arc of rows with these bounds (ascending), int64[k] ascending."""
+        some = starts < ends
+        if not some.any():
+            return np.empty(0, np.int64)
+        first, last = starts[some] >> self.table.shift, (ends[some] - 1) >> self.table.shift
+        steps = np.zeros(int(last[-1] - first[0]) + 2, np.int64)
+        np.add.at(steps, first - first[0], 1)
+        np.add.at(steps, last - first[0] + 1, -1)
+        return np.flatnonzero(np.cumsum(steps)) + first[0]
+
+    def send(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick | None = None) -> int:
+        """Bring the value of every source along its arcs: (head, value) for each arc goes into `buckets`, from several
+        threads and in no order. up : only to heads above the source. Returns the arcs looked at. Each piece of
+        sources reads every block that it needs once."""
+        total = 0
+        for vertices, values in sources:
+            starts, ends = self.bounds(vertices)
+            blocks = self.needed(starts, ends)
+            if len(blocks):
+                rows = (vertices, starts, ends, _NO_VALUES if values is None else values)
+                self.arcs.sweep(blocks, _sender(self.table.shift, rows, up, buckets.add), tick)
+            total += int((ends - starts).sum())
+        self.counters.add(edges_scanned=total)
+        return total
+
+
+def _arena(array: ShardedArray, slots: int) -> Arena:
+    slots = max(1, min(slots, array.n_chunks))
+    return Arena(array.n_chunks, slots, array.chunk_items, array.dtype)
+
+
+def _sender(
+    shift: int, rows: tuple[np.ndarray, ...], up: bool, add: Callable[[np.ndarray, np.ndarray | None], None]
+) -> Callable[..., int]:
+    """A kernel for Pager.sweep that hands (head, value) for every arc of the rows on."""
+    with_values = len(rows[3]) > 0
+
+    def run(chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+        state = np.zeros(_STATE, np.int64)
+        state[_ROW] = -1
+        heads, values = np.empty(_BATCH, ids.dtype), np.empty(_BATCH if with_values else 0, rows[3].dtype)
+        while not state[_DONE]:
+            count = send_arcs((chunks, position, turn, grain, ids), shift, *rows, up, state, heads, values)
+            if count:
+                add(heads[:count], values[:count] if with_values else None)
+        return 0
+
+    return run
+
+
+@kernel
+def gather_bounds(items, slot_of, shift, vertices, starts, ends):  # type: ignore[no-untyped-def]
+    """starts, ends = offsets of the rows of `vertices` and of those behind them; all chunks are in the arena."""
+    mask = (1 << shift) - 1
+    for i in range(len(vertices)):
+        v = vertices[i]
+        starts[i] = items[(np.int64(slot_of[v >> shift]) << shift) + (v & mask)]
+        v += 1
+        ends[i] = items[(np.int64(slot_of[v >> shift]) << shift) + (v & mask)]
+
+
+@kernel
+def send_arcs(piece, shift, vertices, starts, ends, given, up, state, heads, values):  # type: ignore[no-untyped-def]
+    """(head, value of the row) of arcs in the blocks of the piece, as many as there is room for; returns how many.
+
+    piece : as Pager.sweep gives it. vertices, starts, ends : int64[k] ascending, rows; given : a value for each, or
+    length 0. up : heads above their vertex only. state : int64[5] = block at hand and end of those that were taken;
+    row (-1: to be looked for) and arc where to go on; whether all is done."""
+    chunks, position, turn, grain, ids = piece
+    count = 0
+    while True:
+        if state[_CHUNK] == state[_LAST]:
+            state[_CHUNK] = atomic_add(turn, 0, grain)
+            if state[_CHUNK] >= len(chunks):
+                state[_DONE] = 1
+                return count
+            state[_LAST] = min(state[_CHUNK] + grain, len(chunks))
+        low = chunks[state[_CHUNK]] << shift
+        base = position[state[_CHUNK]] - low
+        high = low + (1 << shift)
+        if state[_ROW] < 0:
+            state[_ROW] = lower_bound(ends, low + 1, 0, len(ends))
+            state[_ARC] = low
+        row = state[_ROW]
+        while row < len(starts) and starts[row] < high:
+            begin = max(starts[row], state[_ARC])
+            for p in range(begin, min(ends[row], high)):
+                if count == len(heads):
+                    state[_ROW], state[_ARC] = row, p
+                    return count
+                w = ids[base + p]
+                if up and np.int64(w) <= vertices[row]:
+                    continue
+                heads[count] = w
+                if len(given):
+                    values[count] = given[row]
+                count += 1
+            row += 1
+        state[_CHUNK] += 1
+        state[_ROW] = -1
