@@ -81,7 +81,7 @@ class Arena:
 
         Returns int64[count] slots, ascending; fewer if there are not enough.
         """
-        priority = np.where(self._block_in < 0, -1, self._used)
+        priority = np.where(self._block_in < 0, -1, self._used)[: self.n_slots]
         locked = self.slot_of[keep]
         priority[locked[locked >= 0]] = np.iinfo(np.int64).max
         count = min(count, int(np.count_nonzero(priority < np.iinfo(np.int64).max)))
@@ -93,10 +93,26 @@ class Arena:
         self._block_in[slots] = -1
         return slots
 
+    def _vacate(self, first: int) -> None:
+        """The blocks in slot `first` and those after it are no longer there."""
+        dropped = self._block_in[first:]
+        self.slot_of[dropped[dropped >= 0]] = -1
+        self._block_in[first:] = -1
+
+    def lend(self, count: int) -> np.ndarray:
+        """The memory of the last `count` slots, dtype[count, block_ids], in which no block lies until `take_back`."""
+        self.take_back()
+        self.n_slots -= count
+        self._vacate(self.n_slots)
+        return self.ids[self.n_slots * self.block_ids :].reshape(count, self.block_ids)
+
+    def take_back(self) -> None:
+        """All slots are for blocks again, whatever was lent."""
+        self.n_slots = len(self._block_in)
+
     def shrink(self, n_slots: int) -> None:
         """Give up all but the first `n_slots` slots, and their memory to the system."""
-        dropped = self._block_in[n_slots:]
-        self.slot_of[dropped[dropped >= 0]] = -1
+        self._vacate(n_slots)
         first = n_slots * self.block_ids
         release_pages(self.ids[first:])
         self.ids, self.n_slots = self.ids[:first], n_slots
@@ -139,6 +155,7 @@ class Pager:
     def give_up(self, n_bytes: int, least_slots: int) -> int:
         """Take slots from the arena, as many as have so many bytes, but leave it `least_slots`; returns their bytes."""
         arena = self.arena
+        arena.take_back()
         slot_bytes = arena.block_ids * arena.ids.itemsize
         count = max(0, min(-(-n_bytes // slot_bytes), arena.n_slots - least_slots))
         if count:

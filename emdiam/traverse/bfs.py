@@ -22,6 +22,7 @@ from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
 from .direction import Front, commit, sweep_level
+from .left_rows import MOST_LEVELS, LeftRows
 from .level_windows import LevelWindows, labelled, waiting_arcs
 from .profile import count_labels, count_level, thinned
 from .ram_column import RamColumn, widen
@@ -117,6 +118,8 @@ class BfsRun:
         self._most_alone = core.dense_arcs if self._alone or not core.shares else core.shared_arcs
         self._thick, self._pace = 0, 1.0
         self._windows: LevelWindows | None = None
+        self._left: LeftRows | None = None
+        core.pager.arena.take_back()
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -164,6 +167,7 @@ class BfsRun:
         elif self._fixed:
             raise OverflowError(f"distance {self.level + 1} does not fit a column of {self._dist.dtype}")
         else:
+            self._left = None  # the arena may have to give up what it has lent
             self._core.widen(2 * self._dist.itemsize)
             self._dist = widen(self._dist)
 
@@ -301,10 +305,7 @@ class BfsRun:
             if self._complete is not None:
                 return
         self._swept = True
-        up = front.turn(core, int(state[REACHED]))
-        scanned = sweep_level(core, up, tick)
-        front.learn(core, scanned)
-        state[ARCS] += scanned
+        state[ARCS] += self._mark_next(tick)
         level = self.level + 1
         vertices, arcs, met, smallest = commit(core, self._dist, level, self._targets)
         if vertices == 0:
@@ -320,11 +321,30 @@ class BfsRun:
         state[TARGETS] -= met
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
-        elif arcs < core.dense_arcs // 2 and vertices <= work.capacity:
+        elif arcs < core.dense_arcs // 2 and vertices <= work.capacity and not self._left_is_better():
+            self._left = None
             state[CURRENT] = state[HEAD] = 0
             state[COUNT] = list_bits(work.frontier, work.queues[0])
             front.visited_arcs -= arcs  # counted again when their rows are expanded
             self._dense = False
+
+    def _mark_next(self, tick: Tick | None) -> int:
+        """Mark in work.visited what the frontier reaches; arcs scanned."""
+        if self._left is not None:
+            return self._left.look()
+        core, front = self._core, self._front
+        up = front.turn(core, int(core.work.state[REACHED]))
+        self._left = LeftRows.hoped_for(core, front) if up else None
+        scanned = sweep_level(core, up, tick) if self._left is None else self._left.sweep(tick)
+        if self._left is not None and not self._left.whole:
+            self._left = None
+            core.pager.arena.take_back()
+        front.learn(core, scanned)
+        return scanned
+
+    def _left_is_better(self) -> bool:
+        """Whether rows that were put aside are there, and a few levels look at them."""
+        return self._left is not None and self._left.levels < MOST_LEVELS
 
     def frontier_profile(self) -> Callable[[], list[list[int]]]:
         """What gives [[first level, vertices], ...], thinned (profile.py), also after the next run."""
@@ -360,6 +380,8 @@ class BfsRun:
         """The traversal; call it after `step` has returned True."""
         state = self._core.work.state
         self._core.counters.add(traversals=1)
+        self._core.pager.arena.take_back()
+        self._left = None
         if self._complete:
             self._core.thin = self._windowed and not self._swept
         level = self.level

@@ -25,7 +25,8 @@ def _in_frontier(state, word):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _unvisited(state, word):  # type: ignore[no-untyped-def]
+def unvisited(state, word):  # type: ignore[no-untyped-def]
+    """Select unvisited rows."""
     return ~state[1][word]
 
 
@@ -41,7 +42,8 @@ def _mark_neighbours(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
 
 
 @inlined
-def _look_for_frontier(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+def in_frontier_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    """(arcs scanned, whether one leads into the frontier)."""
     for p in range(begin, end):
         if has_bit(state[0], np.int64(ids[p])):
             return p + 1 - begin, True
@@ -49,12 +51,13 @@ def _look_for_frontier(state, ids, v, begin, end, whole):  # type: ignore[no-unt
 
 
 @inlined
-def _mark_hits(state, word, hits):  # type: ignore[no-untyped-def]
+def mark_hits(state, word, hits):  # type: ignore[no-untyped-def]
+    """The rows with a hit are visited."""
     atomic_or(state[1], word, hits)
 
 
 _walk_down = row_walk(_in_frontier, _mark_neighbours)
-_walk_up = row_walk(_unvisited, _look_for_frontier, _mark_hits)
+_walk_up = row_walk(unvisited, in_frontier_row, mark_hits)
 
 
 @kernel

@@ -1,0 +1,81 @@
+"""Rows that a bottom-up level has put aside give plain distances, and spare the levels after it the store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from emdiam.traverse import left_rows
+from tests.helpers import naive
+from tests.helpers.stores import CHUNK, engine_on, odd_graphs, write_store
+
+STREAMED: dict[str, Any] = {"arena_bytes": 16 * CHUNK * 4, "dense_arcs": 0, "threads": 2}
+
+
+@pytest.fixture
+def looks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Arcs that were looked at among rows put aside, level by level."""
+    scanned: list[int] = []
+    real = left_rows.LeftRows.look
+    monkeypatch.setattr(left_rows.LeftRows, "look", lambda self: (scanned.append(real(self)), scanned[-1])[1])
+    return scanned
+
+
+def with_tail(n: int, edges: int, tail: int) -> naive.Graph:
+    """A random graph, and a path that begins in it."""
+    graph = nx.gnm_random_graph(n, edges, seed=3)
+    graph.add_edges_from((v - 1, v) for v in range(n, n + tail))
+    return naive.graph_of(n + tail, list(graph.edges))
+
+
+@pytest.mark.parametrize("tail", [3, 90])
+def test_a_bfs_reads_the_store_little_more_than_once(tmp_path: Path, looks: list[int], tail: int) -> None:
+    graph = with_tail(1500, 12_000, tail)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), **STREAMED) as engine:
+        for source in (0, 700, len(graph) - 1):
+            before, far = engine.reporter.stats(), naive.distances(graph, source)
+            run = engine.bfs(source)
+            assert run.distances.gather(np.arange(len(graph))).tolist() == far
+            assert (run.eccentricity, run.farthest) == (max(far), far.index(max(far)))
+            used = engine.reporter.stats() - before
+            assert used.levels == max(far) + 1
+            if source < 1500 and tail < left_rows.MOST_LEVELS:
+                assert used.blocks_read < 1.6 * engine.facts.n_blocks
+    assert looks
+
+
+@pytest.mark.parametrize("share", [2, 8])
+def test_distances(tmp_path: Path, looks: list[int], share: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of odd graphs, where many rows may be put aside, and where hardly any has room."""
+    monkeypatch.setattr(left_rows, "_HOPEFUL", 1 << 20)
+    monkeypatch.setattr(left_rows, "_SHARE", share)
+    options: dict[str, Any] = STREAMED | {"arena_bytes": 8 * CHUNK * 4, "direction": "beamer"}
+    for name in ("mesh", "large-tree", "wheel", "large-star", "two-paths", "long-caterpillar", "clique"):
+        graph = odd_graphs()[name]
+        with engine_on(write_store(tmp_path / f"{name}.zarr", graph), **options) as engine:
+            for source in range(0, len(graph), max(1, len(graph) // 6)):
+                run = engine.bfs(source)
+                assert run.distances.gather(np.arange(len(graph))).tolist() == naive.distances(graph, source), name
+                assert engine.core.pager.arena.n_slots == engine.plan.arena_blocks
+    assert looks
+
+
+def test_the_arena_lends_slots_and_takes_them_back(tmp_path: Path) -> None:
+    graph = with_tail(1500, 12_000, 3)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), **STREAMED) as engine:
+        pager = engine.core.pager
+        arena = pager.arena
+        pager.load(np.arange(16))
+        lent = arena.lend(4)
+        lent[:] = 7
+        assert np.count_nonzero(arena.slot_of >= 0) == 12
+        assert len(pager.load(np.arange(16))) == 12
+        assert (lent == 7).all()
+        arena.take_back()
+        assert len(pager.load(np.arange(16))) == 16 and np.count_nonzero(arena.slot_of >= 0) == 16
+        arena.lend(4)
+        assert pager.give_up(8 * CHUNK * 4, 4) == 8 * CHUNK * 4 and arena.n_slots == 8
