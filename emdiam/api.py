@@ -32,7 +32,7 @@ from .methods.definition import PROBE_SECONDS
 from .methods.exact.result import Result
 from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
-from .runs.registry import ALL, METHODS, option_names
+from .runs.registry import ALL, METHODS
 from .runs.run import execute, run_with
 from .store.layout import NATURAL
 from .store.store import Store, open_store
@@ -256,8 +256,6 @@ def warmup(*, all: bool = False, progress: Listener | None = None) -> WarmupRepo
 def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     """The result for a graph of any kind, with the caller's names in it."""
     progress, scratch = options.pop("progress", None), options.get("scratch")
-    if scratch is not None and "scratch" not in option_names(method):
-        del options["scratch"]
     run = run_with(method, options, family)
     with _as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
         try:

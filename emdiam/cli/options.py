@@ -132,7 +132,8 @@ as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON o
 scratch = click.option("--scratch", type=SCRATCH, metavar="DIR",
                        help="Folder for temporary files of the sort. [default: beside the store]")
 spill = click.option("--scratch", type=SCRATCH, metavar="DIR",
-                     help="Folder for temporary files, where memory is short. [default: $TMPDIR or /var/tmp]")
+                     help="Folder for temporary files: what memory has no room for, a store that is reordered first."
+                          " [default: $TMPDIR or /var/tmp]")
 levels = click.option("--levels", type=AT_LEAST_1, metavar="K",
                       help="clusters: how often they condense the graph. [default: 1]")
 time_limit = click.option("--time-limit", type=DURATION, metavar="TIME", help="Stop a run after TIME, e.g. 10s, 5min or"

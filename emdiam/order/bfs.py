@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -38,8 +39,9 @@ def bfs_bytes(store: Store) -> int:
     return max(widening, n * (3 * item + column)) + pass_bytes(store) + 8 * item
 
 
-def by_bfs(engine: CpuEngine, seed: int) -> np.ndarray:
-    """The new number of every vertex in breadth-first order, id_dtype[n]; there is no chance in it.
+def by_bfs(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:
+    """The new number of every vertex in breadth-first order, id_dtype[n]; there is no chance in it, and nothing on
+    disk.
 
     Raises StoreError, OverflowError for distances that do not fit 32 bits.
     """

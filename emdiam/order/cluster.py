@@ -44,9 +44,9 @@ def cluster_order_bytes(store: Store) -> int:
     return n * (8 + ids) + 2 * ranks + clusters + LEAST_SORT_BYTES + 2 * _ARC_BYTES + pass_bytes(store)
 
 
-def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
-    """The new number of every vertex, id_dtype[n]; isolated ones come last. Raises BudgetError where
-    the disk has no room for a condensed graph that is too large for RAM."""
+def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:
+    """The new number of every vertex, id_dtype[n]; isolated ones come last. scratch : folder for condensed graphs that
+    are too large for RAM. Raises BudgetError where the disk has no room for one."""
     store = engine.store
     keys = np.zeros(store.n_vertices, store.id_dtype)
     if engine.facts.n_arcs == 0:
@@ -56,11 +56,11 @@ def by_clusters(engine: CpuEngine, seed: int) -> np.ndarray:
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
     assert labels is not None
     spare = _hold_clusters(engine, labels.n_groups)
-    scratch = Scratch(Path(scratch_folder(None)), Path())
+    files = Scratch(Path(scratch_folder(scratch)), Path())
     try:
-        positions = _cluster_positions(engine, labels, seed, _room(engine, spare, scratch))
+        positions = _cluster_positions(engine, labels, seed, _room(engine, spare, files))
     finally:
-        scratch.close()
+        files.close()
     for start in range(0, len(keys), _PIECE):
         group = labels.groups(np.arange(start, min(start + _PIECE, len(keys))))
         keys[start : start + len(group)] = np.where(group < 0, len(positions), positions[group])

@@ -20,9 +20,9 @@ from .placing import by_degree, by_rank, degree_bytes, rank_bytes
 
 @dataclass(frozen=True)
 class Order:
-    """name : of the order. place : finds the new number of every vertex, id_dtype[n], of an open engine and a seed if
-    it traverses, else of a store. state_bytes : what that takes at most, the result included, and what traversals hold
-    for it, beside the table and the workspace of the engine."""
+    """name : of the order. place : finds the new number of every vertex, id_dtype[n], of an open engine, a seed and a
+    folder for temporary files if it traverses, else of a store. state_bytes : what that takes at most, the result
+    included, and what traversals hold for it, beside the table and the workspace of the engine."""
 
     name: str
     place: Callable[..., np.ndarray]

@@ -65,17 +65,17 @@ _LOOKUP_BYTES = 32
 
 def reorder(
     store: Store | str | Path, target: str | Path, order: str, *, seed: int = 0,
-    options: ConvertOptions | None = None, arena_bytes: int | None = None,
+    options: ConvertOptions | None = None, arena_bytes: int | None = None, program: int | None = None,
 ) -> ReorderReport:
     """Write the graph of `store` (opened, or its path) to `target`, its vertices in the named order.
 
     order : a key of ORDERS. seed : of orders with chance, 0 to 2^64 - 1. arena_bytes : cache of decoded edges of an
-    order that traverses, None: what memory leaves. options : memory_bytes, scratch, force, codec,
-    chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The same graph,
-    order and seed give the same bytes whatever the order of the store was; the user's ids stay what they are. Raises
-    InputError for an unknown order or an existing target, BudgetError where memory or disk cannot do, StoreError. Then,
-    and after Ctrl-C, there is no target. With options.checkpoint the new numbers, once found, and all that comes after
-    them can be gone on from.
+    order that traverses, None: what memory leaves. program : see check_reordering. options : memory_bytes, scratch,
+    force, codec, chunk_ids, threads, progress (phases order, ids, read, sort, merge, write) as for a conversion. The
+    same graph, order and seed give the same bytes whatever the order of the store was; the user's ids stay what they
+    are. Raises InputError for an unknown order or an existing target, BudgetError where memory or disk cannot do,
+    StoreError. Then, and after Ctrl-C, there is no target. With options.checkpoint the new numbers, once found, and
+    all that comes after them can be gone on from.
     """
     chosen, options, target = order_named(order), options or ConvertOptions(), Path(target)
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**64:
@@ -84,9 +84,10 @@ def reorder(
         raise InputError("at least one thread is needed", text=str(options.threads))
     check_outputs(target, options)
     with nullcontext(store) if isinstance(store, Store) else open_store(store) as opened:
+        given = _Traversing(seed, arena_bytes, program)
         return resumable(
             ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
-            lambda checkpoint: _reorder(opened, target, chosen, _Traversing(seed, arena_bytes), options, checkpoint))
+            lambda checkpoint: _reorder(opened, target, chosen, given, options, checkpoint))
 
 
 def check_reordering(
@@ -108,10 +109,11 @@ def _source_info(store: Store) -> SourceInfo:
 
 @dataclass(frozen=True)
 class _Traversing:
-    """What an order that traverses is given: seed of its random numbers, and bytes of the arena."""
+    """What an order that traverses is given: seed of its random numbers, bytes of the arena, and of the program."""
 
     seed: int
     arena_bytes: int | None
+    program: int | None
 
 
 def _key(store: Store, target: Path, order: Order, seed: int, options: ConvertOptions) -> dict[str, object]:
@@ -131,7 +133,7 @@ def _reorder(
     check_target(target, options.force)
     options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
     meter = Meter(options.progress)
-    engine_memory = _check_memory(store, order, options)
+    engine_memory = _check_memory(store, order, options, given.program)
     new_of, planned = None if checkpoint is None else _stored_numbers(store, checkpoint), 0
     if new_of is None:
         meter.begin("order", None, "")
@@ -164,10 +166,10 @@ def _traversed(
     from ..engine.needs import traversal_needs
 
     with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, arena_bytes=given.arena_bytes,
-                         threads=options.threads, progress=options.progress) as engine:
+                         threads=options.threads, progress=options.progress, program=given.program) as engine:
         reserve = _reserve(store, order)
         try:
-            new_of = order.place(engine, given.seed)
+            new_of = order.place(engine, given.seed, options.scratch)
         except MoreMemoryError as error:
             plan = replace(engine.plan, memory_limit_bytes=engine.plan.memory_limit_bytes + reserve)
             raise with_budget(error, plan, options.threads) from None

@@ -15,7 +15,7 @@ from ..errors import InputError, no_such
 from ..methods.definition import Method, MethodOptions
 
 # Options that are not a method's own, in what is said of one that it has not.
-_SHARED = ("path_file", "components", "limits", "known_diameter")
+_SHARED = ("path_file", "components", "limits", "scratch", "known_diameter")
 # Those that approximations have not: a lower bound has no path to write.
 _OF_EXACT = ("path_file", "components")
 

@@ -45,11 +45,12 @@ _LOG = logging.getLogger("emdiam")
 @dataclass(frozen=True)
 class Placed:
     """store : to be solved. listener : to be told of it. program : bytes of the program for the memory plan; None:
-    those that are measured then."""
+    those that are measured then. known : a lower bound from before the store was reordered."""
 
     store: Store
     listener: Listener | None
     program: int | None = None
+    known: int = 0
 
 
 class ReorderFirst(StateLost):
@@ -101,7 +102,7 @@ class Placing:
         self._program: int | None = None
         self._look_bytes, self._tried = 0, False
         self._found: Locality | None = None
-        self._early: object | None = None
+        self._early: Result | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -117,7 +118,8 @@ class Placing:
         self._prepare()
         watch = _Watch(self._given, self._progress, self._pays) if self._may_watch() else None
         if watch is None:
-            yield Placed(self.store, self._progress, self._program_now())
+            known = 0 if self._early is None else self._early.lower
+            yield Placed(self.store, self._progress, self._program_now(), known)
             return
         from ..stream.plan import program_bytes
 
@@ -127,7 +129,8 @@ class Placing:
         except StoppedEarly as stop:  # with it go the frames that hold the arena, but only after this
             if watch.found is None:
                 raise
-            self._found, self._early = watch.found, stop.result
+            self._found = watch.found
+            self._early = stop.result if isinstance(stop.result, Result) else None
             self._seconds["look"], self._look_bytes = time.perf_counter() - begin, _disk_bytes()[0] - before[0]
 
     def _prepare(self) -> None:
@@ -151,6 +154,14 @@ class Placing:
                 result.seconds = {**self._seconds, **result.seconds, "total": result.seconds["total"] + extra}
                 result.bytes_read += self._look_bytes + (0 if self._details is None else self._details["bytes_read"])
         return result
+
+    def stopped(self, stop: StoppedEarly) -> StoppedEarly:
+        """The same, with what was proved before the store was reordered, if nothing was after."""
+        if stop.result is None and self._early is not None:
+            proved = f"{self._early.lower:,} <= D <= {self._early.upper:,} is proved"
+            stop = StoppedEarly(f"{stop}; {proved}", self._early)
+        self.told(stop.result)
+        return stop
 
     # -- whether ----------------------------------------------------------------------------------
     def _possible(self) -> bool:
@@ -221,7 +232,7 @@ class Placing:
 
     # -- where ------------------------------------------------------------------------------------
     def _scratch(self) -> Path | None:
-        named = getattr(self._run.options, "scratch", None)
+        named = self._run.options.scratch
         return None if named is None else Path(named)
 
     def _place(self) -> Path | None:
@@ -266,20 +277,22 @@ class Placing:
         from ..order.reorder import reorder
         from ..order.temporary import checked_folder, temporary_store
 
+        program = self._program_now()
         begin, before = time.perf_counter(), _disk_bytes()
         target = self._place() or self._stack.enter_context(temporary_store(checked_folder(self._scratch())))
         if self._checkpoint is not None:
             self._checkpoint.reordered.mkdir(exist_ok=True)
         try:
             report = reorder(self._given, target, ORDER, options=self._options(until(self._deadline, self._progress)),
-                             arena_bytes=self._run.arena_bytes)
+                             arena_bytes=self._run.arena_bytes, program=program)
         except KeyboardInterrupt:
-            raise StoppedEarly("stopped by the user while the store was reordered", self._early) from None
+            raise StoppedEarly("stopped by the user while the store was reordered") from None
         except TimeOver:
-            raise StoppedEarly("the time limit is over before the store was reordered", self._early) from None
+            raise StoppedEarly("the time limit is over before the store was reordered") from None
+        finally:
+            self._seconds["reorder"] = time.perf_counter() - begin
         self.store = self._stack.enter_context(open_store(target, evict_page_cache=self._run.evict_page_cache))
         used = [now - then for now, then in zip(_disk_bytes(), before, strict=True)]
-        self._seconds["reorder"] = time.perf_counter() - begin
         kept = self._run.keep_reordered
         self._details = {
             "order": ORDER, "why": why,

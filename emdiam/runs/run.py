@@ -160,7 +160,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
             _finish(placing.told(result), run, (opened, placing.store), progress)
         except StoppedEarly as stop:
-            placing.told(stop.result)
+            stop = placing.stopped(stop)
             raise stop if checkpoint is None else checkpoint.stopped(stop) from None
         if checkpoint is not None:
             checkpoint.finish()
@@ -205,7 +205,7 @@ def _checkpoint(store: Store, run: Run, selected: Selection) -> Iterator[Checkpo
     limits = run.options.limits
     asked = {"gap": limits.gap, "bounds_only": limits.bounds_only} if entry_of(run.method).family == "exact" else {}
     identity = run_identity(store, run.method, run.options, asked)
-    with checkpointed(store, identity, run.checkpoint, getattr(run.options, "scratch", None)) as checkpoint:
+    with checkpointed(store, identity, run.checkpoint, run.options.scratch) as checkpoint:
         yield checkpoint
 
 
@@ -245,7 +245,7 @@ def _solve(
             engine: Any = opened
             loaded = kernel_seconds()
             _tell_unmet_limit(placed.store, run, engine, deadline)
-            solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline)
+            solve, options = entry_of(run.method).definition().solve, _in_time(run.options, deadline, placed.known)
 
             def spent() -> tuple[float, float]:
                 return compile_seconds() - compiled, kernel_seconds() - loaded
@@ -285,11 +285,10 @@ def _tell_unmet_limit(store: Store, run: Run, engine: Any, deadline: float | Non
         logging.getLogger("emdiam").warning(unmet)
 
 
-def _in_time(options: MethodOptions, deadline: float | None) -> MethodOptions:
-    """The options with the seconds that are left."""
-    if deadline is None:
-        return options
-    return replace(options, limits=replace(options.limits, seconds=max(0.0, deadline - time.monotonic())))
+def _in_time(options: MethodOptions, deadline: float | None, known: int) -> MethodOptions:
+    """The options with the seconds that are left, and a lower bound that is known."""
+    seconds = None if deadline is None else max(0.0, deadline - time.monotonic())
+    return replace(options, limits=replace(options.limits, seconds=seconds, known=known))
 
 
 def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float], selected: Selection) -> None:

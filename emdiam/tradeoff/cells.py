@@ -34,7 +34,7 @@ ENDED = "ended"  # with all that was asked, as DONE of a job
 @dataclass(frozen=True)
 class CellOptions:
     """Options that every run of a grid gets, as those of emdiam.runs.run.Run. iterations : of sweep, spanning and
-    fringe; None: each method's own. euler, levels, scratch : of clusters. time_limit : wall seconds of each cell.
+    fringe; None: each method's own. euler, levels : of clusters. time_limit : wall seconds of each cell.
     checkpoints : folder for those of cells that are stopped, which then go on from them; None: a cell begins again.
     checkpoint_every : seconds between those inside a traversal. cluster : workers that every run is shared out to."""
 
@@ -136,9 +136,8 @@ def command_of(store: str, cell: Cell, options: CellOptions) -> list[str]:
         given |= {"masters": cell.masters, "euler": options.euler, "levels": options.levels}
     elif not exact:
         given["iterations"] = options.iterations
-    if exact or clusters:
-        given["scratch"] = options.scratch
-    given |= {"memory": options.memory_bytes, "arena": options.arena_bytes, "threads": options.threads}
+    given |= {"scratch": options.scratch, "memory": options.memory_bytes, "arena": options.arena_bytes,
+              "threads": options.threads}
     if cluster is not None:
         given |= {"scheduler": cluster.scheduler, "workers": cluster.workers,
                   "worker-memory": cluster.worker_memory_bytes, "worker-threads": cluster.worker_threads}

@@ -176,7 +176,7 @@ def test_too_many_masters_are_told_before_the_first_run(call, torus: str):  # no
 
 @pytest.mark.parametrize(("method", "more", "name"), [
     ("sweep", ["--masters", "8"], "masters"), ("fringe", ["--euler"], "euler"), ("sweep", ["--levels", "2"], "levels"),
-    ("fringe", ["--scratch", "."], "scratch"), ("clusters", ["--iterations", "2"], "iterations"),
+    ("clusters", ["--iterations", "2"], "iterations"),
 ])
 def test_an_option_of_another_method_is_refused(call, torus: str, method: str, more: list[str],  # noqa: F811
                                                 name: str):

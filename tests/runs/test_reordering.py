@@ -7,7 +7,7 @@ import random
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -15,6 +15,7 @@ import emdiam
 from emdiam.checkpoint.options import CheckpointOptions
 from emdiam.cli.plan import _one, plan_text
 from emdiam.errors import BudgetError, InputError, StoppedEarly
+from emdiam.methods.exact.method import ExactMethod
 from emdiam.methods.exact.result import Result
 from emdiam.order import reorder as order_room
 from emdiam.order.temporary import temporary_store
@@ -27,6 +28,7 @@ from emdiam.runs.run import Run, execute, make_run
 from emdiam.store.check import check_store
 from emdiam.store.store import open_store
 from emdiam.store.writer import claim
+from emdiam.stream import plan
 from emdiam.verification.run import verify
 from tests.helpers import naive
 from tests.helpers.order_twins import renumbered
@@ -104,6 +106,22 @@ def test_the_certificate_is_of_the_store_that_was_given(store: Path, tmp_path: P
     file = tmp_path / "c.json"
     execute(store, always(certificate=file))
     assert verify(file, store, memory_bytes=2 << 30).verified
+
+
+@pytest.mark.parametrize("method", ["fdiam", "sweep", "clusters"])
+def test_every_method_can_say_where(store: Path, tmp_path: Path, method: str) -> None:
+    here = tmp_path / "here"
+    here.mkdir()
+    seen: set[str] = set()
+    made: list[object] = []
+
+    def listen(event: Event) -> None:
+        if event.phase == "merge":
+            seen.update(path.name.split("-")[1] for path in here.iterdir())
+            made.extend(left(store))
+
+    execute(store, always(method, switches={"scratch": here}), listen)
+    assert seen == {"reordered"} and made == [] and os.listdir(here) == []
 
 
 def test_what_is_in_memory_or_in_order_stays_as_it_is(store: Path, tmp_path: Path) -> None:
@@ -186,6 +204,57 @@ def test_a_stop_then_has_what_was_seen_before(store: Path, eager: None) -> None:
     result = stop.value.result
     assert isinstance(result, Result) and 0 < result.lower < result.upper and left(store) == []
     assert result.seconds["look"] > 0 and result.details["reordered"] is None
+
+
+@pytest.mark.parametrize("where", ["bfs", "open"])
+def test_a_stop_right_after_it_has_that_too(
+    store: Path, eager: None, where: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the first BFS on the reordered store, or before that."""
+    found: list[int] = []
+    stopped = ExactMethod.stopped
+    monkeypatch.setattr(ExactMethod, "stopped",
+                        lambda *given: (found.append(given[0].engine.reporter.level or 0), stopped(*given))[1])
+    phases: list[str] = []
+
+    def listen(event: Event) -> None:
+        phases.append(event.phase)
+        if where == "bfs" and phases[-1] == "bfs" and "merge" in phases:
+            raise TimeOver
+
+    if where == "open":
+        from emdiam.runs import opening
+        was = opening.open_for
+        monkeypatch.setattr(opening, "open_for", lambda *given: over() if "merge" in phases else was(*given))
+    with pytest.raises(StoppedEarly, match=r"time limit is over.* <= D <= .* is proved") as stop:
+        execute(store, always(reorder="auto"), listen)
+    result = stop.value.result
+    assert isinstance(result, Result) and found[0] > 0 and result.lower == max(found) > 0
+    assert f"{result.lower:,} <= D <= {result.upper:,}" in str(stop.value) and result.seconds["reorder"] > 0
+    assert left(store) == []
+
+
+def over() -> NoReturn:
+    raise TimeOver
+
+
+def test_kernels_of_the_look_are_not_counted_again(
+    store: Path, eager: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What the process held when it began is what the plans of both steps begin with, but for what it kept since."""
+    programs: list[int] = []
+    planned = plan.make_plan
+
+    def make_plan(*given: Any, **named: Any) -> Any:
+        programs.append(plan.program_bytes() if named.get("program") is None else named["program"])
+        return planned(*given, **named)
+
+    held = iter([300 << 20])
+    for module in ("stream.plan", "order.reorder"):
+        monkeypatch.setattr(f"emdiam.{module}.program_bytes", lambda: next(held, 350 << 20))
+    monkeypatch.setattr("emdiam.engine.cpu.make_plan", make_plan)
+    execute(store, always(reorder="auto"))
+    assert len(programs) >= 5 and set(programs[1:]) == {300 << 20}
 
 
 def test_what_a_killed_run_has_left_goes_with_the_next(store: Path) -> None:
@@ -291,6 +360,7 @@ def test_what_a_bfs_reads_is_told_by_its_events(store: Path) -> None:
             "kind": "bfs", "eccentricity": 9, "bytes_read": 3 * stored, "seconds": 1.0}))
         assert reads.locality == Locality(3.0, 1.0, 1.0)
         assert reads.locality.local and str(reads.locality) == "ids are local: one BFS reads the store 3.0 times"
+        assert Locality(3000.0, 9.0, 0.001).local is False and Locality(6.0, 9.0, 0.5).local is None
         early = Locality(50.0, 9.0, 0.01)
         assert early.local is None and "not over in time" in str(early)
         model = entry_of("pivots").definition().cost_model(opened, always().options)

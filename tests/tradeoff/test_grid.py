@@ -85,7 +85,7 @@ def test_the_command_of_a_cell():
         *start, "approx", "g", "--method=clusters", "--seed=5", "--masters=64", "--euler", "--levels=2",
         "--scratch=there", *shared]
     assert cells.command_of("g", Cell("fringe", None, 5), options) == [
-        *start, "approx", "g", "--method=fringe", "--seed=5", "--iterations=7", *shared]
+        *start, "approx", "g", "--method=fringe", "--seed=5", "--iterations=7", "--scratch=there", *shared]
     assert cells.command_of("g", Cell("exact"), options) == [*start, "exact", "g", "--scratch=there", *shared]
     assert cells.command_of("g", Cell("sweep", None, 0), CellOptions()) == [
         *start, "approx", "g", "--method=sweep", "--seed=0", "--threads=2", "--json", "--quiet"]

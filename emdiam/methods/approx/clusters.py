@@ -25,7 +25,6 @@ I/O-efficient approximation of graph diameters by parallel cluster growing, 2012
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from ...engine.needs import DeviceState, widening_bytes
@@ -54,13 +53,12 @@ class ClusterOptions(ApproxOptions):
     """masters : expected number (int), or a text: "2^20", "1e6", "10%", or "auto". seed : of the
     random choice. euler : every k-th vertex of an Euler tour of a spanning tree is a master too, k =
     vertices / masters, so that no vertex is farther than k from one. levels : how often the graph is
-    condensed. scratch : folder for a condensed graph that memory has no room for."""
+    condensed."""
 
     masters: int | str = "auto"
     seed: int = 0
     euler: bool = False
     levels: int = 1
-    scratch: str | Path | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -427,7 +427,7 @@ class ExactMethod:
 
     def stopped(self, before: Counters, begin: float) -> Result:
         """The result of a run that ends early; a traversal has a vertex, unnamed, at the last level it finished."""
-        self.longer(self.engine.reporter.level or 0, UNKNOWN, UNKNOWN)
+        self.longer(max(self.limits.known, self.engine.reporter.level or 0), UNKNOWN, UNKNOWN)
         return self.result(before, begin)
 
     def check(self) -> Witness | None:

@@ -50,7 +50,7 @@ class PivotColumns:
     where columns go that do not fit (None: the system's folder for temporary files).
     """
 
-    def __init__(self, engine: Engine, largest: int, column: Column, budget: int, scratch: Path | None) -> None:
+    def __init__(self, engine: Engine, largest: int, column: Column, budget: int, scratch: str | Path | None) -> None:
         self._engine, self._largest, self._scratch = engine, largest, scratch
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self.column = column

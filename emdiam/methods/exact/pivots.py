@@ -17,7 +17,6 @@ Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a ve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,11 +62,10 @@ PROVED = Verdict(0, 0, 0, (-1, -1))
 @dataclass(frozen=True)
 class PivotOptions(MethodOptions):
     """seed : of random choices: the start among vertices of the highest degree (0: the smallest of them), the order of
-    covering. batches : use multi-source batches. scratch : folder for pivot columns that memory has no room for."""
+    covering. batches : use multi-source batches."""
 
     seed: int = 0
     batches: bool = True
-    scratch: Path | None = None
 
 
 class Pivots(ExactMethod):
