@@ -14,7 +14,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from ..jit import kernel
 from ..sorting.scratch import Scratch, ScratchFile
 
 _PIECE = 1 << 16
+
+
+class Sink(Protocol):
+    """What takes the values that are brought along arcs."""
+
+    def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
+        """Pairs of these keys and values, of any integer dtype that fits; from any thread."""
 
 
 class Taker(ABC):

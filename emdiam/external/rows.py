@@ -20,7 +20,7 @@ from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_add
 from ..traverse.search import lower_bound
-from .buckets import Buckets
+from .buckets import Sink
 
 # Vertices whose bounds are in memory at a time.
 PIECE = 1 << 16
@@ -105,7 +105,7 @@ class Rows:
         np.add.at(steps, last - first[0] + 1, -1)
         return np.flatnonzero(np.cumsum(steps)) + first[0]
 
-    def send(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick | None = None) -> int:
+    def send(self, sources: Sources, buckets: Sink, *, up: bool = False, tick: Tick | None = None) -> int:
         """Bring the value of every source along its arcs: (head, value) for each arc goes into `buckets`, from several
         threads and in no order. up : only to heads above the source. Returns the arcs looked at. Each piece of
         sources reads every block that it needs once."""

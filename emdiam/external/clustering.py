@@ -1,0 +1,148 @@
+"""The verbs of the external engine for components and clusters: see Engine in engine/interface.py.
+
+A restart takes a BFS from all sources at once: upper bounds would need an entry a vertex to be mended in any order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
+
+import numpy as np
+
+from ..engine.interface import Labels
+from ..engine.reporter import Reporter
+from ..hashing import draw
+from ..store.store import Store
+from ..traverse.chains import one_way
+from ..traverse.clusters import check_number
+from ..traverse.labels import UNREACHED
+from .columns import WordFile
+from .components import ExternalComponents, Hidden, external_components
+from .condense import push_meetings
+from .growth import Growth, new_labels
+from .labels import DiskLabels
+from .queues import Space
+from .ranks import NaturalRanks
+from .rows import PIECE, Rows
+
+# The compiled hash takes one number; its Python source takes arrays.
+_draws = getattr(draw, "py_func", draw)
+
+
+class ClusteringVerbs:
+    """What the external engine does for components and clusters; it has the rest.
+
+    _rows : of the graph (its verb `rows` lists a few). space : where what belongs to vertices is."""
+
+    store: Store
+    reporter: Reporter
+    _rows: Rows
+    space: Space
+
+    @cached_property
+    def natural_ranks(self) -> NaturalRanks:
+        """Natural ranks of all vertices. Raises StoreError."""
+        return NaturalRanks(self.store, self.space)
+
+    def ranks(self, ids: np.ndarray) -> np.ndarray:
+        """See Engine.ranks."""
+        return self.natural_ranks.take(ids)
+
+    def sample_vertices(self, key: int, expected: int) -> np.ndarray:
+        """See Engine.sample_vertices."""
+        candidates = max(1, self.store.n_vertices - self.store.record.n_isolated)
+        threshold = np.uint64(min((expected << 64) // candidates, (1 << 64) - 1))
+        taken, at = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        for vertices, degrees in self._rows.ascending():
+            ranks = self.natural_ranks.part(int(vertices[0]), int(vertices[-1]) + 1)
+            chosen = degrees > 0
+            if expected < candidates:
+                chosen &= _draws(np.uint64(key), ranks.astype(np.uint64)) < threshold
+            taken.append(vertices[chosen])
+            at.append(ranks[chosen])
+        result: np.ndarray = np.concatenate(taken)[np.argsort(np.concatenate(at))]
+        return result
+
+    def hidden_components(self, unseen: Callable[[int, int], np.ndarray], reached: int) -> ExternalComponents | None:
+        """The components of vertices with an edge that are unseen. unseen(first, stop) : bool[stop - first]. reached :
+        label of all others."""
+        ranges, rows = self.space.ranges, self._rows
+
+        def degrees(number: int) -> np.ndarray:
+            first, stop = ranges.bounds(number)
+            result: np.ndarray = np.diff(rows.read_bounds(first, stop + 1))
+            return result
+
+        def members(number: int) -> np.ndarray:
+            hidden = unseen(*ranges.bounds(number))
+            if hidden.any():
+                hidden &= degrees(number) > 0
+            return hidden
+
+        def sources() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            for number in range(ranges.count):
+                vertices = np.flatnonzero(members(number)) + ranges.bounds(number)[0]
+                for start in range(0, len(vertices), PIECE):
+                    yield (vertices[start : start + PIECE],) * 2
+
+        hidden = Hidden(lambda sink: rows.send(sources(), sink, up=True, tick=self.reporter.heartbeat), members,
+                        lambda number: (degrees(number), self.natural_ranks.part(*ranges.bounds(number))))
+        found = external_components(self.space, hidden, reached, self.reporter.heartbeat)
+        if found is not None:
+            rows.counters.add(passes=1)
+        return found
+
+    # -- clusters -------------------------------------------------------------------------------
+    def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
+        """See Engine.grow_clusters."""
+        check_number(len(masters))
+        words = new_labels(self.space)
+        if not self._grow(words, masters, 0, most_rounds):
+            return None
+        lonely = self.hidden_components(lambda first, stop: words[first:stop] == UNREACHED, 0)
+        if lonely is not None:
+            best = lonely.first_by_rank()
+            lonely.release()
+            first = len(masters)
+            masters = np.concatenate((masters, best[np.argsort(best[:, 0]), 1]))
+            check_number(len(masters))
+            if not self._grow(words, masters, first, most_rounds):
+                return None
+        self._check_whole(words)
+        return DiskLabels(self.space, words, masters, self.natural_ranks)
+
+    def _grow(self, words: WordFile, seeds: np.ndarray, first: int, most_rounds: int | None = None) -> bool:
+        """Grow around the seeds from number `first` on; False if that takes more rounds."""
+        growth = Growth(self._rows, self.space, words, len(seeds))
+        try:
+            return growth.grow(seeds[first:], first, most_rounds, self.reporter.heartbeat)
+        finally:
+            growth.close()
+
+    def _check_whole(self, words: WordFile) -> None:
+        """Raise StoreError unless labels have reached the vertices with an edge and no others."""
+        for vertices, degrees in self._rows.ascending():
+            first, stop = int(vertices[0]), int(vertices[-1]) + 1
+            wrong = np.flatnonzero((words[first:stop] == UNREACHED) != (degrees == 0))
+            if len(wrong):
+                raise one_way(first + int(wrong[0]))
+
+    def restart(self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray,
+                most_scans: int | None = None) -> bool:
+        """See Engine.restart; by a BFS from all sources, however many scans it takes."""
+        assert isinstance(labels, DiskLabels)
+        labels.words, labels.masters = new_labels(self.space), sources
+        self._grow(labels.words, np.asarray(sources, np.int64), 0)
+        self._rows.counters.add(traversals=1)
+        return True
+
+    def condense(self, by: Labels | np.ndarray, bits: tuple[int, int], push: Callable[[np.ndarray], None]) -> None:
+        """See Engine.condense."""
+        to = partial(push_meetings, self._rows, self.space, bits=bits, push=push, tick=self.reporter.heartbeat)
+        if isinstance(by, np.ndarray):
+            to(lambda first, stop: by[first:stop].astype(np.uint64), False)
+            return
+        assert isinstance(by, DiskLabels)
+        words = by.words
+        to(lambda first, stop: words[first:stop], True)

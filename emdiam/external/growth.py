@@ -1,0 +1,206 @@
+"""Growing around seeds level by level, without an entry a vertex in the process: BFS after Munagala and Ranade, from
+several sources, each vertex with the smallest owner that reaches it first.
+
+In an undirected graph a neighbour of level i is in level i - 1, i or i + 1. So the next level is what the arcs of this
+one lead to, less this one and the one before: nobody remembers which vertices were visited. An owner is the number of
+a seed; of those that come to a vertex the smallest stays, as in traverse/labels.py, whose labels these are.
+
+What arcs bring is a word (vertex, owner). Few words are sorted in RAM; many go to ranges of vertices, each of which
+folds what comes to it into an array of its own, and strikes out what is in the two levels.
+I/O: the blocks and offsets of every level, each once (all together at most twice those of all rows that are reached,
+where rows of one level lie in blocks of others at most as often as there are levels); 8 bytes an arc written and read
+for levels with more arcs than the room; 8 a vertex for levels with more vertices than that; 16 a vertex written and
+read for labels, and 8 written. Bytes: the room four times; 16 a vertex of a range.
+Sources: Munagala and Ranade, I/O-complexity of graph algorithms (1999); Meyer, On trade-offs in external-memory
+diameter-approximation (2008), rounds of cluster growing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from threading import Lock
+
+import numpy as np
+
+from ..errors import InputError
+from ..jit import kernel
+from ..stream.pager import Tick
+from ..traverse.labels import LONGEST, OWNER_BITS, UNREACHED
+from .columns import WordFile
+from .queues import Space
+from .rows import PIECE, Rows
+from .tables import Table
+
+_NOBODY = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+class Level:
+    """The vertices of a level with their owners: words (vertex, owner), ascending."""
+
+    def __init__(self, space: Space, bits: np.uint64) -> None:
+        self._space, self._bits = space, bits
+        self._table = Table(space.scratch, 1, space.room)
+        self._starts = dict[int, int]()  # of ranges, as far as they were put one by one
+
+    def __len__(self) -> int:
+        return len(self._table)
+
+    def append(self, words: np.ndarray, number: int | None = None) -> None:
+        """Words above all before. number : of their range; None: these are all, of several ranges."""
+        if number is not None:
+            self._starts[number] = len(self._table)
+        self._table.append(words)
+
+    @property
+    def all_words(self) -> np.ndarray | None:
+        """uint64[k], if they are in RAM."""
+        return None if self._starts else self._table.part(0, len(self)).view(np.uint64)[:, 0]
+
+    def vertices_in(self, number: int) -> np.ndarray:
+        """The vertices of a range, int64[k] ascending."""
+        first, stop = self._space.ranges.bounds(number)
+        words = self.all_words
+        if words is None:
+            start = self._starts.get(number)
+            if start is None:
+                return np.empty(0, np.int64)
+            words = self._table.part(start, min(len(self), start + stop - first)).view(np.uint64)[:, 0]
+        vertices = (words >> self._bits).view(np.int64)
+        return vertices[slice(*np.searchsorted(vertices, (first, stop)))]
+
+    def words(self) -> Iterator[np.ndarray]:
+        """All words, in pieces."""
+        for _, rows in self._table.pieces():
+            for start in range(0, len(rows), PIECE):
+                yield rows[start : start + PIECE, 0].view(np.uint64)
+
+    def clear(self) -> None:
+        """Drop all."""
+        self._table.clear()
+
+
+class Growth:
+    """Labels of vertices that grow around seeds.
+
+    rows : of the graph. labels : uint64 words of all vertices as in traverse/labels.py, UNREACHED at first. owners :
+    the numbers of seeds are below it. level : that was reached last. Raises InputError where a vertex and an owner do
+    not fit a word.
+    """
+
+    def __init__(self, rows: Rows, space: Space, labels: WordFile, owners: int) -> None:
+        self._rows, self._space, self._labels, self._lock = rows, space, labels, Lock()
+        bits = max(1, (owners - 1).bit_length())
+        if bits + (space.ranges.n - 1).bit_length() > 64:
+            raise InputError(f"{owners:,} masters among {space.ranges.n:,} vertices do not fit a word of 64 bits",
+                             remedy="ask for fewer")
+        self._bits, self._mask = np.uint64(bits), np.uint64((1 << bits) - 1)
+        self._offers, self._labelled = space.queues(), space.queues(2)
+        self.level = 0
+
+    def add(self, keys: np.ndarray, values: np.ndarray | None = None) -> None:
+        """Offers of owners to vertices, from arcs."""
+        assert values is not None
+        with self._lock:
+            self._offers.put(keys >> self._space.ranges.shift, (keys.astype(np.uint64) << self._bits) | values)
+
+    def grow(self, seeds: np.ndarray, first: int, most_rounds: int | None = None, tick: Tick | None = None) -> bool:
+        """Grow around seeds (int64[k], distinct), whose numbers are first, first + 1, ...; none is reached yet, nor
+        any vertex of their components. False, and no label is written, if vertices are farther than that."""
+        words = (seeds.astype(np.uint64) << self._bits) | np.arange(first, first + len(seeds), dtype=np.uint64)
+        now, before = Level(self._space, self._bits), Level(self._space, self._bits)
+        now.append(np.sort(words))
+        self.level = 0
+        while len(now):
+            if most_rounds is not None and self.level >= most_rounds:
+                return False
+            if self.level > LONGEST:
+                raise OverflowError(f"a distance of {self.level} does not fit a label")
+            for some in now.words():
+                self._note(some)
+            self._rows.send(self._sources(now), self, tick=tick)
+            after = self._next(now, before)
+            before.clear()
+            now, before, self.level = after, now, self.level + 1
+            if tick is not None:
+                tick()
+        self._write()
+        return True
+
+    def _sources(self, level: Level) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        for words in level.words():
+            yield (words >> self._bits).astype(np.int64), words & self._mask
+
+    def _note(self, words: np.ndarray) -> None:
+        """Keep the words of a level until labels are written."""
+        rows = np.column_stack((words, np.full(len(words), self.level, np.uint64)))
+        self._labelled.put((words >> self._bits).astype(np.int64) >> self._space.ranges.shift, rows)
+
+    def _next(self, now: Level, before: Level) -> Level:
+        """The level behind `now`, from what was offered."""
+        after = Level(self._space, self._bits)
+        offers, old = self._offers.resident(), (now.all_words, before.all_words)
+        if offers is not None and old[0] is not None and old[1] is not None:
+            words = np.sort(offers[:, 0])
+            vertices = words >> self._bits
+            fresh = np.ones(len(words), bool)
+            fresh[1:] = vertices[1:] != vertices[:-1]
+            for level in old:
+                assert level is not None
+                fresh &= ~_among(vertices, level >> self._bits)
+            after.append(words[fresh])
+        else:
+            for number in self._offers.filled().tolist():
+                self._fold(number, (now, before), after)
+        self._offers.clear()
+        return after
+
+    def _fold(self, number: int, old: tuple[Level, Level], after: Level) -> None:
+        """Put the vertices of the next level in a range to `after`."""
+        first, stop = self._space.ranges.bounds(number)
+        least = np.full(stop - first, _NOBODY, np.uint64)
+        for rows in self._offers.read(number):
+            fold_offers(rows[:, 0], self._bits, first, least)
+        for level in old:
+            least[level.vertices_in(number) - first] = _NOBODY
+        hits = np.flatnonzero(least != _NOBODY)
+        if len(hits):
+            after.append(((hits + first).astype(np.uint64) << self._bits) | least[hits], number)
+
+    def _write(self) -> None:
+        """Write the labels of all that was reached since the last time."""
+        for number in self._labelled.filled().tolist():
+            first, stop = self._space.ranges.bounds(number)
+            labels = self._labels[first:stop]
+            for rows in self._labelled.read(number):
+                labels[(rows[:, 0] >> self._bits).astype(np.int64) - first] = (
+                    (rows[:, 1] << np.uint64(OWNER_BITS)) | (rows[:, 0] & self._mask))
+            self._labels[first:stop] = labels
+        self._labelled.clear()
+
+    def close(self) -> None:
+        """Drop what waits."""
+        self._offers.close()
+        self._labelled.close()
+
+
+def new_labels(space: Space) -> WordFile:
+    """Labels of all vertices, all unreached."""
+    return WordFile(space.scratch, space.ranges.n, np.uint64, int(UNREACHED), space.page)
+
+
+def _among(values: np.ndarray, ascending: np.ndarray) -> np.ndarray:
+    """Whether each value is one of those, bool[k]."""
+    if len(ascending) == 0:
+        return np.zeros(len(values), bool)
+    at = np.minimum(np.searchsorted(ascending, values), len(ascending) - 1)
+    result: np.ndarray = ascending[at] == values
+    return result
+
+
+@kernel
+def fold_offers(words, bits, first, least):  # type: ignore[no-untyped-def]
+    """least[v - first] = the smallest owner offered to v. words : uint64[k], (vertex, owner)."""
+    mask = (np.uint64(1) << bits) - np.uint64(1)
+    for i in range(len(words)):
+        at = np.int64(words[i] >> bits) - first
+        least[at] = min(least[at], words[i] & mask)

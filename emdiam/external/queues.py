@@ -1,0 +1,143 @@
+"""Rows of words for ranges of vertices, of which some are read while others are still put to.
+
+Rows wait in a room of fixed size. When it is full they are put in the order of their ranges and written behind each
+other to one scratch file, so that every range has one stretch of each such write. Rows that fit the room never touch
+the disk. A range may be read while others are still put to: what leaves a range for one that is read later (towards
+smaller vertices, or towards larger ones) needs no sort (time-forward processing).
+I/O: every row that does not fit is written once, and read once for each time that its range is read; a stretch is the
+room / the number of ranges on average. Bytes: 8 a word of the room, twice, and 4 a row; 8 a range for each write.
+Source: Chiang, Goodrich, Grove, Tamassia, Vengroff, Vitter, External-memory graph algorithms (1995), time-forward
+processing; the distribution in place of its priority queue, since the ranges are few.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..sorting.scratch import Scratch, ScratchFile
+from .buckets import Ranges
+from .columns import PAGE
+
+# Words that are read at a time from stretches that lie behind each other.
+_READ_WORDS = 1 << 17
+
+
+@dataclass(frozen=True)
+class Space:
+    """Where what belongs to vertices is. ranges : of vertices, one of which has arrays in RAM at a time. room : words
+    in RAM that wait for their range, of one set of queues. key : dtype of vertices in files."""
+
+    scratch: Scratch
+    ranges: Ranges
+    room: int
+    key: np.dtype[Any]
+
+    @property
+    def page(self) -> int:
+        """Entries that a column of these vertices reads and writes together."""
+        return min(PAGE, self.ranges.width)
+
+    def queues(self, width: int = 1) -> RangeQueues:
+        """Queues of rows of so many words for every range."""
+        return RangeQueues(self.scratch, self.ranges.count, max(1, self.room // width), width)
+
+
+class RangeQueues:
+    """Rows of words by range.
+
+    scratch : where they go. n_ranges : how many. room : rows in RAM. width : words of a row.
+    """
+
+    def __init__(self, scratch: Scratch, n_ranges: int, room: int, width: int = 1) -> None:
+        self._scratch, self._n_ranges, self._room, self._width = scratch, n_ranges, room, width
+        self._waiting, self._where = np.empty((0, width), np.uint64), np.empty(0, np.int32)
+        self._used = 0
+        self._file: ScratchFile | None = None
+        # For every write: its offset in the file, and where each range begins in it, int64[n_ranges + 1].
+        self._writes: list[tuple[int, np.ndarray]] = []
+
+    def __len__(self) -> int:
+        """Rows put since the last `clear`."""
+        return self._used + sum(int(starts[-1]) for _, starts in self._writes)
+
+    def put(self, ranges: np.ndarray, rows: np.ndarray) -> None:
+        """Put rows (uint64[k] or uint64[k, width]) to `ranges` (integers[k])."""
+        rows = rows.reshape(-1, self._width)
+        if len(self._waiting) < min(self._room, self._used + len(rows)):
+            self._widen(self._used + len(rows))
+        start = 0
+        while start < len(rows):
+            if self._used == self._room:
+                self._spill()
+            take = min(len(rows) - start, self._room - self._used)
+            self._waiting[self._used : self._used + take] = rows[start : start + take]
+            self._where[self._used : self._used + take] = ranges[start : start + take]
+            self._used += take
+            start += take
+
+    def _widen(self, rows: int) -> None:
+        """Room for so many rows, or twice what there is, as far as the plan goes."""
+        size = min(self._room, max(rows, 2 * len(self._waiting)))
+        waiting, where = np.empty((size, self._width), np.uint64), np.empty(size, np.int32)
+        waiting[: self._used], where[: self._used] = self._waiting[: self._used], self._where[: self._used]
+        self._waiting, self._where = waiting, where
+
+    def _spill(self) -> None:
+        """Write what waits, by ranges."""
+        if self._file is None:
+            self._file = self._scratch.file()
+        where = self._where[: self._used]
+        starts = np.concatenate(([0], np.cumsum(np.bincount(where, minlength=self._n_ranges))))
+        sorted_rows = self._waiting[: self._used][np.argsort(where, kind="stable")]
+        self._writes.append((self._file.append(sorted_rows), starts))
+        self._used = 0
+
+    def resident(self) -> np.ndarray | None:
+        """All rows, uint64[k, width], as they came, if none was written; valid until the next put."""
+        return None if self._writes else self._waiting[: self._used]
+
+    def filled(self) -> np.ndarray:
+        """The ranges with a row, int64[k] ascending."""
+        counts = np.bincount(self._where[: self._used], minlength=self._n_ranges)
+        for _, starts in self._writes:
+            counts += np.diff(starts)
+        return np.flatnonzero(counts)
+
+    def read(self, number: int) -> Iterator[np.ndarray]:
+        """The rows of a range, uint64[k, width], in pieces, in the order in which they came. Rows may be put to other
+        ranges meanwhile."""
+        waiting = self._waiting[: self._used][self._where[: self._used] == number]
+        pieces, size = list[np.ndarray](), 0
+        for offset, starts in list(self._writes):
+            for begin in range(int(starts[number]), int(starts[number + 1]), _READ_WORDS):
+                rows = np.empty((min(_READ_WORDS, int(starts[number + 1]) - begin), self._width), np.uint64)
+                assert self._file is not None
+                self._file.read_array(offset + 8 * self._width * begin, rows)
+                pieces.append(rows)
+                size += len(rows)
+                if size >= _READ_WORDS:
+                    yield _joined(pieces)
+                    pieces, size = [], 0
+        pieces.append(waiting)
+        if size + len(waiting):
+            yield _joined(pieces)
+
+    def clear(self) -> None:
+        """Drop all rows, and what was written; the room stays."""
+        self._used, self._writes = 0, []
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def close(self) -> None:
+        """Drop all, the room as well."""
+        self.clear()
+        self._waiting, self._where = self._waiting[:0].copy(), self._where[:0].copy()
+
+
+def _joined(pieces: list[np.ndarray]) -> np.ndarray:
+    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

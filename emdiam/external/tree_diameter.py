@@ -1,0 +1,177 @@
+"""The diameter of a BFS tree on disk; what it is, see traverse/tree_diameter.py.
+
+Every vertex sends its distance and natural rank along its arcs: the least word that comes to a vertex names its parent,
+since no neighbour is nearer than that. The tree edges are sorted by the distance (digit by digit, from ranges of ranks
+on); the place in that order is the vertex's number from then on, and smaller for a parent than for its children. So
+branches are folded into parents range by range, from the last number to the first, and what leaves a range goes to one
+that is read later.
+I/O, with m arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read where
+they do not fit the buffer; for r likewise 24 r (1 + digits) + 64 r, with one digit for every 8 bits of the largest
+distance. Bytes: the room of queues, five times; 16 a vertex of a range.
+Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees by time-forward
+processing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..jit import kernel
+from ..stream.pager import Tick
+from ..traverse.columns import Column
+from .buckets import Buckets
+from .queues import RangeQueues, Space
+from .ranks import NaturalRanks
+from .rows import PIECE, Rows
+from .takers import Smallest
+
+_DIGIT_BITS = 8
+_NOTHING = (1 << 64) - 1
+
+
+def tree_diameter(
+    rows: Rows, space: Space, column: Column, ranks: NaturalRanks, tick: Tick | None = None
+) -> int:
+    """Number of edges on the longest path of the canonical BFS tree of the distances in `column`. Raises RuntimeError
+    if they are no distances."""
+    edges = _TreeEdges(space, column, ranks)
+    buckets = Buckets(space.scratch, space.ranges, Smallest(edges.hang, np.uint64, _NOTHING), space.key,
+                      np.uint64, buffer_bytes=8 * space.room)
+    rows.send(edges.sources(), buckets, tick=tick)
+    buckets.finish()
+    rows.counters.add(passes=1)
+    return _longest(space, _parents(space, edges.by_depth(), tick), tick)
+
+
+class _TreeEdges:
+    """Edges of the tree: rows (rank, rank of the parent, distance) by ranges of ranks."""
+
+    def __init__(self, space: Space, column: Column, ranks: NaturalRanks) -> None:
+        self._space, self._column, self._ranks = space, column, ranks
+        self._bits = np.uint64(max(1, (space.ranges.n - 1).bit_length()))
+        self._edges, self._deepest = space.queues(3), 0
+
+    def sources(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The reached vertices, and words (distance, rank)."""
+        for start in range(0, len(self._column), PIECE):
+            distances = self._column.part(start, start + PIECE)
+            reached = np.flatnonzero(distances != self._column.unreached)
+            ranks = self._ranks.part(start, start + len(distances))
+            words = (distances[reached].astype(np.uint64) << self._bits) | ranks[reached].astype(np.uint64)
+            yield reached + start, words
+
+    def hang(self, first: int, least: np.ndarray) -> None:
+        """Take the edges to the parents of the vertices from `first` on, of which the least words are these."""
+        distances = self._column.part(first, first + len(least))
+        hung = np.flatnonzero((distances != self._column.unreached) & (distances != 0))
+        words, depth = least[hung], distances[hung].astype(np.uint64)
+        wrong = np.flatnonzero((words >> self._bits) + np.uint64(1) != depth)
+        if len(wrong):
+            raise RuntimeError(f"no neighbour of vertex {first + hung[wrong[0]]} is nearer to the source")
+        own = self._ranks.part(first, first + len(least))[hung]
+        parents = words & ((np.uint64(1) << self._bits) - np.uint64(1))
+        self._edges.put(own >> self._space.ranges.shift, np.column_stack((own.astype(np.uint64), parents, depth)))
+        self._deepest = max(self._deepest, int(depth.max(initial=0)))
+
+    def by_depth(self) -> Iterator[np.ndarray]:
+        """The edges by the distance of the child (ties: its rank)."""
+        pieces = self._by_rank()
+        for shift in range(0, self._deepest.bit_length(), _DIGIT_BITS):
+            pieces = _by_digit(self._space, pieces, shift)
+        return pieces
+
+    def _by_rank(self) -> Iterator[np.ndarray]:
+        for number in range(self._space.ranges.count):
+            rows = np.concatenate([np.empty((0, 3), np.uint64), *self._edges.read(number)])
+            yield rows[np.argsort(rows[:, 0])]
+        self._edges.close()
+
+
+def _by_digit(space: Space, pieces: Iterator[np.ndarray], shift: int) -> Iterator[np.ndarray]:
+    """The rows by the digit of their last word at `shift`, those of one digit as they came."""
+    queues = RangeQueues(space.scratch, 1 << _DIGIT_BITS, max(1, space.room // 3), 3)
+    for rows in pieces:
+        digits = (rows[:, 2] >> np.uint64(shift)) & np.uint64((1 << _DIGIT_BITS) - 1)
+        queues.put(digits.astype(np.int64), rows)
+    for digit in range(1 << _DIGIT_BITS):
+        yield from queues.read(digit)
+    queues.close()
+
+
+def _parents(space: Space, edges: Iterator[np.ndarray], tick: Tick | None) -> RangeQueues:
+    """Rows (number of a child, that of its parent), by ranges of numbers. A number is the place in `edges`, from 1 on;
+    a root, which is no child, has 0."""
+    shift, done = space.ranges.shift, 1
+    places, asked, parents = space.queues(2), space.queues(2), space.queues(2)
+    for rows in edges:
+        numbers = np.arange(done, done + len(rows), dtype=np.uint64)
+        places.put(rows[:, 0].astype(np.int64) >> shift, np.column_stack((rows[:, 0], numbers)))
+        asked.put(rows[:, 1].astype(np.int64) >> shift, np.column_stack((rows[:, 1], numbers)))
+        done += len(rows)
+    for number in range(space.ranges.count):
+        first, stop = space.ranges.bounds(number)
+        at = np.zeros(stop - first, np.uint64)
+        for rows in places.read(number):
+            at[rows[:, 0].astype(np.int64) - first] = rows[:, 1]
+        for rows in asked.read(number):
+            above = at[rows[:, 0].astype(np.int64) - first]
+            parents.put(rows[:, 1].astype(np.int64) >> shift, np.column_stack((rows[:, 1], above)))
+        if tick is not None:
+            tick()
+    places.close()
+    asked.close()
+    return parents
+
+
+def _longest(space: Space, parents: RangeQueues, tick: Tick | None) -> int:
+    """The longest path of the tree, in edges."""
+    branches, longest = space.queues(2), 0
+    for number in reversed(range(space.ranges.count)):
+        first, stop = space.ranges.bounds(number)
+        above, heights = np.full(stop - first, -1, np.int64), np.zeros(stop - first, np.int64)
+        for rows in parents.read(number):
+            above[rows[:, 0].astype(np.int64) - first] = rows[:, 1].astype(np.int64)
+        for rows in branches.read(number):
+            longest = max(longest, int(fold_branches(rows.view(np.int64), heights, first)))
+        out = np.empty((stop - first, 2), np.int64)
+        path, count = fold_children(above, heights, first, out)
+        longest = max(longest, int(path))
+        branches.put(out[:count, 0] >> space.ranges.shift, out[:count].view(np.uint64))
+        if tick is not None:
+            tick()
+    parents.close()
+    branches.close()
+    return longest
+
+
+@kernel
+def fold_branches(rows, heights, first):  # type: ignore[no-untyped-def]
+    """Fold branches (parent, reach), int64[k, 2], into heights[parent - first]; the longest path met, in edges."""
+    longest = np.int64(0)
+    for i in range(len(rows)):
+        p = rows[i, 0] - first
+        longest = max(longest, heights[p] + rows[i, 1])
+        heights[p] = max(heights[p], rows[i, 1])
+    return longest
+
+
+@kernel
+def fold_children(above, heights, first, out):  # type: ignore[no-untyped-def]
+    """Fold the vertices of a range into their parents above[i] (-1: none), the last first; (longest path met, branches
+    (parent, reach) that leave the range, in out[:count])."""
+    longest, count = np.int64(0), np.int64(0)
+    for i in range(len(above) - 1, -1, -1):
+        if above[i] < 0:
+            continue
+        reach = heights[i] + 1
+        p = above[i] - first
+        if p < 0:
+            out[count, 0] = above[i]
+            out[count, 1] = reach
+            count += 1
+        else:
+            longest = max(longest, heights[p] + reach)
+            heights[p] = max(heights[p], reach)
+    return longest, count
