@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..traverse.label_vector import WIDE_BITS
 from ..traverse.labels import (
     FOREVER,
     LONGEST,
-    OWNER_BITS,
     SLOTS,
     WIDEST,
     grow_labels,
@@ -34,7 +34,7 @@ from .rank import Rank
 _OFFER_BYTES = 48
 # Rounds of one level after which a thin one (few arcs, so that messages cost more) makes windows wide.
 _PATIENCE = 32
-_DISTANCE = np.uint64(OWNER_BITS)
+_DISTANCE = np.uint64(WIDE_BITS)
 _OWNER = np.uint64(0xFFFFFFFF)
 WHOLE, STOPPED, TOO_LONG = "whole", "stopped", "too long"
 
@@ -113,14 +113,14 @@ class Growth:
     def _take(self, limit: int) -> np.ndarray:
         """Take what waits below `limit`; the blocks with its rows, int64[k]."""
         rank, core, work = self._rank, self._rank.core, self._rank.core.work
-        take_waiting(work.before[rank.words], work.frontier[rank.words], self._values[rank.span], limit)
+        take_waiting(work.before[rank.words], work.frontier[rank.words], self._values[rank.span], WIDE_BITS, limit)
         return core.blocks_with(work.frontier)
 
     def _sweep(self, blocks: np.ndarray, limit: int) -> int:
         """Offer labels along the rows of what is taken, in these blocks; offers listed for others."""
         core = self._rank.core
         words = (core.work.frontier, core.work.before, core.work.visited)
-        bounds, room = np.array([*core.span, limit]), (1 << core.table.shift) + SLOTS
+        bounds, room = np.array([*core.span, limit, WIDE_BITS]), (1 << core.table.shift) + SLOTS
         listed: list[np.ndarray] = []
         self._scanned += core.gather(blocks, grow_labels, self._values, words, bounds,
                                      new_buffer=lambda: np.empty((room, 2), np.uint64),
@@ -147,7 +147,7 @@ class Growth:
     def _settle(self) -> None:
         """Learn the lowest distance that waits on any rank, and how much the round took."""
         rank, core = self._rank, self._rank.core
-        lowest = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span]))
+        lowest = int(lowest_waiting(core.work.before[rank.words], self._values[rank.span], WIDE_BITS))
         table = rank.alltoall.share(np.array([lowest, self._scanned, self._looked], np.int64))
         core.counters.add(edges_scanned=self._scanned)
         if self.level is not None:

@@ -11,13 +11,14 @@ from ..traverse.clusters import (
     Labels,
     check_number,
     count_distances,
-    halve,
     mark_reached,
     place_by_distance,
     replace_labels,
     restart_labels,
+    take_distances,
 )
 from ..traverse.columns import Column
+from ..traverse.label_vector import WIDE_BITS, LabelVector
 from ..traverse.labels import FOREVER, UNREACHED
 from ..traverse.rows import ALL
 from ..traverse.workspace import set_bits
@@ -47,7 +48,7 @@ def seed_labels(rank: Rank, key: int, masters: np.ndarray, first: int) -> None:
 def restart_range(rank: Rank, key: int, base: np.ndarray, parts: np.ndarray, sources: np.ndarray) -> None:
     """Labels become (base[group] + distance, parts[group]), those of sources 0 and their number; all wait."""
     labels, waiting = rank.values[key], rank.core.work.before
-    restart_labels(labels[rank.span], base.astype(np.uint64), parts.astype(np.uint64))
+    restart_labels(labels[rank.span], WIDE_BITS, WIDE_BITS, base.astype(np.uint64), parts.astype(np.uint64))
     here = np.flatnonzero((sources >= rank.first) & (sources < rank.stop))
     labels[sources[here]] = here.astype(np.uint64)
     waiting[rank.words] = ~rank.core.table.isolated[rank.words]
@@ -95,33 +96,34 @@ def ask_members(rank: Rank, key: int, method: str, n_groups: int, *args: np.ndar
 
 
 def _range_labels(rank: Rank, key: int, n_groups: int, ranks: np.ndarray) -> Labels:
-    return Labels(rank.core, rank.values[key][rank.span], np.empty(n_groups, np.int64), ranks)
+    packed = LabelVector(rank.core, rank.values[key][rank.span])
+    return Labels(rank.core, packed, np.empty(n_groups, np.int64), ranks)
 
 
 def count_range(rank: Rank, key: int, longest: int) -> np.ndarray:
     """Vertices of this range by distance, unreached ones last, int64[longest + 2]."""
     counts = np.zeros(longest + 2, np.int64)
-    count_distances(rank.values[key][rank.span], counts)
+    count_distances(rank.values[key][rank.span], WIDE_BITS, counts)
     return counts
 
 
 def places_range(rank: Rank, key: int, starts: np.ndarray) -> np.ndarray:
     """Labels.places of this range, id[stop - first]; starts : where each distance begins in it."""
     places = np.empty(rank.stop - rank.first, rank.store.id_dtype)
-    place_by_distance(rank.values[key][rank.span], starts.copy(), places)
+    place_by_distance(rank.values[key][rank.span], WIDE_BITS, starts.copy(), places)
     return places
 
 
 def replace_range(rank: Rank, key: int, start: int, distances: np.ndarray) -> None:
     """Reached vertices of start, start + 1, ... get these distances (unsigned[k]); groups stay."""
     values = rank.values[key][start : start + len(distances)]
-    replace_labels(values, distances.astype(np.uint64), np.arange(len(distances), dtype=rank.store.id_dtype))
+    replace_labels(values, WIDE_BITS, distances.astype(np.uint64), np.arange(len(distances), dtype=rank.store.id_dtype))
 
 
-def take_distances(rank: Rank, key: int, new: int) -> None:
+def make_column(rank: Rank, key: int, new: int) -> None:
     """The distances of the labels `key` as the column `new`, of uint32."""
     rank.values[new] = virtual_zeros(rank.core.table.n_vertices, np.uint32)
-    halve(rank.values[key][rank.span], rank.values[new][rank.span])
+    take_distances(rank.values[key][rank.span], WIDE_BITS, rank.values[new][rank.span])
 
 
 class WorkerClusters(Labels):
@@ -133,7 +135,8 @@ class WorkerClusters(Labels):
         check_number(len(masters))
         self._columns, self.masters, self._room, self.passes = columns, masters, room, 0
         self.column = columns.make(np.uint64, int(UNREACHED))
-        self.key, self._values, self._group = self.column.key, cast(Any, self.column), columns.group
+        self.key, self._group = self.column.key, columns.group
+        self.packed = LabelVector(cast(Any, None), cast(Any, self.column))  # to look labels up, no more
 
     # -- growth -------------------------------------------------------------------------------------
     def grow_new(self, first: int, most_rounds: int | None) -> bool:
@@ -227,14 +230,13 @@ class WorkerClusters(Labels):
     def take_column(self) -> Column:
         """See Labels.take_column; the column is on the workers."""
         new = self._columns.new_key()
-        self._group.everyone(take_distances, self.key, new)
-        del self.column, self._values
+        self._group.everyone(make_column, self.key, new)
+        self.release()
         return self._columns.adopt(new, np.uint32)
 
-    @property
-    def raw(self) -> np.ndarray:
-        """No array holds these labels: raises TypeError."""
-        raise TypeError("these labels are on workers, each its own range")
+    def release(self) -> None:
+        """See Labels.release."""
+        del self.column, self.packed
 
 
 def on_workers(labels: object) -> WorkerClusters:

@@ -19,7 +19,8 @@ import numpy as np
 
 from ..traverse.chains import one_way
 from ..traverse.clusters import sample_span
-from ..traverse.condense import crossing_arcs
+from ..traverse.condense import crossing_arcs, shifts_of
+from ..traverse.label_vector import WIDE_BITS
 from ..traverse.paths import steep_arcs
 from ..traverse.tree_diameter import choose_parents, count_children, fold_branches, fold_leaves
 from .exchange import count_pass, halo, halos, hand_over, range_ranks, ranks_of, read_ranks
@@ -55,7 +56,7 @@ def condense_some(
         rank.objects[CONDENSING] = halo(rank, rank.values[key], *slab)
         count_pass(rank)
     blocks = rank.blocks[done : done + max(1, limit >> table.shift)]
-    shifts = np.array([bits[0] + bits[1], bits[1]], np.uint64)
+    shifts = shifts_of(*bits, WIDE_BITS)
     pieces: list[np.ndarray] = []
     wrong = np.full(1, -1, np.int64)
     core.gather(blocks, crossing_arcs, rank.values[key], rank.objects[CONDENSING], slab[0], shifts, wrong,

@@ -124,6 +124,9 @@ class Labels(Protocol):
     def take_column(self) -> Column:
         """The distances; the labels are gone after it."""
 
+    def release(self) -> None:
+        """Free the labels; masters stay."""
+
 
 class Trees(Protocol):
     """The trees with an edge of a forest. hubs, sizes : vertex of the highest degree and number of vertices of each."""

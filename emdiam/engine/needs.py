@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from ..store.store import Store
@@ -78,19 +78,20 @@ def traversal_phases(
         return {"open": table, "bfs": first, "components": first, "solve": shared + solve_bytes(column),
                 "verify": distances}
 
-    return phases_of(store, state, ("components", "solve") if keeps_labels else ("components",))
+    labels = label_bytes(n, ids)
+    return phases_of(store, state, {"components": labels, "solve": labels} if keeps_labels else None)
 
 
 def phases_of(
-    store: Store, state: Callable[[int], dict[str, int]], labelled: tuple[str, ...] = ("components",)
+    store: Store, state: Callable[[int], dict[str, int]], more: Mapping[str, int] | None = None
 ) -> tuple[Phase, ...]:
-    """Phases of state(bytes of a column's entry) bytes each. labelled : those that may have labels of components
-    beside that."""
+    """Phases of state(bytes of a column's entry) bytes each. more : bytes that a phase may take beside that, None:
+    `components` for the labels of these."""
     n, widest = store.n_vertices, column_bytes(store.n_vertices)
     narrow, middle, wide = (state(min(item, widest)) for item in (1, 2, 4))
-    labels = label_bytes(n, store.id_dtype.itemsize)
+    beside = {"components": label_bytes(n, store.id_dtype.itemsize)} if more is None else more
     return tuple(
-        Phase(name, size / max(1, n), size, wide[name] + (labels if name in labelled else 0), middle[name], wide[name])
+        Phase(name, size / max(1, n), size, wide[name] + beside.get(name, 0), middle[name], wide[name])
         for name, size in narrow.items())
 
 

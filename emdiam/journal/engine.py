@@ -246,14 +246,16 @@ class JournalEngine:
         def write(writer: RecordWriter, labels: Labels | None) -> Any:
             if labels is None:
                 return None
-            writer.add("labels", labels.raw)
+            writer.add("labels", labels.packed.values)
             writer.add("masters", labels.masters)
-            return labels.passes
+            return [labels.passes, labels.packed.bits]
 
-        def read(record: Record, passes: int | None) -> Labels | None:
-            if passes is None:
+        def read(record: Record, value: list[int] | None) -> Labels | None:
+            if value is None:
                 return None
-            return self._state.clusters(record.read("labels"), record.read("masters"), passes)
+            labels = self._state.clusters(record.read("masters"), value[0])
+            _read_labels(record, labels, value[1])
+            return labels
 
         live = partial(self.engine.grow_clusters, masters, most_rounds)
         labels: Labels | None = self.answered("grow_clusters", [argument(masters), most_rounds], live, write, read)
@@ -263,11 +265,11 @@ class JournalEngine:
         self, labels: Labels, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_scans: int | None = None
     ) -> bool:
         def write(writer: RecordWriter, exact: bool) -> Any:
-            writer.add("labels", labels.raw)
-            return [bool(exact), labels.passes]
+            writer.add("labels", labels.packed.values)
+            return [bool(exact), labels.passes, labels.packed.bits]
 
         def read(record: Record, value: list[Any]) -> bool:
-            record.read("labels", labels.raw)
+            _read_labels(record, labels, value[2])
             labels.masters, labels.passes = sources, value[1]
             return bool(value[0])
 
@@ -309,6 +311,12 @@ class JournalEngine:
             lambda record, value: SpanningForest(record.read("parents"), *value))
         return JournalForest(forest.raw, forest.n_trees, forest.scans, forest.bytes_read,
                              self._state.engine_of_trees(), self)
+
+
+def _read_labels(record: Record, labels: Labels, bits: int) -> None:
+    """Take labels over as they were written. bits : of a group."""
+    labels.packed.adopt(record.shape("labels")[0], bits)
+    record.read("labels", labels.packed.values)
 
 
 class ArcSpill:

@@ -16,6 +16,7 @@ from ..traverse.clusters import Labels
 from ..traverse.columns import PIECE_ITEMS, Column, digests
 from ..traverse.components import Components
 from ..traverse.hidden import HiddenComponents
+from ..traverse.label_vector import LabelVector
 
 # Digest of each piece of a column, by its number, and by whatever else tells parts of it from each other.
 Digests = Mapping[tuple[Hashable, int], bytes]
@@ -68,8 +69,8 @@ class VertexState(ABC):
         """What the verb gave; see HiddenComponents. Only where labels are written."""
         raise TypeError("these labels are not written")
 
-    def clusters(self, values: np.ndarray, masters: np.ndarray, passes: int) -> Labels:
-        """What grow_clusters gave. Only where labels are written."""
+    def clusters(self, masters: np.ndarray, passes: int) -> Labels:
+        """What grow_clusters gave, with labels that are to be read. Only where labels are written."""
         raise TypeError("these labels are not written")
 
     def resting(self, at_rest: Callable[[Any], None]) -> AbstractContextManager[None]:
@@ -154,8 +155,8 @@ class RamState(VertexState):
     def components(self, words: np.ndarray, entries: np.ndarray, reached: int) -> Components:
         return HiddenComponents(self.engine.core, words, entries, reached)
 
-    def clusters(self, values: np.ndarray, masters: np.ndarray, passes: int) -> Labels:
-        labels = Labels(self.engine.core, values, masters, self.engine.rank_array)
+    def clusters(self, masters: np.ndarray, passes: int) -> Labels:
+        labels = Labels(self.engine.core, LabelVector.narrow(self.engine.core, 0), masters, self.engine.rank_array)
         labels.passes = passes
         return labels
 

@@ -3,8 +3,9 @@
 Every vertex joins the nearest master's cluster, ties to the master of the smallest number; masters
 are numbered by the natural rank of their ids, so that neither threads nor blocks nor the order of
 a store change a cluster. A component without a master gets the vertex of smallest rank as one.
-Rounds: the largest distance to a master. Passes: see labels.py. Bytes a vertex: 8 (labels), and
-while components without a master are looked for, 4 more.
+Rounds: the largest distance to a master. Passes: see labels.py. Bytes a vertex: 4 (labels; 8 where distances and
+groups need more bits, see label_vector.py), and 4 for each that no master has reached while components without one
+are looked for.
 Source: Meyer, On trade-offs in external-memory diameter-approximation (2008); Ajwani, Beckmann,
 Meyer, Veith (2012), section 3 (PAR_APPROX).
 """
@@ -17,22 +18,22 @@ import numpy as np
 
 from ..errors import InputError, MoreMemoryError
 from ..hashing import draw
-from ..jit import kernel
+from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .chains import one_way
 from .columns import Column
 from .core import Core
 from .hidden import find_components
-from .labels import FOREVER, OWNER_BITS, UNREACHED, LabelRun
+from .label_vector import WIDE_BITS, LabelVector
+from .labels import FOREVER, LabelRun
 from .ram_column import RamColumn
 from .rows import has_bit
 from .workspace import set_bits
 
 # Levels of one window where blocks are streamed (0: adapted); in RAM a window has one level.
 STREAMED_WIDTH = 0
-MOST_MASTERS = (1 << OWNER_BITS) - 1
-_OWNER = np.uint64(0xFFFFFFFF)
-_LABELS, _PLACES = "labels of clusters", "numbers of vertices in the order of their distances"
+MOST_MASTERS = (1 << WIDE_BITS) - 1
+_PLACES = "numbers of vertices in the order of their distances"
 # Another way to grow labels (uint64[n], in place) around seeds (int64[k]) that have the distance 0 already, in at
 # most so many rounds, with calls of tick between: (whether all has grown, passes).
 LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick | None, int | None], tuple[bool, int]]
@@ -41,14 +42,15 @@ LabelGrowth = Callable[[np.ndarray, np.ndarray, Tick | None, int | None], tuple[
 class Labels:
     """(distance, group) of every vertex; isolated vertices are unreached.
 
-    masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks. grower : what grows
-    them around masters (None: LabelRun).
+    packed : the labels. masters : int64[n_groups], the vertex at distance 0 of each group. passes : over blocks.
+    grower : what grows them around masters (None: LabelRun).
     """
 
     def __init__(
-        self, core: Core, values: np.ndarray, masters: np.ndarray, ranks: np.ndarray, grower: LabelGrowth | None = None,
+        self, core: Core, packed: LabelVector, masters: np.ndarray, ranks: np.ndarray,
+        grower: LabelGrowth | None = None,
     ) -> None:
-        self._core, self._values, self.masters, self._ranks = core, values, masters, ranks
+        self._core, self.packed, self.masters, self._ranks = core, packed, masters, ranks
         self._grower = grower
         self.passes = 0
 
@@ -60,9 +62,9 @@ class Labels:
     def grow_from(self, first: int, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
         """Grow around the masters from number `first` on; False if stopped after `most_rounds`."""
         new = self.masters[first:]
-        self._values[new] = np.arange(first, first + len(new), dtype=np.uint64)
+        self.packed.values[new] = np.arange(first, first + len(new), dtype=np.uint64)
         if self._grower is not None:
-            whole, passes = self._grower(self._values, new, tick, most_rounds)
+            whole, passes = self._grower(self.packed.values, new, tick, most_rounds)
             self.passes += passes
             return whole
         self._core.work.before[:] = 0
@@ -71,7 +73,7 @@ class Labels:
 
     def grow(self, width: int, tick: Tick | None = None, most_rounds: int | None = None) -> bool:
         """Grow from what waits in core.work.before; False if stopped after `most_rounds`."""
-        run = LabelRun(self._core, self._values, width)
+        run = LabelRun(self._core, self.packed, width)
         while not run.step(tick):
             self.passes += 1
             if most_rounds is not None and run.level >= most_rounds:
@@ -81,30 +83,38 @@ class Labels:
     def tally(self) -> tuple[np.ndarray, np.ndarray]:
         """(largest distance, vertices) of each group, int64[n_groups] each."""
         radii, sizes = np.zeros(self.n_groups, np.int64), np.zeros(self.n_groups, np.int64)
-        tally_labels(self._values, radii, sizes)
+        tally_labels(*self._parts, radii, sizes)
         return radii, sizes
 
     def farthest_members(self, radii: np.ndarray) -> np.ndarray:
         """The vertex of smallest rank at distance radii[g] in each group g, int64[n_groups]."""
         found = np.full(self.n_groups, -1, np.int64)
-        farthest_in_groups(self._values, self._ranks, radii, found)
+        farthest_in_groups(*self._parts, self._ranks, radii, found)
         return found
 
     def first_members(self) -> np.ndarray:
         """The vertex of smallest rank in each group, int64[n_groups]."""
         found = np.full(self.n_groups, -1, np.int64)
-        first_in_groups(self._values, self._ranks, found)
+        first_in_groups(*self._parts, self._ranks, found)
         return found
 
     def groups(self, vertices: np.ndarray) -> np.ndarray:
         """Group of each of `vertices`, int64[k]; -1 where unreached."""
-        values = self._values[vertices]
-        return np.where(values == UNREACHED, np.int64(-1), (values & _OWNER).astype(np.int64))
+        return self._looked_up(vertices, lambda label: label & np.uint64((1 << self.packed.bits) - 1))
 
     def distances(self, vertices: np.ndarray) -> np.ndarray:
         """Distance of each of `vertices` to its master, int64[k]; -1 where unreached."""
-        values = self._values[vertices]
-        return np.where(values == UNREACHED, np.int64(-1), (values >> np.uint64(OWNER_BITS)).astype(np.int64))
+        return self._looked_up(vertices, lambda label: label >> np.uint64(self.packed.bits))
+
+    def _looked_up(self, vertices: np.ndarray, part: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
+        values = self.packed.values[vertices]
+        parts = part(values.astype(np.uint64)).astype(np.int64)
+        return np.where(values == np.iinfo(values.dtype).max, np.int64(-1), parts)
+
+    @property
+    def _parts(self) -> tuple[np.ndarray, int]:
+        """As kernels take labels."""
+        return self.packed.values, self.packed.bits
 
     def restart(
         self, base: np.ndarray, parts: np.ndarray, sources: np.ndarray, most_blocks: int | None = None,
@@ -119,12 +129,14 @@ class Labels:
         stays the length of a walk from the source, and once no arc can lower one they are the
         distances. Far fewer passes than a BFS where the bounds are good.
         """
-        restart_labels(self._values, base.astype(np.uint64), parts.astype(np.uint64))
-        self._values[sources] = np.arange(len(sources), dtype=np.uint64)
+        packed = self.packed
+        bits = packed.begin_again(len(sources), int(base.max(initial=0)) + self.tally_longest())
+        restart_labels(packed.values, bits, packed.bits, base.astype(np.uint64), parts.astype(np.uint64))
+        packed.values[sources] = np.arange(len(sources), dtype=np.uint64)
         self.masters = sources
         core = self._core
         np.copyto(core.work.before, ~core.table.isolated)
-        run = LabelRun(core, self._values, FOREVER)
+        run = LabelRun(core, packed, FOREVER)
         while not run.step(tick):
             self.passes += 1
             if most_blocks is not None and run.blocks >= most_blocks:
@@ -136,37 +148,35 @@ class Labels:
         there is no room for them and for new distances; the labels are gone then."""
         ids = self._core.work.queues.dtype
         try:
-            self._core.hold(_PLACES, len(self._values) * (ids.itemsize + 4))
+            self._core.hold(_PLACES, len(self.packed.values) * (ids.itemsize + 4))
         except MoreMemoryError:
-            self._core.hold(_LABELS, -self._values.nbytes)  # which others may take now
-            self._values = np.empty(0, np.uint64)
+            self.release()
             raise
         counts = np.zeros(self.tally_longest() + 2, np.int64)
-        count_distances(self._values, counts)
-        places = np.empty(len(self._values), ids)
-        place_by_distance(self._values, np.cumsum(counts) - counts, places)
+        count_distances(*self._parts, counts)
+        places = np.empty(len(self.packed.values), ids)
+        place_by_distance(*self._parts, np.cumsum(counts) - counts, places)
         return places
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
         """Every reached vertex v gets the distance distances[places[v]] (unsigned[n]); groups stay."""
-        replace_labels(self._values, distances, places)
+        replace_labels(*self._parts, distances, places)
         self._core.hold(_PLACES, 0)
 
     def tally_longest(self) -> int:
         """Largest distance of all."""
-        return int(longest_label(self._values))
+        return int(longest_label(*self._parts))
 
     def take_column(self) -> Column:
         """The distances as a Column of uint32; the labels are gone after it."""
-        values, self._values = self._values, np.empty(0, np.uint64)
-        narrow = values.view(np.uint32)
-        halve(values, narrow)
-        return RamColumn(narrow[: len(values)])
+        values = self.packed.values
+        narrow = values.view(np.uint32)[: len(values)]
+        take_distances(*self._parts, narrow)
+        return RamColumn(narrow)
 
-    @property
-    def raw(self) -> np.ndarray:
-        """uint64[n] for kernels of the engine; never for algorithms."""
-        return self._values
+    def release(self) -> None:
+        """Free the labels."""
+        self.packed.release()
 
 
 def grow_clusters(
@@ -182,18 +192,19 @@ def grow_clusters(
     """
     check_number(len(masters))
     width = 1 if core.pager.everything_resident else STREAMED_WIDTH
-    values = np.full(core.table.n_vertices, UNREACHED, np.uint64)
-    labels = Labels(core, values, masters, ranks, grow)
+    packed = LabelVector.unreached(core, len(masters) if grow is None else None)
+    labels = Labels(core, packed, masters, ranks, grow)
     if not labels.grow_from(0, width, tick, most_rounds):
         return None
-    rest = _lonely_roots(core, values, ranks, tick)
+    rest = _lonely_roots(core, packed, ranks, tick)
     if len(rest):
         first = len(masters)
         check_number(first + len(rest))
         labels.masters = np.concatenate((masters, rest))
+        packed.make_room(len(labels.masters), labels.tally_longest())
         if not labels.grow_from(first, width, tick, most_rounds):
             return None
-    _check_whole(core, values)
+    _check_whole(core, packed.values)
     return labels
 
 
@@ -216,11 +227,11 @@ def check_number(masters: int) -> None:
                          remedy="ask for fewer")
 
 
-def _lonely_roots(core: Core, values: np.ndarray, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:
+def _lonely_roots(core: Core, packed: LabelVector, ranks: np.ndarray, tick: Tick | None) -> np.ndarray:
     """The vertex of smallest rank of every component with an edge that no label has reached,
     ascending by rank. One scan over the blocks of such rows."""
     visited = core.work.visited
-    mark_reached(values, visited)
+    mark_reached(packed.values, visited)
     visited |= core.table.isolated
     others = find_components(core, 0, tick)
     if others is None:
@@ -264,91 +275,105 @@ def sampled(span, key, threshold, everyone, isolated, ranks, out):  # type: igno
     return count
 
 
+@inlined
+def _group(labels, bits, v):  # type: ignore[no-untyped-def]
+    return np.int64(np.uint64(labels[v]) & ((np.uint64(1) << np.uint64(bits)) - np.uint64(1)))
+
+
+@inlined
+def _distance(labels, bits, v):  # type: ignore[no-untyped-def]
+    return np.int64(np.uint64(labels[v]) >> np.uint64(bits))
+
+
 @kernel
-def tally_labels(labels, radii, sizes):  # type: ignore[no-untyped-def]
+def tally_labels(labels, bits, radii, sizes):  # type: ignore[no-untyped-def]
     """Largest distance and number of vertices of every group."""
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            group = np.int64(labels[v] & _OWNER)
+        if labels[v] != np.iinfo(labels.dtype).max:
+            group = _group(labels, bits, v)
             sizes[group] += 1
-            radii[group] = max(radii[group], np.int64(labels[v] >> np.uint64(OWNER_BITS)))
+            radii[group] = max(radii[group], _distance(labels, bits, v))
 
 
 @kernel
-def farthest_in_groups(labels, ranks, radii, found):  # type: ignore[no-untyped-def]
+def farthest_in_groups(labels, bits, ranks, radii, found):  # type: ignore[no-untyped-def]
     """found[g] = vertex of smallest rank with distance radii[g] in group g."""
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            group = np.int64(labels[v] & _OWNER)
-            if np.int64(labels[v] >> np.uint64(OWNER_BITS)) == radii[group]:
+        if labels[v] != np.iinfo(labels.dtype).max:
+            group = _group(labels, bits, v)
+            if _distance(labels, bits, v) == radii[group]:
                 old = found[group]
                 if old < 0 or (len(ranks) and ranks[v] < ranks[old]):
                     found[group] = v
 
 
 @kernel
-def first_in_groups(labels, ranks, found):  # type: ignore[no-untyped-def]
+def first_in_groups(labels, bits, ranks, found):  # type: ignore[no-untyped-def]
     """found[g] = vertex of smallest rank in group g."""
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            group = np.int64(labels[v] & _OWNER)
+        if labels[v] != np.iinfo(labels.dtype).max:
+            group = _group(labels, bits, v)
             if found[group] < 0 or (len(ranks) and ranks[v] < ranks[found[group]]):
                 found[group] = v
 
 
 @kernel
-def restart_labels(labels, base, parts):  # type: ignore[no-untyped-def]
-    """Every reached label becomes (base[group] + distance, parts[group])."""
+def restart_labels(labels, bits, new_bits, base, parts):  # type: ignore[no-untyped-def]
+    """Every reached label becomes (base[group] + distance, parts[group]), with groups of new_bits bits; a distance is
+    no longer than the largest that fits."""
+    longest = (np.uint64(np.iinfo(labels.dtype).max) >> np.uint64(new_bits)) - np.uint64(1)
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            group = np.int64(labels[v] & _OWNER)
-            distance = (labels[v] >> np.uint64(OWNER_BITS)) + base[group]
-            labels[v] = (min(distance, np.uint64(0xFFFFFFFE)) << np.uint64(OWNER_BITS)) | parts[group]
+        if labels[v] != np.iinfo(labels.dtype).max:
+            group = _group(labels, bits, v)
+            distance = np.uint64(_distance(labels, bits, v)) + base[group]
+            labels[v] = (min(distance, longest) << np.uint64(new_bits)) | parts[group]
 
 
 @kernel
-def longest_label(labels):  # type: ignore[no-untyped-def]
+def longest_label(labels, bits):  # type: ignore[no-untyped-def]
     """Largest distance of a reached vertex, 0 if there is none."""
-    longest = np.uint64(0)
+    longest = np.int64(0)
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            longest = max(longest, labels[v] >> np.uint64(OWNER_BITS))
+        if labels[v] != np.iinfo(labels.dtype).max:
+            longest = max(longest, _distance(labels, bits, v))
     return longest
 
 
 @kernel
-def count_distances(labels, counts):  # type: ignore[no-untyped-def]
+def count_distances(labels, bits, counts):  # type: ignore[no-untyped-def]
     """counts[d] = vertices at distance d, int64[longest + 2], zeros before; the last entry counts the unreached."""
     last = len(counts) - 1
     for v in range(len(labels)):
-        d = last if labels[v] == UNREACHED else np.int64(labels[v] >> np.uint64(OWNER_BITS))
+        d = last if labels[v] == np.iinfo(labels.dtype).max else _distance(labels, bits, v)
         counts[d] += 1
 
 
 @kernel
-def place_by_distance(labels, starts, places):  # type: ignore[no-untyped-def]
+def place_by_distance(labels, bits, starts, places):  # type: ignore[no-untyped-def]
     """places[v] = the next place of its distance, of `starts` (int64[longest + 2], counted on; the last entry is of
     the unreached)."""
     last = len(starts) - 1
     for v in range(len(labels)):
-        d = last if labels[v] == UNREACHED else np.int64(labels[v] >> np.uint64(OWNER_BITS))
+        d = last if labels[v] == np.iinfo(labels.dtype).max else _distance(labels, bits, v)
         places[v] = starts[d]
         starts[d] += 1
 
 
 @kernel
-def replace_labels(labels, distances, places):  # type: ignore[no-untyped-def]
+def replace_labels(labels, bits, distances, places):  # type: ignore[no-untyped-def]
     """labels[v] = (distances[places[v]], group of v) where v is reached."""
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
-            labels[v] = (np.uint64(distances[places[v]]) << np.uint64(OWNER_BITS)) | (labels[v] & _OWNER)
+        if labels[v] != np.iinfo(labels.dtype).max:
+            distance = np.uint64(distances[places[v]])
+            labels[v] = (distance << np.uint64(bits)) | np.uint64(_group(labels, bits, v))
 
 
 @kernel
-def halve(labels, narrow):  # type: ignore[no-untyped-def]
-    """narrow[v] = distance of v; narrow is the same memory as uint32[2 n]."""
+def take_distances(labels, bits, distances):  # type: ignore[no-untyped-def]
+    """distances[v] = distance of v, uint32[n], which may be the front of the same memory."""
     for v in range(len(labels)):
-        narrow[v] = np.uint32(labels[v] >> np.uint64(OWNER_BITS))
+        unreached = labels[v] == np.iinfo(labels.dtype).max
+        distances[v] = np.iinfo(distances.dtype).max if unreached else _distance(labels, bits, v)
 
 
 @kernel
@@ -356,5 +381,5 @@ def mark_reached(labels, bitmap):  # type: ignore[no-untyped-def]
     """bitmap = the reached vertices."""
     bitmap[:] = np.uint64(0)
     for v in range(len(labels)):
-        if labels[v] != UNREACHED:
+        if labels[v] != np.iinfo(labels.dtype).max:
             bitmap[v >> 6] |= np.uint64(1) << np.uint64(v & 63)

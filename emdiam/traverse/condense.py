@@ -19,7 +19,6 @@ from ..stream.pager import Tick
 from .chains import one_way
 from .clusters import Labels
 from .core import Core
-from .labels import OWNER_BITS
 from .rows import buffered_walk, every_row
 
 Push = Callable[[np.ndarray], None]
@@ -33,7 +32,7 @@ def push_condensed(
     bits : (bits of a cluster's number, bits of a weight); a packed arc is uint64, (A, B, weight)
     from the highest bits down.
     """
-    _push(core, crossing_arcs, labels.raw, bits, push, tick)
+    _push(core, crossing_arcs, labels.packed.values, (*bits, labels.packed.bits), push, tick)
 
 
 def push_renumbered(
@@ -41,13 +40,14 @@ def push_renumbered(
 ) -> None:
     """Hand all arcs, with places[v] (id[n]) in place of v and the weight 1, to `push`, as
     push_condensed does."""
-    _push(core, renumbered_arcs, places, bits, push, tick)
+    _push(core, renumbered_arcs, places, (*bits, 0), push, tick)
 
 
 def _push(
-    core: Core, kernel: Callable[..., int], values: np.ndarray, bits: tuple[int, int], push: Push, tick: Tick | None
+    core: Core, kernel: Callable[..., int], values: np.ndarray, bits: tuple[int, int, int], push: Push,
+    tick: Tick | None,
 ) -> None:
-    shifts, wrong = np.array([bits[0] + bits[1], bits[1]], np.uint64), np.full(1, -1, np.int64)
+    shifts, wrong = shifts_of(*bits), np.full(1, -1, np.int64)
     arcs = core.gather(core.blocks, kernel, values, values, 0, shifts, wrong, take=push, tick=tick,
                        new_buffer=lambda: np.empty(1 << core.table.shift, np.uint64))
     if wrong[0] >= 0:
@@ -55,12 +55,18 @@ def _push(
     core.counters.add(passes=1, edges_scanned=arcs)
 
 
+def shifts_of(id_bits: int, weight_bits: int, owner_bits: int) -> np.ndarray:
+    """uint64[3], as kernels take them: by how much either end of a packed arc, and the distance of a label, is
+    shifted."""
+    return np.array([id_bits + weight_bits, weight_bits, owner_bits], np.uint64)
+
+
 @inlined
 def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     labels, heads, low, shifts, wrong, packed, count = state
-    owner_mask = np.uint64(0xFFFFFFFF)
-    distance_shift = np.uint64(OWNER_BITS)
-    mine = labels[v]
+    distance_shift = shifts[2]
+    owner_mask = (np.uint64(1) << distance_shift) - np.uint64(1)
+    mine = np.uint64(labels[v])
     own = mine & owner_mask
     weight = (mine >> distance_shift) + np.uint64(1)
     written = count[0]
@@ -68,7 +74,7 @@ def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped
         at = np.int64(ids[p]) - low
         if np.uint64(at) >= np.uint64(len(heads)):
             continue
-        other = heads[at]
+        other = np.uint64(heads[at])
         owner = other & owner_mask
         if owner == own:
             continue

@@ -1,7 +1,7 @@
 """Label growth: every vertex takes the smallest (distance, owner) that reaches it, block by block.
 
-A label is one uint64, distance << 32 | owner; the largest uint64 means unreached. An arc (v, w)
-offers w the label of v with a distance one larger; w keeps the smallest offer. The fixpoint is the
+A label is one unsigned number, distance << bits | owner; the largest one means unreached (label_vector.py). An arc
+(v, w) offers w the label of v with a distance one larger; w keeps the smallest offer. The fixpoint is the
 only one: distance = to the nearest seed, owner = the smallest owner among the seeds at that
 distance (by induction over the distance). So cluster growing gives what round-synchronous rounds
 with ties to the smallest master give, whatever blocks and threads do; with one seed it is BFS.
@@ -11,7 +11,7 @@ the blocks with their rows, each once. What is lowered during a pass is used at 
 still to come in the same pass and lies in one block. Width 1 is round-synchronous growing (every
 row is scanned once: the best in RAM); a wider window takes several rounds in one pass, which saves
 reads and costs arcs scanned again (label-correcting, as in Delta-stepping).
-Bytes a vertex: 8, beside the bitmaps of the workspace.
+Bytes a vertex: 4 or 8, beside the bitmaps of the workspace.
 Sources: Meyer, On trade-offs in external-memory diameter-approximation (2008), rounds of cluster
 growing; Meyer and Sanders, Delta-stepping (2003), windows.
 """
@@ -28,16 +28,15 @@ from ..jit import inlined, kernel
 from ..stream.pager import Tick
 from .atomics import atomic_and, atomic_min, atomic_raise, count_trailing_zeros
 from .core import Core
+from .label_vector import LabelVector
 from .rows import buffered_walk, has_bit, lowest_bit
 
 UNREACHED = np.uint64(0xFFFFFFFFFFFFFFFF)
-OWNER_BITS = 32
-LONGEST = (1 << 32) - 2
+LONGEST = (1 << 32) - 2  # of a label of 8 bytes
 FOREVER = 1 << 62
 # Measured on shuffled graphs of 2^22 vertices: 2 levels a pass cost no arcs and save a fifth of the
 # reads; a pass that uses under 1/8 of what it reads is worth a wider window.
 NARROWEST, WIDEST, THIN = 2, 64, 8
-_STEP = np.uint64(1) << np.uint64(OWNER_BITS)
 # Places where offers to one vertex of another rank meet before they are listed.
 SLOTS = 1 << 10
 _NO_OFFERS = np.empty((0, 2), np.uint64)
@@ -49,7 +48,8 @@ class LabelRun:
     Parameters
     ----------
     core : the engine's core; frontier and before of its workspace are used.
-    labels : uint64[n], lowered in place. waiting vertices : the set bits of core.work.before.
+    labels : lowered in place, and widened if a distance asks for it. waiting vertices : the set bits of
+        core.work.before.
     width : of a window, in levels; FOREVER takes all that waits in every pass; 0 adapts it between
         NARROWEST and WIDEST to how much of what was read was used.
 
@@ -57,54 +57,59 @@ class LabelRun:
     that waits.
     """
 
-    def __init__(self, core: Core, labels: np.ndarray, width: int) -> None:
+    def __init__(self, core: Core, labels: LabelVector, width: int) -> None:
         self._core, self._labels, self._width = core, labels, width or NARROWEST
         self._adapts = width == 0
         self.passes = self.blocks = self.level = 0
 
     def step(self, tick: Tick | None = None) -> bool:
-        """One pass; True when nothing waits any more. Raises OverflowError beyond LONGEST."""
-        core, work, table = self._core, self._core.work, self._core.table
+        """One pass; True when nothing waits any more. Raises OverflowError beyond LONGEST, MoreMemoryError where
+        labels are to be wider."""
+        core, work, labels = self._core, self._core.work, self._labels
         if core.at_rest is not None:
             core.at_rest(self)
         begin = time.thread_time()
-        lowest = int(lowest_waiting(work.before, self._labels))
+        lowest = int(lowest_waiting(work.before, labels.values, labels.bits))
         if lowest == FOREVER:
             return True
-        if lowest >= LONGEST:
-            raise OverflowError(f"a distance of {lowest} does not fit a label")
+        if lowest >= labels.longest:
+            if labels.is_wide:
+                raise OverflowError(f"a distance of {lowest} does not fit a label")
+            labels.widen()
         self.level = lowest
-        limit = min(FOREVER, lowest + self._width)
-        take_waiting(work.before, work.frontier, self._labels, limit)
+        limit = min(labels.longest, lowest + self._width)
+        take_waiting(work.before, work.frontier, labels.values, labels.bits, limit)
         blocks = core.blocks_with(work.frontier)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
 
-        words, bounds = (work.frontier, work.before, work.before[:0]), np.array([*core.span, limit])
-        arcs = core.gather(blocks, grow_labels, self._labels, words, bounds, new_buffer=lambda: _NO_OFFERS,
+        words, bounds = (work.frontier, work.before, work.before[:0]), np.array([*core.span, limit, labels.bits])
+        arcs = core.gather(blocks, grow_labels, labels.values, words, bounds, new_buffer=lambda: _NO_OFFERS,
                            take=lambda offers: None, tick=tick)
         core.count_sweep(len(blocks), arcs)
         self.passes += 1
         self.blocks += len(blocks)
         if self._adapts:  # a thin frontier reads much for few arcs: more levels at once
-            thin = arcs * THIN < len(blocks) << table.shift
+            thin = arcs * THIN < len(blocks) << core.table.shift
             self._width = min(WIDEST, 2 * self._width) if thin else max(NARROWEST, self._width // 2)
         return False
 
     def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         """Scalars and arrays from which `restore` goes on, between two steps."""
-        return ({"width": self._width, "passes": self.passes, "blocks": self.blocks, "level": self.level},
-                {"labels": self._labels, "waiting": self._core.work.before})
+        return ({"width": self._width, "passes": self.passes, "blocks": self.blocks, "level": self.level,
+                 "dtype": self._labels.values.dtype.str, "bits": self._labels.bits},
+                {"labels": self._labels.values, "waiting": self._core.work.before})
 
     def restore(self, scalars: dict[str, Any], read: Callable[..., np.ndarray]) -> None:
         """Go on from what `state` gave. read(name, out) puts an array into `out`."""
         self._width, self.passes = scalars["width"], scalars["passes"]
         self.blocks, self.level = scalars["blocks"], scalars["level"]
-        read("labels", self._labels)
+        self._labels.adopt(np.dtype(scalars["dtype"]), scalars["bits"])
+        read("labels", self._labels.values)
         read("waiting", self._core.work.before)
 
 
 @kernel
-def lowest_waiting(waiting, labels):  # type: ignore[no-untyped-def]
+def lowest_waiting(waiting, labels, owner_bits):  # type: ignore[no-untyped-def]
     """Smallest distance of a waiting vertex, or FOREVER."""
     best = FOREVER
     for word in range(len(waiting)):
@@ -112,12 +117,12 @@ def lowest_waiting(waiting, labels):  # type: ignore[no-untyped-def]
         while bits:
             v = (word << 6) + count_trailing_zeros(bits)
             bits &= bits - np.uint64(1)
-            best = min(best, np.int64(labels[v] >> np.uint64(OWNER_BITS)))
+            best = min(best, np.int64(np.uint64(labels[v]) >> np.uint64(owner_bits)))
     return best
 
 
 @kernel
-def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
+def take_waiting(waiting, taken, labels, owner_bits, limit):  # type: ignore[no-untyped-def]
     """Move the waiting vertices with a distance below `limit` to `taken` (overwritten)."""
     for word in range(len(waiting)):
         bits = waiting[word]
@@ -126,7 +131,7 @@ def take_waiting(waiting, taken, labels, limit):  # type: ignore[no-untyped-def]
             low = lowest_bit(bits)
             v = (word << 6) + count_trailing_zeros(bits)
             bits ^= low
-            if np.int64(labels[v] >> np.uint64(OWNER_BITS)) >= limit:
+            if np.int64(np.uint64(labels[v]) >> np.uint64(owner_bits)) >= limit:
                 kept |= low
         taken[word] = waiting[word] & ~kept
         waiting[word] = kept
@@ -140,16 +145,16 @@ def _taken_or_waiting(state, word):  # type: ignore[no-untyped-def]
 @inlined
 def _offer_along_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     taken, waiting, settled, labels, bounds, slots, offers, count = state
-    first, stop = bounds[0], bounds[1]
+    first, stop, owner_bits = bounds[0], bounds[1], np.uint64(bounds[3])
     bit = np.uint64(1) << np.uint64(v & 63)
     now = (taken[v >> 6] & bit) != 0
     if whole and waiting[v >> 6] & bit:
-        if now or np.int64(labels[v] >> np.uint64(OWNER_BITS)) < bounds[2]:
+        if now or np.int64(np.uint64(labels[v]) >> owner_bits) < bounds[2]:
             atomic_and(waiting, v >> 6, ~bit)
             now = True
     if not now:
         return 0, False
-    offer = labels[v] + _STEP
+    offer = labels.dtype.type(labels[v] + (np.uint64(1) << owner_bits))
     for p in range(begin, end):
         w = np.int64(ids[p])
         if w < first or w >= stop:
@@ -183,8 +188,9 @@ def grow_labels(piece, layout, labels, words, bounds, offers, count):  # type: i
     """Offer the labels of taken rows, and of waiting ones that lie in one block, along their arcs.
 
     words : (taken, waiting, settled), bitmaps; other ranks' vertices that are settled are offered nothing. bounds :
-    int64[3], first and end of the span, and of the window. offers : uint64[k, 2], (vertex of another rank, label), of
-    length 0 where the span is the whole graph, else SLOTS longer than a block; count : see buffered_walk.
+    int64[4], first and end of the span, end of the window, bits of an owner. offers : uint64[k, 2], (vertex of another
+    rank, label), of length 0 where the span is the whole graph, else SLOTS longer than a block; count : see
+    buffered_walk.
     Returns arcs scanned. A row's waiting bit is cleared before its label is read, and a label is lowered before the
     bit is set, so that no lowering is lost. What a block lowers may wait further on in the same word of it."""
     taken, waiting, settled = words

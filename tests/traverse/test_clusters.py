@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.traverse import label_vector
 from tests.helpers import naive
 from tests.helpers.cluster_twins import condensed_twin, grow_twin, masters_everywhere, walk_bounds
 from tests.helpers.stores import ENGINES, engine_on, graphs, odd_graphs, write_store
@@ -74,26 +76,80 @@ def test_clusters_of_random_graphs(tmp_path_factory: Any, graph: naive.Graph, da
         check(engine, graph, masters)
 
 
+def leave_for_distances(monkeypatch: pytest.MonkeyPatch, bits: int) -> None:
+    """Narrow labels have so many bits for distances, as if there were very many groups."""
+    monkeypatch.setattr(label_vector, "bits_of", lambda n_groups: max(n_groups.bit_length(), 32 - bits))
+
+
+@pytest.mark.parametrize("engine_name", ["in-ram", "streamed", "streamed-windows"])
+@pytest.mark.parametrize("name", ["path", "grid", "isolated-first"])
+def test_labels_widen_when_a_distance_outgrows_them(
+    tmp_path: Path, name: str, engine_name: str, monkeypatch: pytest.MonkeyPatch
+):
+    graph = GRAPHS[name]
+    path = write_store(tmp_path / "g.zarr", graph)
+    far = max(naive.distances(graph, next(v for v in range(len(graph)) if graph[v])))
+    with engine_on(path, engine_name) as engine:
+        assert not grown(engine, []).packed.is_wide
+        for bits in (2, 3, 4, far.bit_length()):
+            leave_for_distances(monkeypatch, bits)
+            check(engine, graph, [])
+            assert grown(engine, []).packed.is_wide == (far >= (1 << bits) - 2)
+            check_restart(engine, graph, [])
+
+
+def test_wide_labels_take_the_reserve(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    graph = GRAPHS["path"]
+    leave_for_distances(monkeypatch, 3)
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        held: dict[str, int] = {}
+        engine.core.reserve = SimpleNamespace(hold=held.__setitem__)
+        labels = grown(engine, [])
+        assert labels.packed.values.nbytes == 8 * len(graph) and held["labels of clusters"] == 4 * len(graph)
+        labels.release()
+        assert held["labels of clusters"] == 0
+        leave_for_distances(monkeypatch, 20)
+        assert grown(engine, []).packed.values.nbytes == 4 * len(graph) and held["labels of clusters"] == 0
+
+
+def test_labels_make_room_for_more_groups():
+    """A component without a master adds groups, for which bits are taken from the distances, or 8 bytes."""
+    core: Any = SimpleNamespace(table=SimpleNamespace(n_vertices=5), hold=lambda what, n_bytes: None)
+    packed = label_vector.LabelVector.unreached(core, 3)
+    assert packed.bits == 2 and packed.values.dtype == np.uint32
+    none = int(packed.values[0])
+    packed.values[:4] = [0, 7 << 2 | 1, 9 << 2 | 2, none - 4]
+    packed.make_room(200, 9)
+    assert packed.bits == 8 and packed.values[:3].tolist() == [0, 7 << 8 | 1, 9 << 8 | 2] and packed.values[4] == none
+    packed.values[3] = packed.longest << 8 | 199
+    packed.make_room(1 << 9, packed.longest)
+    assert packed.is_wide and packed.bits == 32
+    assert packed.values.tolist() == [0, 7 << 32 | 1, 9 << 32 | 2, ((1 << 24) - 2) << 32 | 199, (1 << 64) - 1]
+
+
 @pytest.mark.parametrize("engine_name", ["in-ram", "streamed", "streamed-windows"])
 @pytest.mark.parametrize("name", [n for n in GRAPHS if n not in ("one", "no-edges")])
 def test_a_restart_gives_the_distances(tmp_path: Path, name: str, engine_name: str):
     """From upper bounds of any quality the labels end as distances, in all components at once."""
     graph = GRAPHS[name]
     path = write_store(tmp_path / "g.zarr", graph)
-    wanted = [v for v in range(len(graph)) if graph[v]][::5]
+    with engine_on(path, engine_name) as engine:
+        check_restart(engine, graph, [v for v in range(len(graph)) if graph[v]][::5])
+
+
+def check_restart(engine: Any, graph: naive.Graph, wanted: list[int]) -> None:
     masters = masters_everywhere(graph, wanted)
     sources, parts, base = walk_bounds(graph, masters)
-    with engine_on(path, engine_name) as engine:
-        labels = grown(engine, wanted)
-        engine.restart(labels, np.array(base), np.array(parts), np.array(sources))
-        radii, _ = labels.tally()
-        truth = [naive.distances(graph, s) for s in sources]
-        assert radii.tolist() == [max(d for d in distances if d >= 0) for distances in truth]
-        column = labels.take_column()
-        found = column.gather(np.arange(len(graph)))
-        for v in range(len(graph)):
-            assert found[v] == max(distances[v] if graph[v] else -1 for distances in truth)
-        assert engine.scan("steep-arcs", column) == 0
+    labels = grown(engine, wanted)
+    engine.restart(labels, np.array(base), np.array(parts), np.array(sources))
+    radii, _ = labels.tally()
+    truth = [naive.distances(graph, s) for s in sources]
+    assert radii.tolist() == [max(d for d in distances if d >= 0) for distances in truth]
+    column = labels.take_column()
+    found = column.gather(np.arange(len(graph)))
+    for v in range(len(graph)):
+        assert found[v] == max(distances[v] if graph[v] else -1 for distances in truth)
+    assert engine.scan("steep-arcs", column) == 0
 
 
 def test_growing_stops_after_so_many_rounds(tmp_path: Path):

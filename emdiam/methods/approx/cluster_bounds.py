@@ -55,7 +55,7 @@ def lower_bounds(
     """The largest eccentricity of the far masters. The labels are used up."""
     sources = labels.masters[graph.top_masters()[sweeps.far]]
     if engine.facts.in_ram:
-        lower = _by_bfs(engine, sources, sweeps.upper, largest)
+        lower = _by_bfs(engine, labels, sources, sweeps.upper, largest)
         if lower is not None:
             return lower
     base, parts = graph.down(sweeps.reach), graph.parts[graph.owners()]
@@ -63,7 +63,7 @@ def lower_bounds(
         try:
             _in_order(engine, labels, sources, room)
         except MoreMemoryError:
-            lower = _by_bfs(engine, sources, sweeps.upper, largest)
+            lower = _by_bfs(engine, labels, sources, sweeps.upper, largest)
             if lower is None:
                 raise
             return lower
@@ -84,9 +84,11 @@ def _in_order(engine: Engine, labels: Labels, sources: np.ndarray, room: Room) -
         labels.replace_distances(paths.distances(places[sources].astype(np.int64)), places)
 
 
-def _by_bfs(engine: Engine, sources: np.ndarray, upper: np.ndarray, largest: int) -> Lower | None:
+def _by_bfs(
+    engine: Engine, labels: Labels, sources: np.ndarray, upper: np.ndarray, largest: int
+) -> Lower | None:
     """A BFS in the largest component, and in any other whose upper bound is not below the longest
-    distance so far; None if those are more than MOST_BFS."""
+    distance so far; None if those are more than MOST_BFS. Else the labels are freed before there are distances."""
     others = np.argsort(-upper, kind="stable")[: MOST_BFS + 2]
     lengths = np.full(len(sources), -1, np.int64)
     for count, part in enumerate([largest, *others[others != largest].tolist()]):
@@ -96,6 +98,7 @@ def _by_bfs(engine: Engine, sources: np.ndarray, upper: np.ndarray, largest: int
             return None
         lengths[part] = engine.bfs(int(sources[part]), distances=False).levels
     best = _best(engine, lengths, sources)
+    labels.release()
     run = engine.bfs(int(sources[best]))
     assert run.distances is not None
     at = run.distances.select("==", run.levels)

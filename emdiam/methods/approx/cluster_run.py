@@ -150,6 +150,7 @@ class ClusterRun(ExactMethod):
     def _solve(self) -> None:
         choice = MasterChoice(self)
         while True:
+            self.labels = None
             self.labels = choice.grow()
             self._leave_room(self.labels.n_groups)
             radii, sizes = self.labels.tally()

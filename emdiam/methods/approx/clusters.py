@@ -17,7 +17,8 @@ the length of a walk between masters in the graph.
   passes: it mends what the clusters got wrong, instead of walking through all levels.
 
 Passes: as many as growing needs (rounds, or fewer where streamed), one to condense, a few for the lower bound, one to
-check it. Bytes a vertex: 8, beside the shared 3; 8 an arc of the condensed graph where that is in RAM.
+check it. Bytes a vertex: 4, or 8 (traverse/label_vector.py), beside the shared 3; 8 an arc of the condensed graph where
+that is in RAM.
 Sources: Meyer, On trade-offs in external-memory diameter-approximation, SWAT 2008; Ajwani, Beckmann, Meyer, Veith,
 I/O-efficient approximation of graph diameters by parallel cluster growing, 2012, sections 2 and 3 and Tables 3 and 4.
 """
@@ -27,10 +28,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ...engine.needs import DeviceState, widening_bytes
+from ...engine.needs import DeviceState, label_bytes, widening_bytes
 from ...errors import InputError
 from ...store.store import Store
 from ...stream.plan import Pool
+from ...traverse.label_vector import NARROW, WIDE
 from ...weighted.heights import least_bytes
 from ..definition import Method
 from ..exact.method import solver
@@ -69,16 +71,23 @@ class ClusterOptions(ApproxOptions):
 def cluster_bytes(store: Store, options: ClusterOptions, column: int) -> dict[str, int]:
     """Vertex state by phase, beside offsets and the state of traversals."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
-    count, labels = _expected(options, n), 8 * n
+    count, labels = _expected(options, n), NARROW.itemsize * n
     tables = _least_tables(count)
     sizes = {"grow": labels + CLUSTER_BYTES * count, "condense": labels + tables["condense"],
              "paths": labels + tables["paths"],
-             "lower": labels + widening_bytes(store, column) + tables["condense"]}
+             "lower": max(labels, widening_bytes(store, column)) + tables["condense"]}
     if options.euler:
         from .spanning import spanning_bytes_of_tour
 
         sizes["euler tour"] = spanning_bytes_of_tour(n, ids)
     return sizes
+
+
+def _reserved_bytes(store: Store) -> dict[str, int]:
+    """What phases may take beside that: wide labels, labels of components without a master, the order of the labels."""
+    n = store.n_vertices
+    wider, others = (WIDE.itemsize - NARROW.itemsize) * n, label_bytes(n, store.id_dtype.itemsize)
+    return {"grow": wider + others, "condense": wider, "paths": wider, "lower": wider + others}
 
 
 def tables_bytes(store: Store, options: ClusterOptions) -> tuple[int, int]:
@@ -121,5 +130,5 @@ def _expected(options: ClusterOptions, n: int) -> int:
 
 
 clusters = solver(ClusterRun, ClusterOptions)
-METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes), lambda store, options: CLUSTERS, DeviceState(4),
-                lambda store: Pool(condensed_pool(store)), tables_bytes)
+METHOD = Method(ClusterOptions, clusters, phases_with(cluster_bytes, _reserved_bytes), lambda store, options: CLUSTERS,
+                DeviceState(4), lambda store: Pool(condensed_pool(store)), tables_bytes)

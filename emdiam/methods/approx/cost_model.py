@@ -18,7 +18,7 @@ from .cluster_bounds import MOST_SCANS
 from .condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES
 from .masters import GROWTH, MOST_ROUNDS, most_by_itself
 
-_ARC_BYTES, _LABEL_BYTES = 8, 8
+_ARC_BYTES, _LABEL_BYTES = 8, 4
 # Share of the arcs that lead from one cluster to another.
 _CROSSING = 0.6
 # Bytes a vertex, beside labels, of the order of the labels and of shortest paths in it.

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...engine.interface import Engine, max_degree_vertex
-from ...engine.needs import phases_of
+from ...engine.needs import label_bytes, phases_of
 from ...errors import EmdiamError, InputError
 from ...store.store import Store
 from ...stream.blocks import table_bytes
@@ -44,10 +44,17 @@ class ApproxOptions(MethodOptions):
             raise InputError("a diameter cannot be negative", text=str(self.known_diameter))
 
 
-def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[[Store, Any], tuple[Phase, ...]]:
+def labels_of_components(store: Store) -> dict[str, int]:
+    """What the phases of approximations by BFS may take for labels."""
+    return dict.fromkeys(("components", "solve"), label_bytes(store.n_vertices, store.id_dtype.itemsize))
+
+
+def phases_with(
+    state: Callable[[Store, Any, int], dict[str, int]], more: Callable[[Store], dict[str, int]] = labels_of_components
+) -> Callable[[Store, Any], tuple[Phase, ...]]:
     """The phases of a method: open, with offsets; then its own, each with offsets and the state of traversals, and
     the ranks of a reordered store in all of them. state : (store, options, bytes of a column entry) -> bytes of vertex
-    state by phase."""
+    state by phase. more : what phases may take beside that, see engine.needs.phases_of."""
     def phases(store: Store, options: Any) -> tuple[Phase, ...]:
         n, ids = store.n_vertices, store.id_dtype.itemsize
         table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
@@ -57,7 +64,7 @@ def phases_with(state: Callable[[Store, Any, int], dict[str, int]]) -> Callable[
             states = state(store, options, column)
             return {"open": table} | {phase: shared + size for phase, size in states.items()}
 
-        return phases_of(store, of, ("components", "solve", "grow", "lower"))
+        return phases_of(store, of, more(store))
 
     return phases
 

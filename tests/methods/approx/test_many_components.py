@@ -115,6 +115,6 @@ def test_the_lower_bound_is_the_same_without_room_for_an_order_of_the_labels(
 
         monkeypatch.setattr(engine.core, "hold", hold)
         without = clusters(engine, ClusterOptions(masters=3))
-    assert asked == [8 * 3000, -8 * 3000] and with_order.lower == without.lower
+    assert max(asked) == 8 * 3000 and asked[-1] == 0 and with_order.lower == without.lower
     assert with_order.witness is not None and with_order.witness.length == without.witness.length == with_order.lower
     assert (with_order.upper, with_order.estimate) == (without.upper, without.estimate)
