@@ -40,7 +40,7 @@ from ..traverse.multi import MOST_BITS, MultiRun
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
-from ..traverse.spanning import SpanningForest, spanning_forest
+from ..traverse.spanning import SpanningForest, buffer_sizes, spanning_forest
 from ..traverse.spread import SpreadRun
 from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
@@ -120,6 +120,9 @@ class LocalEngine:
 
     def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> CpuForest:
         """See Engine.spanning_forest."""
+        if buffer_bytes is None:
+            least, best = buffer_sizes(self.facts.n_vertices, self.store.id_dtype.itemsize)
+            buffer_bytes = least + min(self.facts.pool_bytes, best - least)
         made = spanning_forest(self.core, key, self.rank_array, buffer_bytes, self.reporter.heartbeat)
         return CpuForest(made.raw, made.n_trees, made.scans, made.bytes_read, self)
 

@@ -28,6 +28,7 @@ from ..stream.offsets import row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
 from .components import _find
+from .rooted import ForestDegrees, count_neighbour
 
 LEAST_EDGES = 16
 _TOP = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -85,19 +86,19 @@ class LightEdges:
         self.limits[_LIMIT] = limit - max(1, (limit - floor) >> self._step)
 
     def join(
-        self, roots: np.ndarray, degree: np.ndarray, near: np.ndarray, tick: Tick | None = None
+        self, roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick | None = None
     ) -> tuple[int, bool]:
         """Kruskal on the buffer, which is empty after it; (edges joined, whether the scan left none out).
 
-        roots : id[n], union-find whose roots are of smallest rank. degree, near : id[n], number and
-        XOR of the neighbours in the forest. Raises EmdiamError as push."""
+        roots : id[n], union-find whose roots are of smallest rank. degrees, and near, id[n] : number and XOR of the
+        neighbours in the forest. Raises EmdiamError as push."""
         complete = self.limits[_LIMIT] == _TOP
         starts = np.zeros(max(1, self._count >> _BUCKET_BITS) + 1, np.int64)
         distribute(self._pairs, self._count, self.ranks, self.limits, starts)
         joined = 0
         for first in range(0, len(starts) - 1, _SLICE_BUCKETS):
             part = starts[first : first + _SLICE_BUCKETS + 1]
-            joined += int(join_buckets(self._pairs, part, self.ranks, self.limits, roots, degree, near))
+            joined += int(join_buckets(self._pairs, part, self.ranks, self.limits, roots, *degrees.counts, near))
             if tick is not None:
                 tick()
         if self._count == 0 and not complete:
@@ -253,8 +254,10 @@ def distribute(pairs, count, ranks, limits, starts):  # type: ignore[no-untyped-
 
 
 @kernel
-def join_buckets(pairs, starts, ranks, limits, roots, degree, near):  # type: ignore[no-untyped-def]
-    """Join the ends of the edges in these buckets, the lightest first; how many joined two trees."""
+def join_buckets(pairs, starts, ranks, limits, roots, low, rounds, n_rounds, near):  # type: ignore[no-untyped-def]
+    """Join the ends of the edges in these buckets, the lightest first; how many joined two trees.
+
+    low, rounds, n_rounds : see rooted.ForestDegrees."""
     largest = np.int64(0)
     for b in range(len(starts) - 1):
         largest = max(largest, starts[b + 1] - starts[b])
@@ -280,8 +283,8 @@ def join_buckets(pairs, starts, ranks, limits, roots, degree, near):  # type: ig
             if a != b_root:
                 first = ranks[a] < ranks[b_root] if len(ranks) else a < b_root
                 roots[b_root if first else a] = a if first else b_root
-                degree[u] = np.int64(degree[u]) + 1
-                degree[v] = np.int64(degree[v]) + 1
+                count_neighbour(low, rounds, n_rounds, u)
+                count_neighbour(low, rounds, n_rounds, v)
                 near[u] ^= pairs[place[j], 1]
                 near[v] ^= pairs[place[j], 0]
                 joined += 1

@@ -19,6 +19,7 @@ from ..stream.pager import Tick
 from .rows import has_bit
 
 _SLICE = 1 << 22
+ROUND = 256  # what a degree is counted modulo
 UNKNOWN = np.uint32(0xFFFFFFFF)  # a height that is not known yet
 
 
@@ -32,12 +33,29 @@ def in_slices(
             tick()
 
 
-def peel_forest(roots: np.ndarray, degree: np.ndarray, near: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+class ForestDegrees:
+    """Degrees in a forest of n vertices that only grows, a byte each.
+
+    counts : (uint8[n], degrees modulo ROUND; id[k], a vertex for each time that its degree went round; int64[1], how
+    many times), as kernels take them. A forest has fewer than 2 n ends of edges, and so at most n / 128 of those."""
+
+    def __init__(self, n_vertices: int, dtype: np.dtype[Any]) -> None:
+        self.counts = (np.zeros(n_vertices, np.uint8), np.empty(2 * n_vertices // ROUND + 1, dtype),
+                       np.zeros(1, np.int64))
+
+    def above(self) -> tuple[np.ndarray, np.ndarray]:
+        """Vertices whose degree went round, ascending, and how often, int64[k] each."""
+        _, rounds, n_rounds = self.counts
+        vertices, often = np.unique(rounds[: n_rounds[0]], return_counts=True)
+        return vertices.astype(np.int64), often.astype(np.int64)
+
+
+def peel_forest(roots: np.ndarray, degrees: ForestDegrees, near: np.ndarray, tick: Tick | None = None) -> np.ndarray:
     """The parents of a forest, id[n], in the place of `near`.
 
-    roots : union-find, id[n], whose roots are to be those of the trees. degree, near : id[n], number
-    and XOR of the neighbours in the forest; degree is used up."""
-    in_slices(len(near), peel, (roots, degree, near), tick)
+    roots : union-find, id[n], whose roots are to be those of the trees. degrees, and near, id[n] : number and XOR of
+    the neighbours in the forest; degrees are used up."""
+    in_slices(len(near), peel, (roots, degrees.counts[0], *degrees.above(), near), tick)
     own_parents(roots, near)
     return near
 
@@ -61,15 +79,44 @@ def _climb(*arguments: Any) -> None:
         raise OverflowError("a height does not fit 32 bits")
 
 
+@inlined
+def count_neighbour(low, rounds, n_rounds, v):  # type: ignore[no-untyped-def]
+    """The degree of v is one larger; see ForestDegrees."""
+    if low[v] == ROUND - 1:
+        low[v] = 0
+        rounds[n_rounds[0]] = v
+        n_rounds[0] += 1
+    else:
+        low[v] += np.uint8(1)
+
+
+@inlined
+def _place_of(vertices, v):  # type: ignore[no-untyped-def]
+    """Where v is in `vertices` (ascending); -1 where it is not."""
+    i = np.searchsorted(vertices, v)
+    return i if i < len(vertices) and vertices[i] == v else -1
+
+
 @kernel
-def peel(roots, degree, near, start, stop):  # type: ignore[no-untyped-def]
-    """From every leaf in [start, stop), take leaves away upwards; near[v] of one taken is its parent."""
+def peel(roots, low, hubs, rounds, near, start, stop):  # type: ignore[no-untyped-def]
+    """From every leaf in [start, stop), take leaves away upwards; near[v] of one taken is its parent.
+
+    low : degrees modulo ROUND. hubs, rounds : vertices of larger degrees, ascending, and what is left of how often
+    theirs went round, int64[k] each."""
     for leaf in range(start, stop):
         v = np.int64(leaf)
-        while degree[v] == 1 and np.int64(roots[v]) != v:
+        while low[v] == 1 and np.int64(roots[v]) != v:
+            if len(hubs):
+                i = _place_of(hubs, v)
+                if i >= 0 and rounds[i] > 0:
+                    break
             p = np.int64(near[v])
-            degree[v] = 0
-            degree[p] = np.int64(degree[p]) - 1
+            low[v] = 0
+            if low[p] == 0:
+                rounds[_place_of(hubs, p)] -= 1
+                low[p] = ROUND - 1
+            else:
+                low[p] -= np.uint8(1)
             near[p] ^= np.uint64(v)
             v = p
 

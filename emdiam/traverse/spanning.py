@@ -9,8 +9,8 @@ sample, only rows outside it are looked at, and only their blocks read.
 What is kept of the forest is the degree and the XOR of the neighbours of every vertex in it; leaves
 peel off in RAM without further I/O (rooted.py), and leave parents, rooted at the vertex of smallest
 rank of every tree.
-I/O: as many passes as scans, 1 to 5 measured (docs/algorithms/spanning.md). Bytes a vertex: union-find,
-degree, XOR and the buffer, 20 with uint32 ids; 4 of them remain.
+I/O: as many passes as scans (docs/algorithms/spanning.md). Bytes a vertex with uint32 ids: union-find and XOR 8,
+degrees 1, and the buffer, 2 to 8; 4 of them remain.
 Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics (weights independent
 and uniform in (0, 1]); those of light_edges.py.
 """
@@ -27,10 +27,10 @@ from ..stream.pager import Tick
 from .components import _find
 from .core import Core
 from .light_edges import NO_GIANT, LightEdges, collect, stream_of
-from .rooted import hang_from, peel_forest
+from .rooted import ForestDegrees, hang_from, peel_forest
 
-# Edges of the buffer a vertex, and what one thread finds between two visits to it.
-_BUFFERED = 1.0
+# Edges of the buffer at least, a share of the vertices; and what one thread finds between two visits to it.
+_LEAST_SHARE = 4
 _FOUND = 1 << 13
 _SAMPLE = 1 << 10
 _MIB = 1 << 20
@@ -60,13 +60,14 @@ class SpanningForest:
 
 
 def spanning_bytes(n_vertices: int, id_bytes: int) -> int:
-    """Vertex state of spanning_forest with its default buffer, beside what a core shares."""
-    return n_vertices * 3 * id_bytes + default_buffer(n_vertices, id_bytes) + 2 * _MIB
+    """Vertex state of spanning_forest with its least buffer, beside what a core shares."""
+    degrees = n_vertices + n_vertices * id_bytes // 128
+    return n_vertices * 2 * id_bytes + degrees + buffer_sizes(n_vertices, id_bytes)[0] + 2 * _MIB
 
 
-def default_buffer(n_vertices: int, id_bytes: int) -> int:
-    """Bytes of a buffer for an edge a vertex."""
-    return int(_BUFFERED * n_vertices) * 2 * id_bytes
+def buffer_sizes(n_vertices: int, id_bytes: int) -> tuple[int, int]:
+    """Bytes of the buffer at least, and from which on more does not take fewer scans: for an edge a vertex."""
+    return n_vertices // _LEAST_SHARE * 2 * id_bytes, n_vertices * 2 * id_bytes
 
 
 def spanning_forest(
@@ -75,26 +76,26 @@ def spanning_forest(
     """The minimum spanning forest under the random weights of `key` (below 2^64).
 
     ranks : natural rank of every vertex, id[n], or length 0 where it is its number. buffer_bytes : for
-    edges at hand (default: default_buffer; at least 16 edges); it changes the number of scans only.
+    edges at hand (default: the least of buffer_sizes; at least 16 edges); it changes the number of scans only.
     """
     n, dtype = core.table.n_vertices, core.work.queues.dtype
     read = core.counters.snapshot().bytes_read
-    room = default_buffer(n, dtype.itemsize) if buffer_bytes is None else buffer_bytes
+    room = buffer_sizes(n, dtype.itemsize)[0] if buffer_bytes is None else buffer_bytes
     edges = LightEdges(room // (2 * dtype.itemsize), stream_of(key), ranks, dtype)
-    roots, degree, near = np.arange(n, dtype=dtype), np.zeros(n, dtype), np.zeros(n, dtype)
+    roots, degrees, near = np.arange(n, dtype=dtype), ForestDegrees(n, dtype), np.zeros(n, dtype)
     n_trees, scans, complete = n - core.n_isolated, 0, core.table.n_arcs == 0
     while not complete and n_trees > 1:
         giant = _giant(roots) if scans else NO_GIANT
         edges.begin(0 if scans else core.table.n_arcs // 2, giant)
         _scan(core, edges, roots, giant, tick)
         begin = time.thread_time()
-        joined, complete = edges.join(roots, degree, near, tick)
+        joined, complete = edges.join(roots, degrees, near, tick)
         flatten_roots(roots)
         core.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
         n_trees -= joined
         scans += 1
     del edges
-    parents = peel_forest(roots, degree, near, tick)
+    parents = peel_forest(roots, degrees, near, tick)
     return SpanningForest(parents, n_trees, scans, core.counters.snapshot().bytes_read - read)
 
 

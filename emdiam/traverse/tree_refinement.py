@@ -20,8 +20,7 @@ In a graph with several components, of each. With d for distances in the graph:
 An arc is such only if v fell in the iteration before: otherwise w has hung from a vertex as low as v
 since then, and h_i(w) <= 1 + h_i(v). So only blocks with rows that fell are read.
 I/O: at most one pass an iteration, and O(n) in RAM for heights. Bytes a vertex with uint32 ids: parents
-4, heights 4, a bitmap 0.125; Trees: labels 4, and 4 for 2 entries of every tree, of which there are
-at most n / 2.
+4, heights 4, a bitmap 0.125; Trees: labels 1, 2 or 4 by their number, and 16 a tree, of which there are at most n / 2.
 Source: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics
 (which neighbour of several, and what is read again, is not said there).
 """
@@ -38,7 +37,7 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_replace
-from .columns import Column
+from .columns import Column, smallest_dtype
 from .core import Core
 from .ram_column import RamColumn
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, number_roots
@@ -46,6 +45,7 @@ from .rows import row_walk
 from .spanning import SpanningForest
 
 EXACT = np.int64(1) << 62
+_TREES = "labels and tables of trees"
 
 
 class TreeRefinement:
@@ -118,6 +118,13 @@ class TreeBounds:
     deepest: int
 
 
+def trees_bytes(n_vertices: int, n_trees: int, id_bytes: int) -> int:
+    """What labels of so many trees take beyond a byte a vertex, and their tables: vertices of the highest degree and
+    sizes, and then degrees or the two largest heights."""
+    labels = smallest_dtype(n_trees).itemsize - 1
+    return n_vertices * labels + n_trees * (2 * id_bytes + max(id_bytes, 2 * UNKNOWN.nbytes))
+
+
 class Trees:
     """The trees with an edge of a forest that hangs from its vertices of smallest rank, numbered.
 
@@ -128,8 +135,11 @@ class Trees:
     def __init__(self, core: Core, forest: SpanningForest, ranks: np.ndarray, tick: Tick | None = None) -> None:
         parents, dtype = forest.raw, forest.raw.dtype
         n = len(parents)
-        self._labels, self._ranks = np.empty(n, dtype), ranks
-        self.n_trees = int(number_roots(parents, core.table.isolated, self._labels))
+        self._ranks, self.n_trees = ranks, forest.n_trees
+        kind = smallest_dtype(self.n_trees)
+        core.hold(_TREES, trees_bytes(n, self.n_trees, dtype.itemsize))
+        self._labels = np.empty(n, kind)
+        number_roots(parents, core.table.isolated, self._labels)
         in_slices(n, climb_labels, (parents, self._labels), tick)
         self.hubs, self.sizes = np.zeros(self.n_trees, dtype), np.zeros(self.n_trees, dtype)
         degrees = np.zeros(self.n_trees, dtype)

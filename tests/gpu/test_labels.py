@@ -104,7 +104,11 @@ def test_what_does_not_fit_the_graph_is_refused() -> None:
 
 def outcome(engine: Any, masters: list[int], most: int | None) -> tuple[Any, ...] | None:
     labels = engine.grow_clusters(np.array(masters, np.int64), most)
-    return None if labels is None else (labels.raw.tolist(), labels.masters.tolist(), labels.passes)
+    if labels is None:
+        return None
+    everyone = np.arange(engine.facts.n_vertices)
+    pairs = list(zip(labels.groups(everyone).tolist(), labels.distances(everyone).tolist(), strict=True))
+    return packed(pairs), labels.masters.tolist(), labels.passes
 
 
 @SETTINGS

@@ -18,8 +18,8 @@ from emdiam.errors import EmdiamError, InputError
 from emdiam.stream.threads import Threads
 from emdiam.traverse.euler import euler_bytes, euler_masters
 from emdiam.traverse.light_edges import LightEdges, _settle_ties, edge_hash, stream_of
-from emdiam.traverse.rooted import climb_heights
-from emdiam.traverse.spanning import SpanningForest, spanning_bytes, spanning_forest
+from emdiam.traverse.rooted import ForestDegrees, climb_heights
+from emdiam.traverse.spanning import SpanningForest, buffer_sizes, spanning_bytes, spanning_forest
 from tests.helpers import naive, spanning_twins
 from tests.helpers.order_twins import write_in_order
 from tests.helpers.small_core import small_core
@@ -190,6 +190,16 @@ def test_a_graph_that_is_a_forest_takes_one_scan(tmp_path: Path, name: str) -> N
         assert check_forest(engine, GRAPHS[name], 1, None).scans == 1
 
 
+@pytest.mark.parametrize("leaves", [255, 256, 257, 511, 512, 513, 1100])
+def test_degrees_may_be_larger_than_a_byte(tmp_path: Path, leaves: int) -> None:
+    """Two hubs that are joined, the one of higher number first in line to be peeled, and a path behind it."""
+    hubs = leaves, leaves + 1
+    edges = [(v, hubs[v % 3 == 0]) for v in range(leaves)] + [hubs, (leaves + 1, leaves + 2), (leaves + 2, leaves + 3)]
+    edges += [(leaves + 1, leaves + 4 + v) for v in range(leaves)]
+    with engine_on(write_store(tmp_path / "g.zarr", naive.graph_of(2 * leaves + 4, edges))) as engine:
+        check_forest(engine, naive.graph_of(2 * leaves + 4, edges), 1, None)
+
+
 def test_a_scan_goes_on_where_it_was_full(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What one thread finds between two visits to the buffer may end in the middle of a row."""
     monkeypatch.setattr("emdiam.traverse.spanning._FOUND", 3)
@@ -255,13 +265,14 @@ def test_equal_hashes_are_ordered_by_rank() -> None:
 def test_weights_that_are_all_alike_are_refused() -> None:
     """That takes ranks that are none, all zero: the limit cannot fall to between the edges."""
     edges = LightEdges(16, stream_of(1), np.zeros(50, np.uint32), np.dtype(np.uint32))
-    roots, zeros = np.arange(50, dtype=np.uint32), np.zeros((2, 50), np.uint32)
+    roots, near = np.arange(50, dtype=np.uint32), np.zeros(50, np.uint32)
+    degrees = ForestDegrees(50, near.dtype)
     with pytest.raises(EmdiamError, match="random weight"):
         for _ in range(5):
             edges.begin()
             for v in range(40):
                 edges.push(np.array([[v, v + 1]], np.uint32))
-            assert edges.join(roots, *zeros) == (0, False)
+            assert edges.join(roots, degrees, near) == (0, False)
 
 
 def test_pushes_from_several_threads_keep_the_lightest() -> None:
@@ -296,7 +307,7 @@ def test_memory_is_as_planned() -> None:
         engine = make(graph)
         engine.spanning_forest(1).euler_masters(9)
         tracemalloc.start()
-        forest = engine.spanning_forest(1)
+        forest = engine.spanning_forest(1, buffer_sizes(n, 4)[0])
         planned = spanning_bytes(n, 4)
         assert 0.6 * planned < tracemalloc.get_traced_memory()[1] <= planned
         tracemalloc.reset_peak()

@@ -107,4 +107,5 @@ def _sweep_reads(inputs: CostInputs, probe: Probe) -> float:
 # Reads are of docs/memory.md, measured with an eighth of the blocks in the arena. Spanning trees come from scans alone.
 CLUSTERS = CostModel(4, 12, _clusters_held, _clusters_reads, _clusters_scratch, _clusters_scratch_reads)
 SWEEP = CostModel(2, 12, _sweep_held, _sweep_reads)
-SPANNING = CostModel(4, 8, planned_held, lambda inputs, probe: 1 + 7 * inputs.away)
+SPANNING = CostModel(4, 8, lambda inputs: planned_held(inputs) + inputs.plan.pool_bytes,
+                     lambda inputs, probe: 1 + 7 * inputs.away)

@@ -13,7 +13,7 @@ Proved beside it, of every component, i iterations done, h the heights, d distan
   h(x) >= k is at least k from s; once heights are distances their largest is the eccentricity of s.
   Its proof is a scan over these truncated heights, which differ by at most 1 across every arc (check_lower).
 
-Passes: scans of the spanning tree, at most one an iteration, one to check. Bytes a vertex: 20 with
+Passes: scans of the spanning tree, at most one an iteration, one to check. Bytes a vertex: 11 with
 uint32 ids (see spanning_bytes), beside the shared 3.
 Sources: Brudaru (2007), as told by Ajwani, Beckmann, Meyer, Veith, I/O-efficient approximation of graph
 diameters by parallel cluster growing (2012), section 2, spanning tree heuristics.
@@ -28,16 +28,18 @@ from ...engine.interface import Engine, TreeRefinement, Trees
 from ...engine.needs import DeviceState
 from ...errors import InputError
 from ...store.store import Store
+from ...stream.plan import Pool
 from ...traverse.euler import euler_bytes
+from ...traverse.spanning import buffer_sizes
 from ...traverse.spanning import spanning_bytes as forest_bytes
-from ...traverse.tree_refinement import TreeBounds
+from ...traverse.tree_refinement import TreeBounds, trees_bytes
 from ..definition import Method
 from ..exact.method import Best, solver
 from .cost_model import SPANNING
 from .method import ApproxOptions, SweepingMethod, phases_with
 from .rank_order import stream_key
 
-_HEIGHT = 4
+_HEIGHT, _LITTLE = 4, 64 << 10
 
 
 @dataclass(frozen=True)
@@ -152,17 +154,28 @@ class SpanningRun(SweepingMethod):
 
 
 def spanning_bytes(store: Store, options: SpanningOptions, column: int) -> dict[str, int]:
-    """Vertex state by phase. mst: see traverse/spanning.py. trees: parents and labels, two entries a tree,
-    and then a third. iterations: parents, labels, heights, who fell, four entries a tree. verify: one
-    height. Heights have 4 bytes whatever `column` is: those of T_0 can be as large as n."""
+    """Vertex state by phase. mst: see traverse/spanning.py. trees: parents, and labels of one byte. iterations:
+    parents, labels, heights, who fell. verify: one height. Heights have 4 bytes whatever `column` is: those of T_0 can
+    be as large as n."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
-    trees = min(n, store.n_arcs) // 2
     return {
         "mst": forest_bytes(n, ids),
-        "trees": 2 * n * ids + 3 * trees * ids,
-        "iterations": n * (2 * ids + _HEIGHT) + n // 8 + 2 * trees * (ids + _HEIGHT),
+        "trees": n * (ids + 1),
+        "iterations": n * (ids + 1 + _HEIGHT) + n // 8 + _LITTLE,
         "verify": n * _HEIGHT,
     }
+
+
+def reserved_bytes(store: Store) -> dict[str, int]:
+    """What phases may take beside that: wider labels and tables where there are many trees."""
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    return dict.fromkeys(("trees", "iterations"), trees_bytes(n, min(n, store.n_arcs) // 2, ids))
+
+
+def _pool(store: Store) -> Pool:
+    """A larger buffer of edges, for fewer scans."""
+    least, best = buffer_sizes(store.n_vertices, store.id_dtype.itemsize)
+    return Pool(best - least)
 
 
 def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
@@ -171,4 +184,5 @@ def spanning_bytes_of_tour(n_vertices: int, id_bytes: int) -> int:
 
 
 spanning = solver(SpanningRun, SpanningOptions)
-METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes), lambda store, options: SPANNING, DeviceState(3))
+METHOD = Method(SpanningOptions, spanning, phases_with(spanning_bytes, reserved_bytes),
+                lambda store, options: SPANNING, DeviceState(3), _pool)
