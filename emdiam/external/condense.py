@@ -14,7 +14,8 @@ import numpy as np
 from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.chains import one_way
-from ..traverse.labels import OWNER_BITS, UNREACHED
+from ..traverse.label_vector import WIDE_BITS
+from ..traverse.labels import UNREACHED
 from .buckets import Buckets, Taker
 from .queues import Space
 from .rows import PIECE, Rows
@@ -22,7 +23,7 @@ from .rows import PIECE, Rows
 Push = Callable[[np.ndarray], None]
 # part(first, stop): what vertices send, and what meets it, uint64[stop - first].
 Part = Callable[[int, int], np.ndarray]
-_GROUP = np.uint64((1 << OWNER_BITS) - 1)
+_GROUP = np.uint64((1 << WIDE_BITS) - 1)
 
 
 class _Meeting(Taker):
@@ -83,7 +84,7 @@ def pack_crossing(heads, first, own, others, shifts, packed):  # type: ignore[no
         group = here & _GROUP
         other = others[i] & _GROUP
         if group != other:
-            weight = (here >> np.uint64(OWNER_BITS)) + (others[i] >> np.uint64(OWNER_BITS)) + np.uint64(1)
+            weight = (here >> np.uint64(WIDE_BITS)) + (others[i] >> np.uint64(WIDE_BITS)) + np.uint64(1)
             packed[count] = (group << shifts[0]) | (other << shifts[1]) | weight
             count += 1
     return count

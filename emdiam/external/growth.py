@@ -25,7 +25,8 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from ..stream.pager import Tick
-from ..traverse.labels import LONGEST, OWNER_BITS, UNREACHED
+from ..traverse.label_vector import WIDE_BITS
+from ..traverse.labels import LONGEST, UNREACHED
 from .columns import WordFile
 from .queues import Space
 from .rows import PIECE, Rows
@@ -173,7 +174,7 @@ class Growth:
             labels = self._labels[first:stop]
             for rows in self._labelled.read(number):
                 labels[(rows[:, 0] >> self._bits).astype(np.int64) - first] = (
-                    (rows[:, 1] << np.uint64(OWNER_BITS)) | (rows[:, 0] & self._mask))
+                    (rows[:, 1] << np.uint64(WIDE_BITS)) | (rows[:, 0] & self._mask))
             self._labels[first:stop] = labels
         self._labelled.clear()
 

@@ -12,14 +12,15 @@ import numpy as np
 
 from ..errors import MoreMemoryError
 from ..jit import kernel
-from ..traverse.clusters import halve, replace_labels, tally_labels
+from ..traverse.clusters import replace_labels, take_distances, tally_labels
 from ..traverse.columns import Column
-from ..traverse.labels import OWNER_BITS, UNREACHED
+from ..traverse.label_vector import WIDE_BITS
+from ..traverse.labels import UNREACHED
 from .columns import DiskColumn, WordFile
 from .queues import Space
 from .ranks import NaturalRanks
 
-_GROUP = np.uint64((1 << OWNER_BITS) - 1)
+_GROUP = np.uint64((1 << WIDE_BITS) - 1)
 
 
 class DiskLabels:
@@ -43,7 +44,7 @@ class DiskLabels:
         """See Labels."""
         radii, sizes = np.zeros(self.n_groups, np.int64), np.zeros(self.n_groups, np.int64)
         for _, words in self.parts():
-            tally_labels(words, radii, sizes)
+            tally_labels(words, WIDE_BITS, radii, sizes)
         return radii, sizes
 
     def farthest_members(self, radii: np.ndarray) -> np.ndarray:
@@ -68,24 +69,28 @@ class DiskLabels:
 
     def places(self) -> np.ndarray:
         """Raises MoreMemoryError: there is no room for an entry a vertex in the process; the labels are gone."""
-        self.words = WordFile(self.space.scratch, 0)
+        self.release()
         raise MoreMemoryError("the external engine has no room for numbers of all vertices", 8 * self.space.ranges.n)
 
     def replace_distances(self, distances: np.ndarray, places: np.ndarray) -> None:
         """See Labels."""
         for first, words in self.parts():
-            replace_labels(words, distances, places[first : first + len(words)])
+            replace_labels(words, WIDE_BITS, distances, places[first : first + len(words)])
             self.words[first : first + len(words)] = words
 
     def take_column(self) -> Column:
         """See Labels; of uint32."""
         column = DiskColumn(self.space.scratch, self.space.ranges.n, np.uint32, page=self.space.page)
         for first, words in self.parts():
-            narrow = words.view(np.uint32)
-            halve(words, narrow)
-            column.set_part(first, narrow[: len(words)])
-        self.words = WordFile(self.space.scratch, 0)
+            narrow = words.view(np.uint32)[: len(words)]
+            take_distances(words, WIDE_BITS, narrow)
+            column.set_part(first, narrow)
+        self.release()
         return column
+
+    def release(self) -> None:
+        """See Labels."""
+        self.words = WordFile(self.space.scratch, 0)
 
 
 @kernel
@@ -96,7 +101,7 @@ def first_by_rank(labels, ranks, first, radii, members, best):  # type: ignore[n
         if labels[i] == UNREACHED:
             continue
         group = np.int64(labels[i] & _GROUP)
-        if len(radii) and np.int64(labels[i] >> np.uint64(OWNER_BITS)) != radii[group]:
+        if len(radii) and np.int64(labels[i] >> np.uint64(WIDE_BITS)) != radii[group]:
             continue
         if best[group] < 0 or ranks[i] < best[group]:
             best[group] = ranks[i]
