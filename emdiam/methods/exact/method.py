@@ -28,7 +28,7 @@ from ...traverse.components import Component
 from ..definition import MethodOptions
 from .component_list import MOST_LISTED, ComponentList
 from .result import Result, Traversals, Witness
-from .witness import check_witness
+from .witness import KeptLabels, check_witness
 
 UNKNOWN = -1
 # Sources of a batch, at most: lists of so many take no memory that a plan would have to know of.
@@ -136,7 +136,7 @@ class ExactMethod:
             raise InputError(f"0 to {MOST_LISTED:,} components can be listed", text=str(options.components))
         self.engine, self.options, self.limits, self.gap = engine, options, limits, limits.gap or 0
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-        self.best = Best()
+        self.best, self.kept = Best(), KeptLabels(engine, getattr(options, "scratch", None))
         self.stages = self._new_stages()
         self.components: Components | None = None
         self.components_known = False
@@ -376,10 +376,10 @@ class ExactMethod:
     def name_target(self) -> None:
         """A BFS from the longest pair's source, if a multi-source BFS found it without its target."""
         if self.best.target == UNKNOWN:
-            run = self.engine.bfs(self.best.source, distances=False)
+            run, self.stages.bfs = self.engine.bfs(self.best.source), self.stages.bfs + 1
+            self.kept.hold(self.best.source, run.distances)
             # A multi-source BFS that stopped at its targets may not have seen the whole eccentricity.
             self.best = Best(run.levels, self.best.source, run.farthest)
-            self.stages.bfs += 1
 
     def release(self) -> None:
         """Free labels and what the method holds; the answer stays."""
@@ -433,9 +433,9 @@ class ExactMethod:
     def check(self) -> Witness | None:
         """The witness of the longest pair, checked. Raises EmdiamError if it does not hold."""
         self.tick("verify")  # with the bounds as they are at the end
-        best = self.best
-        return check_witness(self.engine, best.source, best.target, best.length, self.options.path_file,
-                             self.not_written)
+        best, labels = self.best, self.kept.labels(self.best.source)
+        return check_witness(self.engine, best.target, best.source, best.length, self.options.path_file,
+                             self.not_written, labels)
 
     def conclude(self, result: Any) -> None:
         """Complete the result at the end."""

@@ -1,12 +1,14 @@
 """Re-checking a diameter's witness before it is told, without trusting the traversals that found it.
 
-One BFS from the target gives labels; then two things are checked that do not depend on how the labels came about:
-across no arc of the graph do labels differ by more than one (a scan over all edges), so that d(source, target) >=
-label(source); and a path of exactly that many edges exists, each edge looked up in the store.
+The labels are distances from the target: those of the traversal that met the pair, where they were kept, or else of
+one more BFS. Then two things are checked that do not depend on how the labels came about: across no arc of the graph
+do labels differ by more than one (a scan over all edges), so that d(source, target) >= label(source); and a path of
+exactly that many edges exists, each edge looked up in the store.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,24 +17,75 @@ import numpy as np
 from ...durable import whole_file
 from ...engine.interface import Engine
 from ...errors import EmdiamError, InputError
+from ...traverse.columns import PIECE, Column
+from ...traverse.ram_column import RamColumn
+from ...traverse.stored_column import StoredColumn
+from ...units import scratch_folder
 from .result import Witness
 
 LONGEST_KEPT_PATH = 10_000
 _REPORT = "this is a fault of emdiam: please report it with the store"
 
 
+class KeptLabels:
+    """Distances from one vertex, until the witness is checked: on disk where edges are streamed, so that they take no
+    memory and no traversal has to be done again. Elsewhere a BFS costs little, and only `hold` keeps them.
+
+    scratch : folder for temporary files (None: the system's). source : whose distances they are, -1: there are none.
+    """
+
+    def __init__(self, engine: Engine, scratch: Path | None) -> None:
+        self._engine, self._scratch = engine, scratch
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._labels: Column | StoredColumn | None = None
+        self.source = -1
+
+    def keep(self, source: int, column: Column) -> None:
+        """Write the distances from `source` to disk, in place of others."""
+        if self._engine.facts.in_ram or not isinstance(column, RamColumn):
+            return
+        self.source = -1
+        try:
+            if self._folder is None:
+                self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
+            self._labels = StoredColumn(column, Path(self._folder.name) / "labels.column")
+        except OSError:  # no room, then: a BFS gives them again
+            return
+        self.source = source
+
+    def hold(self, source: int, column: Column | None) -> None:
+        """Take over the distances from `source`."""
+        self.source, self._labels = source, column
+
+    def labels(self, source: int) -> Column | None:
+        """The distances from `source`, in memory, if these were kept; they are not kept any longer."""
+        labels = self._labels if source == self.source else None
+        if isinstance(labels, StoredColumn):
+            column = RamColumn(np.empty(len(labels), labels.dtype))
+            for start in range(0, len(labels), PIECE):
+                column.set_part(start, labels.part(start, start + PIECE))
+            labels = column
+        self.source, self._labels = -1, None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+        return labels
+
+
 def check_witness(
     engine: Engine, source: int, target: int, length: int, path_file: Path | None = None,
-    not_written: list[str] | None = None,
+    not_written: list[str] | None = None, labels: Column | None = None,
 ) -> Witness:
     """The witness of distance `length` between two vertices, proved.
 
-    path_file : write the path there, one user id a line. Paths of more than 10,000 vertices are
-    not kept in the result. not_written : takes a sentence if it cannot be written; None: an InputError says it.
+    labels : distances from `target`; None: a BFS gives them. path_file : takes the path, one user id a line. Paths
+    of more than 10,000 vertices are not kept in the result. not_written : takes a sentence if it cannot be written;
+    None: an InputError says it.
     Raises EmdiamError if anything does not hold (a fault of ours).
     """
     engine.reporter.tick("verify")
-    labels = engine.bfs(target).distances  # from the target, so that the walk down starts at the source
+    if labels is None:
+        labels = engine.bfs(target).distances
     if labels is None or labels.gather([source, target]).tolist() != [length, 0]:
         raise EmdiamError(f"the second traversal does not find distance {length}: {_REPORT}")
     if engine.scan("steep-arcs", labels) != 0:
@@ -61,10 +114,10 @@ def check_witness(
     return witness
 
 
-def _checked_pieces(engine: Engine, labels: object, source: int) -> Iterator[np.ndarray]:
+def _checked_pieces(engine: Engine, labels: Column, source: int) -> Iterator[np.ndarray]:
     """Pieces of the path, each edge (also between pieces) looked up in the store."""
     last = np.empty(0, np.int64)
-    for piece in engine.path_pieces(labels, source):  # type: ignore[arg-type]
+    for piece in engine.path_pieces(labels, source):
         joined = np.concatenate((last, piece))
         if not engine.all_edges_exist(joined[:-1], joined[1:]):
             raise EmdiamError(f"an edge of the witness path is not in the store: {_REPORT}")

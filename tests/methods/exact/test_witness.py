@@ -1,0 +1,58 @@
+"""Labels of the traversal that met the longest pair prove it: no traversal is done again, and none is trusted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+
+from emdiam.errors import EmdiamError
+from emdiam.methods.exact.pivots import PivotOptions, pivots
+from emdiam.methods.exact.witness import KeptLabels, check_witness
+from tests.helpers import naive
+from tests.helpers.stores import CHUNK, engine_on, write_store
+
+STREAMED: dict[str, Any] = {"arena_bytes": 8 * CHUNK * 4, "threads": 2}
+
+
+def some_graph() -> naive.Graph:
+    graph = nx.gnm_random_graph(400, 900, seed=1)
+    return naive.graph_of(400, list(graph.edges))
+
+
+@pytest.mark.parametrize("options", [STREAMED, {}])
+def test_no_traversal_is_done_again(tmp_path: Path, options: dict[str, Any]) -> None:
+    graph = some_graph()
+    with engine_on(write_store(tmp_path / "g.zarr", graph), **options) as engine:
+        done, real = list[int](), engine.bfs
+        engine.bfs = lambda source, **more: (done.append(source), real(source, **more))[1]
+        result = pivots(engine, PivotOptions(batches=False, scratch=tmp_path))
+        assert len(done) == result.traversals.bfs + engine.facts.in_ram
+    path = result.witness.path
+    assert result.diameter_max_component == result.witness.length == len(path) - 1
+    assert naive.distances(graph, path[0])[path[-1]] == result.witness.length
+    assert all(w in graph[v] for v, w in zip(path, path[1:], strict=False))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["g.zarr"]
+
+
+def test_labels_are_not_trusted(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", some_graph()), **STREAMED) as engine:
+        run = engine.bfs(0)
+        kept = KeptLabels(engine, tmp_path)
+        kept.keep(0, run.distances)
+        assert kept.labels(1) is None and kept.labels(0) is None  # asked for once
+        kept.keep(0, run.distances)
+        labels = kept.labels(0)
+        assert labels is not None and (labels.raw() == run.distances.raw()).all()
+        check_witness(engine, run.farthest, 0, run.eccentricity, labels=labels)
+        labels.put([run.farthest], run.eccentricity + 1)
+        with pytest.raises(EmdiamError, match="are not distances"):
+            check_witness(engine, run.farthest, 0, run.eccentricity + 1, labels=labels)
+
+
+def test_without_room_on_disk_a_traversal_is_done_again(tmp_path: Path) -> None:
+    with engine_on(write_store(tmp_path / "g.zarr", some_graph()), **STREAMED) as engine:
+        result = pivots(engine, PivotOptions(batches=False, scratch=tmp_path / "nowhere"))
+    assert result.exact and result.witness.length == result.lower
