@@ -20,23 +20,26 @@ import numpy as np
 
 from ..engine.cpu import CpuEngine
 from ..engine.interface import max_degree_vertex
+from ..engine.needs import Needs, distance_bytes, traversal_phases
 from ..store.layout import sentinel
 from ..store.store import Store
 from ..traverse.columns import Column
-from ..traverse.workspace import column_bytes
 from .placing import natural_parts, pass_bytes, place_by_key
 
 _SEEDS = 1 << 14
 _SEED_BYTES = 48
 
 
-def bfs_bytes(store: Store) -> int:
-    """Bytes that by_bfs takes at most, beside the table and the workspace of the engine."""
+def bfs_needs(store: Store) -> Needs:
+    """What by_bfs needs of memory."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    column = column_bytes(n)
     seeds = _SEED_BYTES * (_most_seeds(n) + store.record.chunk_ids)
-    widening = 2 * item * n + (column + column // 2) * n + seeds
-    return max(widening, n * (3 * item + column)) + pass_bytes(store) + 8 * item
+    passing = pass_bytes(store) + 8 * item
+
+    def number(column: int) -> int:
+        return max(2 * item * n + distance_bytes(store, column) + seeds, n * (3 * item + column)) + passing
+
+    return Needs("order bfs", traversal_phases(store, number))
 
 
 def by_bfs(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:

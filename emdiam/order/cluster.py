@@ -4,7 +4,8 @@ Definition: clusters are grown around one vertex in SPACING (methods/approx/clus
 is clustered again until few are left, and vertices are sorted by the positions of their clusters
 (methods/approx/cluster_order.py). So what is near in the graph is near in the store, in every direction: a BFS from
 anywhere meets a block about once.
-Passes: those of growing clusters, and one to condense. Bytes a vertex: 16, and 3.5 for the clusters.
+Passes: those of growing clusters, and one to condense. Bytes a vertex: 4 for the labels of clusters, 8 where they are
+too many for that, and 3.5 for the clusters, then 4 for the new numbers.
 Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
 sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
 """
@@ -17,11 +18,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..engine.needs import Needs, label_bytes, phases_of
 from ..methods.approx.cluster_order import local_positions
 from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
 from ..methods.approx.rank_order import stream_key
 from ..sorting.scratch import Scratch
 from ..store.store import Store
+from ..stream.blocks import table_bytes
+from ..traverse.label_vector import NARROW, WIDE
+from ..traverse.workspace import workspace_bytes
 from ..units import scratch_folder
 from .placing import pass_bytes, place_by_key
 
@@ -33,24 +38,32 @@ SPACING = 64
 _ARC_BYTES = 2 * LEAST_ARC_BYTES
 # Of a cluster: masters, radii, sizes, ranks, places; two more levels; distances, and what they are sorted with.
 _CLUSTER_BYTES = 224
+# And once they are in order: masters, and the place of each.
+_PLACE_BYTES = 48
 _PIECE = 1 << 16
 
 
-def cluster_order_bytes(store: Store) -> int:
-    """Bytes that by_clusters takes beside the engine's table and workspace."""
+def cluster_needs(store: Store) -> Needs:
+    """What by_clusters needs of memory: labels of 4 bytes in all phases, and tables of clusters, later the new numbers.
+    Labels of 8 bytes, and of components without a master, take the reserve and the arena."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     ranks = 0 if store.is_natural else n * ids
-    clusters = _CLUSTER_BYTES * _planned_clusters(n)
-    return n * (8 + ids) + 2 * ranks + clusters + LEAST_SORT_BYTES + 2 * _ARC_BYTES + pass_bytes(store)
+    labels, wider = NARROW.itemsize * n, (WIDE.itemsize - NARROW.itemsize) * n
+    table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
+    shared = table + workspace_bytes(n, ids) + ranks
+    grow = shared + labels + _CLUSTER_BYTES * _planned_clusters(n)
+    sizes = {"open": table, "grow": grow, "condense": grow + LEAST_SORT_BYTES + 2 * _ARC_BYTES,
+             "number": shared + n * ids + max(labels, ranks) + _PLACE_BYTES * _planned_clusters(n) + pass_bytes(store)}
+    more = {"grow": wider + label_bytes(n, ids), "condense": wider, "number": wider}
+    return Needs("order cluster", phases_of(store, lambda column: sizes, more))
 
 
 def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None) -> np.ndarray:
     """The new number of every vertex, id_dtype[n]; isolated ones come last. scratch : folder for condensed graphs that
     are too large for RAM. Raises BudgetError where the disk has no room for one."""
     store = engine.store
-    keys = np.zeros(store.n_vertices, store.id_dtype)
     if engine.facts.n_arcs == 0:
-        return place_by_key(keys, 1, store)
+        return place_by_key(np.zeros(store.n_vertices, store.id_dtype), 1, store)
     engine.reporter.tick("grow clusters")
     expected = max(1, (engine.facts.n_vertices - engine.facts.n_isolated) // SPACING)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
@@ -61,10 +74,11 @@ def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None)
         positions = _cluster_positions(engine, labels, seed, _room(engine, spare, files))
     finally:
         files.close()
+    keys = np.empty(store.n_vertices, store.id_dtype)
     for start in range(0, len(keys), _PIECE):
         group = labels.groups(np.arange(start, min(start + _PIECE, len(keys))))
         keys[start : start + len(group)] = np.where(group < 0, len(positions), positions[group])
-    del labels
+    labels.release()
     return place_by_key(keys, len(positions) + 1, store)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,17 +17,20 @@ from ..errors import no_such
 from ..store.store import Store
 from .placing import by_degree, by_rank, degree_bytes, rank_bytes
 
+if TYPE_CHECKING:
+    from ..engine.needs import Needs
+
 
 @dataclass(frozen=True)
 class Order:
     """name : of the order. place : finds the new number of every vertex, id_dtype[n], of an open engine, a seed and a
     folder for temporary files if it traverses, else of a store. state_bytes : what that takes at most, the result
-    included, and what traversals hold for it, beside the table and the workspace of the engine."""
+    included; None if it traverses. needs : of memory, (store) -> engine.needs.Needs; None if it does not."""
 
     name: str
     place: Callable[..., np.ndarray]
-    state_bytes: Callable[[Store], int]
-    traverses: bool = False
+    state_bytes: Callable[[Store], int] | None = None
+    needs: Callable[[Store], Needs] | None = None
 
 
 def _imported(module: str, name: str) -> Callable[..., Any]:
@@ -38,9 +41,8 @@ def _imported(module: str, name: str) -> Callable[..., Any]:
 ORDERS = {order.name: order for order in (
     Order("natural", by_rank, rank_bytes),
     Order("degree", by_degree, degree_bytes),
-    Order("bfs", _imported(".bfs", "by_bfs"), _imported(".bfs", "bfs_bytes"), traverses=True),
-    Order("cluster", _imported(".cluster", "by_clusters"), _imported(".cluster", "cluster_order_bytes"),
-          traverses=True),
+    Order("bfs", _imported(".bfs", "by_bfs"), needs=_imported(".bfs", "bfs_needs")),
+    Order("cluster", _imported(".cluster", "by_clusters"), needs=_imported(".cluster", "cluster_needs")),
 )}
 
 

@@ -58,7 +58,6 @@ _MARGIN = 8 << 20
 # What the process may hold more when the numbers are found, and (BASE_JITTER) from one process to the next: what
 # is accepted now is not refused then, and the budget that a refusal names is accepted.
 _JITTER = 16 << 20
-_PLENTY = 1 << 60
 # Of an arc whose ends are looked up: rows, which arcs lead up, and both ends before and after.
 _LOOKUP_BYTES = 32
 
@@ -133,14 +132,14 @@ def _reorder(
     check_target(target, options.force)
     options = replace(options, memory_bytes=memory_to_plan(options.memory_bytes, checkpoint))
     meter = Meter(options.progress)
-    engine_memory = _check_memory(store, order, options, given.program)
+    _check_memory(store, order, options, given.program)
     new_of, planned = None if checkpoint is None else _stored_numbers(store, checkpoint), 0
     if new_of is None:
         meter.begin("order", None, "")
         if not store.is_natural:
             check_ranks(store, store.natural_pieces())
-        if order.traverses:
-            new_of, planned = _traversed(store, order, given, options, engine_memory)
+        if order.needs is not None:
+            new_of, planned = _traversed(store, order, given, options)
         else:
             new_of = order.place(store)
         return_freed_memory()
@@ -159,72 +158,47 @@ def return_freed_memory() -> None:
 
 
 def _traversed(
-    store: Store, order: Order, given: _Traversing, options: ConvertOptions, engine_memory: int
+    store: Store, order: Order, given: _Traversing, options: ConvertOptions
 ) -> tuple[np.ndarray, int]:
     """The new numbers by an order that traverses, and the planned peak."""
     from ..engine.cpu import open_cpu_engine
-    from ..engine.needs import traversal_needs
 
-    with open_cpu_engine(store, traversal_needs(store), memory_bytes=engine_memory, arena_bytes=given.arena_bytes,
+    assert order.needs is not None
+    with open_cpu_engine(store, order.needs(store), memory_bytes=options.memory_bytes, arena_bytes=given.arena_bytes,
                          threads=options.threads, progress=options.progress, program=given.program) as engine:
-        reserve = _reserve(store, order)
         try:
-            new_of = order.place(engine, given.seed, options.scratch)
+            return order.place(engine, given.seed, options.scratch), engine.plan.planned_rss_bytes
         except MoreMemoryError as error:
-            plan = replace(engine.plan, memory_limit_bytes=engine.plan.memory_limit_bytes + reserve)
-            raise with_budget(error, plan, options.threads) from None
-        return new_of, engine.plan.planned_rss_bytes + reserve
+            raise with_budget(error, engine.plan, options.threads) from None
 
 
-def _reserve(store: Store, order: Order) -> int:
-    """Bytes that the order takes beyond what the plan of the engine sets aside."""
-    from ..engine.needs import traversal_needs
-    from ..stream.blocks import table_bytes
-    from ..traverse.workspace import workspace_bytes
-
-    n = store.n_vertices
-    shared = table_bytes(n, store.n_arcs, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
-    set_aside = max(phase.worst_bytes for phase in traversal_needs(store).phases)
-    return max(0, shared + order.state_bytes(store) - set_aside)
-
-
-def _check_memory(store: Store, order: Order, options: ConvertOptions, program: int | None = None) -> int:
-    """Raises BudgetError with the numbers if finding the order or writing does not fit; returns what
-    the engine gets of the memory, if there is one. program : see check_reordering."""
+def _check_memory(store: Store, order: Order, options: ConvertOptions, program: int | None = None) -> None:
+    """Raises BudgetError with the numbers if finding the order or writing does not fit. program : see
+    check_reordering."""
     import zarr.codecs  # noqa: F401  (loaded later anyway, so that the measured base has it)
 
     assert options.memory_bytes is not None
-    given = memory = options.memory_bytes
-    if order.traverses:
+    memory = options.memory_bytes
+    if order.needs is not None:
         from ..engine.cpu import plan_engine
-        from ..engine.needs import traversal_needs
 
-        given, needs = memory - _reserve(store, order), traversal_needs(store)
-        try:
-            plan_engine(store, needs, memory_bytes=given, threads=options.threads, program=program)
-        except BudgetError:
-            plan = plan_engine(store, needs, memory_bytes=_PLENTY, threads=options.threads, program=program)
-            raise _too_small(memory, plan.minimum_bytes + memory - given) from None
-    else:
+        plan_engine(store, order.needs(store), memory_bytes=memory, threads=options.threads, program=program)
+    if order.state_bytes is not None:
         need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
         if need > memory:
-            raise _too_small(memory, need + BASE_JITTER)
+            least = need + BASE_JITTER
+            raise BudgetError(f"--memory {format_size(memory)} is too small: the least is {format_size(least)}",
+                              remedy=f"give at least --memory {-(-least // 2**20)}MiB")
     next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
     if options.plan is None:
         if program is None:
-            program = program_bytes() if order.traverses else current_rss_bytes()
+            program = current_rss_bytes() if order.needs is None else program_bytes()
         base = program + rank_bytes(store) + _JITTER
         try:
             _sort_plan(store, options, base)
         except BudgetError:
             _sort_plan(store, options, base + BASE_JITTER)
             raise
-    return given
-
-
-def _too_small(memory: int, need: int) -> BudgetError:
-    return BudgetError(f"--memory {format_size(memory)} is too small: the least is {format_size(need)}",
-                       remedy=f"give at least --memory {-(-need // 2**20)}MiB")
 
 
 def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPlan:
