@@ -16,15 +16,18 @@ from ..hashing import draw
 from ..store.store import Store
 from ..traverse.chains import one_way
 from ..traverse.clusters import check_number
+from ..traverse.columns import Column
 from ..traverse.labels import UNREACHED
 from .columns import WordFile
 from .components import ExternalComponents, Hidden, external_components
 from .condense import push_meetings
+from .forest import DiskForest
 from .growth import Growth, new_labels
 from .labels import DiskLabels
 from .queues import Space
 from .ranks import NaturalRanks
 from .rows import PIECE, Rows
+from .tree_diameter import tree_diameter
 
 # The compiled hash takes one number; its Python source takes arrays.
 _draws = getattr(draw, "py_func", draw)
@@ -45,13 +48,18 @@ class ClusteringVerbs:
         """Natural ranks of all vertices. Raises StoreError."""
         return NaturalRanks(self.store, self.space)
 
+    @property
+    def _n_connected(self) -> int:
+        """Vertices with an edge."""
+        return self.store.n_vertices - self.store.record.n_isolated
+
     def ranks(self, ids: np.ndarray) -> np.ndarray:
         """See Engine.ranks."""
         return self.natural_ranks.take(ids)
 
     def sample_vertices(self, key: int, expected: int) -> np.ndarray:
         """See Engine.sample_vertices."""
-        candidates = max(1, self.store.n_vertices - self.store.record.n_isolated)
+        candidates = max(1, self._n_connected)
         threshold = np.uint64(min((expected << 64) // candidates, (1 << 64) - 1))
         taken, at = [np.empty(0, np.int64)], [np.empty(0, np.int64)]
         for vertices, degrees in self._rows.ascending():
@@ -92,6 +100,16 @@ class ClusteringVerbs:
         if found is not None:
             rows.counters.add(passes=1)
         return found
+
+    def tree_diameter(self, column: Column, source: int) -> int:
+        """Engine.scan("tree-diameter", ...)."""
+        if column.gather([source])[0] != 0:
+            raise ValueError(f"vertex {source} is not the source of these distances")
+        return tree_diameter(self._rows, self.space, column, self.natural_ranks, self.reporter.heartbeat)
+
+    def spanning_forest(self, key: int, buffer_bytes: int | None = None) -> DiskForest:
+        """See Engine.spanning_forest; by rounds, whatever the buffer is."""
+        return DiskForest(self._rows, self.space, self.natural_ranks, key, self._n_connected, self.reporter.heartbeat)
 
     # -- clusters -------------------------------------------------------------------------------
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:

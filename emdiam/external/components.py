@@ -89,6 +89,12 @@ class ExternalComponents(Components):
         return np.concatenate([np.empty((0, 2), np.int64),
                                *(rows[:, 1 + _RANK : 3 + _RANK] for _, rows in self._table.pieces())])
 
+    def described(self) -> tuple[np.ndarray, ...]:
+        """(labels, sizes, hubs, smallest ranks, their vertices), int64[n_others] each, as long as none was returned."""
+        rows = np.concatenate([np.empty((0, 5), np.int64), *(
+            rows[:, [0, 1 + _SIZE, 1 + _HUB, 1 + _RANK, 1 + _FIRST]] for _, rows in self._table.pieces())])
+        return tuple(np.ascontiguousarray(values) for values in rows.T)
+
     def release(self) -> None:
         """See Components."""
         super().release()

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from threading import Lock
+from typing import Protocol
 
 import numpy as np
 
@@ -27,9 +28,10 @@ from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.label_vector import WIDE_BITS
 from ..traverse.labels import LONGEST, UNREACHED
+from .buckets import Sink
 from .columns import WordFile
 from .queues import Space
-from .rows import PIECE, Rows
+from .rows import PIECE, Sources
 from .tables import Table
 
 _NOBODY = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -80,6 +82,13 @@ class Level:
         self._table.clear()
 
 
+class Sender(Protocol):
+    """Rows of a graph, or of a forest."""
+
+    def send(self, sources: Sources, sink: Sink, *, up: bool = False, tick: Tick | None = None) -> int:
+        """See Rows.send."""
+
+
 class Growth:
     """Labels of vertices that grow around seeds.
 
@@ -88,7 +97,7 @@ class Growth:
     not fit a word.
     """
 
-    def __init__(self, rows: Rows, space: Space, labels: WordFile, owners: int) -> None:
+    def __init__(self, rows: Sender, space: Space, labels: WordFile, owners: int) -> None:
         self._rows, self._space, self._labels, self._lock = rows, space, labels, Lock()
         bits = max(1, (owners - 1).bit_length())
         if bits + (space.ranges.n - 1).bit_length() > 64:

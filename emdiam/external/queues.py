@@ -12,6 +12,7 @@ processing; the distribution in place of its priority queue, since the ranges ar
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ import numpy as np
 
 from ..sorting.scratch import Scratch, ScratchFile
 from .buckets import Ranges
-from .columns import PAGE
+from .columns import PAGE, WordFile
 
 # Words that are read at a time from stretches that lie behind each other.
 _READ_WORDS = 1 << 17
@@ -44,6 +45,16 @@ class Space:
     def queues(self, width: int = 1) -> RangeQueues:
         """Queues of rows of so many words for every range."""
         return RangeQueues(self.scratch, self.ranges.count, max(1, self.room // width), width)
+
+    def write(self, rows: RangeQueues, file: WordFile) -> None:
+        """Write values to entries of a file: rows (entry, value), which are dropped."""
+        for number in rows.filled().tolist():
+            first, stop = self.ranges.bounds(number)
+            values = file[first:stop]
+            for some in rows.read(number):
+                values[some[:, 0].astype(np.int64) - first] = some[:, 1]
+            file[first:stop] = values
+        rows.close()
 
 
 class RangeQueues:
@@ -90,6 +101,7 @@ class RangeQueues:
         """Write what waits, by ranges."""
         if self._file is None:
             self._file = self._scratch.file()
+            weakref.finalize(self, self._file.close)
         where = self._where[: self._used]
         starts = np.concatenate(([0], np.cumsum(np.bincount(where, minlength=self._n_ranges))))
         sorted_rows = self._waiting[: self._used][np.argsort(where, kind="stable")]

@@ -1,7 +1,7 @@
 """Natural ranks of vertices, read from the store where they are asked for.
 
 I/O: of a store that is in natural order none; else its ranks are read once, checked, and lie in scratch from then on,
-8 bytes a vertex written and read for the check beside those of an id.
+and the vertices by rank too: two ids a vertex written, and 16 bytes written and read to turn them round.
 """
 
 from __future__ import annotations
@@ -19,32 +19,41 @@ class NaturalRanks:
 
     def __init__(self, store: Store, space: Space) -> None:
         self._store, self._space = store, space
-        self._file: WordFile | None = None if store.is_natural else self._copied()
+        self._file = self._vertices = WordFile(space.scratch, 0)
+        if not store.is_natural:
+            self._copy()
 
-    def _copied(self) -> WordFile:
+    def _copy(self) -> None:
         ranges, first = self._space.ranges, 0
-        file = WordFile(self._space.scratch, ranges.n, self._space.key, 0, self._space.page)
-        queues = self._space.queues()
+        self._file, self._vertices = (
+            WordFile(self._space.scratch, ranges.n, self._space.key, 0, self._space.page) for _ in range(2))
+        queues = self._space.queues(2)
         for ranks in self._store.natural_pieces():
-            file[first : first + len(ranks)] = ranks
-            queues.put(ranks >> ranges.shift, ranks.astype(np.uint64))
+            self._file[first : first + len(ranks)] = ranks
+            vertices = np.arange(first, first + len(ranks), dtype=np.uint64)
+            queues.put(ranks >> ranges.shift, np.column_stack((ranks.astype(np.uint64), vertices)))
             first += len(ranks)
         for number in range(ranges.count):
             begin, stop = ranges.bounds(number)
-            seen = np.zeros(stop - begin, bool)
+            seen, vertices = np.zeros(stop - begin, bool), np.zeros(stop - begin, self._space.key)
             for rows in queues.read(number):
-                seen[rows[:, 0].view(np.int64) - begin] = True
+                at = rows[:, 0].astype(np.int64) - begin
+                seen[at], vertices[at] = True, rows[:, 1]
             if not seen.all():
                 raise StoreError("natural_id does not hold every vertex once", path=self._store.path,
                                  remedy="the store is damaged: reorder the original again")
+            self._vertices[begin:stop] = vertices
         queues.close()
-        return file
 
     def part(self, start: int, stop: int) -> np.ndarray:
         """Ranks of vertices start..stop-1, int64[k]."""
-        return np.arange(start, stop) if self._file is None else self._file[start:stop].astype(np.int64)
+        return np.arange(start, stop) if self._store.is_natural else self._file[start:stop].astype(np.int64)
 
     def take(self, vertices: np.ndarray) -> np.ndarray:
         """Ranks of `vertices` (int64[k]), int64[k]."""
         ids = np.asarray(vertices, np.int64)
-        return ids if self._file is None else self._file.take(ids).astype(np.int64)
+        return ids if self._store.is_natural else self._file.take(ids).astype(np.int64)
+
+    def vertices(self, start: int, stop: int) -> np.ndarray:
+        """The vertices of ranks start..stop-1, int64[k]."""
+        return np.arange(start, stop) if self._store.is_natural else self._vertices[start:stop].astype(np.int64)

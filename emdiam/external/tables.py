@@ -5,6 +5,7 @@ A table keeps its last rows in RAM, so that a short one never touches the disk.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 
 import numpy as np
@@ -27,7 +28,9 @@ class Table:
         """Add rows (integers[k, width] or, of width 1, integers[k])."""
         self._last = np.concatenate((self._last, rows.reshape(-1, self._width).astype(np.int64)))
         if len(self._last) >= self._room:
-            self._file = self._file or self._scratch.file()
+            if self._file is None:
+                self._file = self._scratch.file()
+                weakref.finalize(self, self._file.close)
             self._file.append(self._last)
             self._written += len(self._last)
             self._last = self._last[:0].copy()

@@ -1,13 +1,11 @@
 """The diameter of a BFS tree on disk; what it is, see traverse/tree_diameter.py.
 
 Every vertex sends its distance and natural rank along its arcs: the least word that comes to a vertex names its parent,
-since no neighbour is nearer than that. The tree edges are sorted by the distance (digit by digit, from ranges of ranks
-on); the place in that order is the vertex's number from then on, and smaller for a parent than for its children. So
-branches are folded into parents range by range, from the last number to the first, and what leaves a range goes to one
-that is read later.
+since no neighbour is nearer than that. Vertices are numbered by distance (tree_order.py), so that branches are folded
+into parents range by range, from the last number to the first, and what leaves a range goes to one that is read later.
 I/O, with m arcs, r reached vertices and b the bytes of an id: one pass over the arcs; (b + 8) m written and read where
-they do not fit the buffer; for r likewise 24 r (1 + digits) + 64 r, with one digit for every 8 bits of the largest
-distance. Bytes: the room of queues, five times; 16 a vertex of a range.
+they do not fit the buffer; for r likewise 24 r, what tree_order.py tells, and at most 16 r. Bytes: the room of queues,
+five times; 16 a vertex of a range.
 Sources: as traverse/tree_diameter.py; Chiang et al., External-memory graph algorithms (1995), trees by time-forward
 processing.
 """
@@ -26,8 +24,8 @@ from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
 from .rows import PIECE, Rows
 from .takers import Smallest
+from .tree_order import by_depth, numbered
 
-_DIGIT_BITS = 8
 _NOTHING = (1 << 64) - 1
 
 
@@ -42,7 +40,9 @@ def tree_diameter(
     rows.send(edges.sources(), buckets, tick=tick)
     buckets.finish()
     rows.counters.add(passes=1)
-    return _longest(space, _parents(space, edges.by_depth(), tick), tick)
+    children, below = numbered(space, edges.by_depth(), tick)
+    below.close()
+    return _longest(space, children, tick)
 
 
 class _TreeEdges:
@@ -77,52 +77,13 @@ class _TreeEdges:
 
     def by_depth(self) -> Iterator[np.ndarray]:
         """The edges by the distance of the child (ties: its rank)."""
-        pieces = self._by_rank()
-        for shift in range(0, self._deepest.bit_length(), _DIGIT_BITS):
-            pieces = _by_digit(self._space, pieces, shift)
-        return pieces
+        return by_depth(self._space, self._by_rank(), self._deepest)
 
     def _by_rank(self) -> Iterator[np.ndarray]:
         for number in range(self._space.ranges.count):
             rows = np.concatenate([np.empty((0, 3), np.uint64), *self._edges.read(number)])
             yield rows[np.argsort(rows[:, 0])]
         self._edges.close()
-
-
-def _by_digit(space: Space, pieces: Iterator[np.ndarray], shift: int) -> Iterator[np.ndarray]:
-    """The rows by the digit of their last word at `shift`, those of one digit as they came."""
-    queues = RangeQueues(space.scratch, 1 << _DIGIT_BITS, max(1, space.room // 3), 3)
-    for rows in pieces:
-        digits = (rows[:, 2] >> np.uint64(shift)) & np.uint64((1 << _DIGIT_BITS) - 1)
-        queues.put(digits.astype(np.int64), rows)
-    for digit in range(1 << _DIGIT_BITS):
-        yield from queues.read(digit)
-    queues.close()
-
-
-def _parents(space: Space, edges: Iterator[np.ndarray], tick: Tick | None) -> RangeQueues:
-    """Rows (number of a child, that of its parent), by ranges of numbers. A number is the place in `edges`, from 1 on;
-    a root, which is no child, has 0."""
-    shift, done = space.ranges.shift, 1
-    places, asked, parents = space.queues(2), space.queues(2), space.queues(2)
-    for rows in edges:
-        numbers = np.arange(done, done + len(rows), dtype=np.uint64)
-        places.put(rows[:, 0].astype(np.int64) >> shift, np.column_stack((rows[:, 0], numbers)))
-        asked.put(rows[:, 1].astype(np.int64) >> shift, np.column_stack((rows[:, 1], numbers)))
-        done += len(rows)
-    for number in range(space.ranges.count):
-        first, stop = space.ranges.bounds(number)
-        at = np.zeros(stop - first, np.uint64)
-        for rows in places.read(number):
-            at[rows[:, 0].astype(np.int64) - first] = rows[:, 1]
-        for rows in asked.read(number):
-            above = at[rows[:, 0].astype(np.int64) - first]
-            parents.put(rows[:, 1].astype(np.int64) >> shift, np.column_stack((rows[:, 1], above)))
-        if tick is not None:
-            tick()
-    places.close()
-    asked.close()
-    return parents
 
 
 def _longest(space: Space, parents: RangeQueues, tick: Tick | None) -> int:

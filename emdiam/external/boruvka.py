@@ -1,0 +1,201 @@
+"""The minimum spanning forest under random weights in rounds of Boruvka, without an entry a vertex in the process.
+
+Weights are those of traverse/light_edges.py, a hash of (key, natural ranks of the ends), so that the forest is the same
+as in RAM. In a round every vertex sends the label of its tree and its rank along its arcs; what comes to a vertex from
+another tree is an edge, of which the lightest counts; of those of a tree again the lightest; it joins two trees. Trees
+joined so are components of the graph of these edges (components.py). A vertex whose neighbours are all in its tree
+takes part no more, and its blocks are read no more.
+I/O, with m arcs and b the bytes of an id: for each round one pass over blocks with a vertex that takes part; for arcs
+of these b + 8 bytes written and read; for these vertices 64 written and read, beside components. Rounds: the logarithm
+of the number of vertices at most, since every tree with another beside it is joined to one.
+Bytes: the rooms of the queues; 64 a vertex of a range.
+Sources: Boruvka (1926); Ajwani, Beckmann, Meyer, Veith (2012), section 2, spanning tree heuristics (weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from ..errors import InputError
+from ..jit import kernel
+from ..stream.pager import Tick
+from ..traverse.light_edges import edge_hash, stream_of
+from .buckets import Buckets, Sink, Taker
+from .columns import WordFile
+from .components import Hidden, external_components
+from .queues import RangeQueues, Space
+from .ranks import NaturalRanks
+from .rows import PIECE, Rows
+from .tables import Table
+
+_NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)
+_S32 = np.uint64(32)
+_LOW = np.uint64(0xFFFFFFFF)
+
+
+class Boruvka:
+    """The rounds. key : of the weights, below 2^64. edges : those of the forest, words (rank, larger rank), by ranges
+    of the former; some twice. rounds : so far. Raises InputError from 2^32 vertices on."""
+
+    def __init__(self, rows: Rows, space: Space, ranks: NaturalRanks, key: int, tick: Tick | None = None) -> None:
+        if space.ranges.n >= 1 << 32:
+            raise InputError("the external engine makes spanning forests of fewer than 2^32 vertices",
+                             text=f"{space.ranges.n:,}", remedy="use the method sweep or clusters")
+        self._rows, self._space, self._ranks, self._tick = rows, space, ranks, tick
+        self.stream, self.shift = stream_of(key), space.ranges.shift
+        self.trees = WordFile(space.scratch, space.ranges.n, space.key, 0, space.page)
+        self.active = WordFile(space.scratch, space.ranges.n, np.uint8, 0, space.page)
+        for number in range(space.ranges.count):
+            first, stop = space.ranges.bounds(number)
+            self.trees[first:stop] = np.arange(first, stop, dtype=space.key)
+            self.active[first:stop] = np.ones(stop - first, np.uint8)
+        self.edges, self.rounds = space.queues(), 0
+
+    def run(self) -> None:
+        """All rounds."""
+        while self._round():
+            self.rounds += 1
+
+    def _round(self) -> bool:
+        """Join every tree with another; False if there is none."""
+        space = self._space
+        offers = space.queues(4)
+        lightest = _Lightest(self, offers)
+        buckets = Buckets(space.scratch, space.ranges, lightest, space.key, np.uint64, buffer_bytes=8 * space.room)
+        self._rows.send(self._sources(), buckets, tick=self._tick)
+        buckets.finish()
+        self._rows.counters.add(passes=1)
+        if len(offers) == 0:
+            return False
+        chosen = WordFile(space.scratch, space.ranges.n, np.uint8, 0, space.page)
+        joins = Table(space.scratch, 2, max(1, space.room // 2))
+        for number in offers.filled().tolist():
+            self._choose(number, offers, chosen, joins)
+        offers.close()
+        self._join(chosen, joins)
+        return True
+
+    def _sources(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The vertices that take part, and words (label of the tree, rank)."""
+        for start in range(0, self._space.ranges.n, PIECE):
+            active = np.flatnonzero(self.active[start : start + PIECE])
+            if len(active):
+                trees, ranks = self.trees[start : start + PIECE][active], self.ranks(start, start + PIECE)[active]
+                yield active + start, (trees.astype(np.uint64) << _S32) | ranks.astype(np.uint64)
+
+    def ranks(self, start: int, stop: int) -> np.ndarray:
+        """Natural ranks of vertices start..stop-1, int64[k]."""
+        return self._ranks.part(start, min(stop, self._space.ranges.n))
+
+    def _choose(self, number: int, offers: RangeQueues, chosen: WordFile, joins: Table) -> None:
+        """The lightest edges of the trees with labels in a range."""
+        ranges = self._space.ranges
+        first, stop = ranges.bounds(number)
+        weights, others, edges = (np.full(stop - first, _NO_EDGE) for _ in range(3))
+        for rows in offers.read(number):
+            fold_offers(rows, first, weights, others, edges)
+        trees = np.flatnonzero(edges != _NO_EDGE)
+        flags = np.zeros(stop - first, np.uint8)
+        flags[trees] = 1
+        chosen[first:stop] = flags
+        joins.append(np.column_stack((trees + first, others[trees].astype(np.int64))))
+        words = edges[trees]
+        self.edges.put((words >> _S32).astype(np.int64) >> ranges.shift, words)
+
+    def _join(self, chosen: WordFile, joins: Table) -> None:
+        """Labels of the trees that are joined, for all vertices that take part."""
+        ranges = self._space.ranges
+
+        def send(sink: Sink) -> None:
+            for _, rows in joins.pieces():
+                sink.add(rows.max(axis=1), rows.min(axis=1))
+
+        def facts(number: int) -> tuple[np.ndarray, np.ndarray]:
+            first, stop = ranges.bounds(number)
+            return (np.zeros(stop - first, np.int64),) * 2
+
+        joined = external_components(self._space, Hidden(
+            send, lambda number: chosen[slice(*ranges.bounds(number))] != 0, facts), 0, self._tick)
+        joins.clear()
+        assert joined is not None, "every tree that chose is in one"
+        asked, answers = self._space.queues(2), self._space.queues(2)
+        for number in range(ranges.count):
+            first, stop = ranges.bounds(number)
+            active = np.flatnonzero(self.active[first:stop])
+            trees = self.trees[first:stop][active].astype(np.int64)
+            asked.put(trees >> ranges.shift, np.column_stack((trees, active + first)).view(np.uint64))
+        for number in asked.filled().tolist():
+            first, stop = ranges.bounds(number)
+            labels = joined.labels[first:stop].astype(np.uint64)
+            for rows in asked.read(number):
+                vertices = rows[:, 1].astype(np.int64)
+                answers.put(vertices >> ranges.shift,
+                            np.column_stack((rows[:, 1], labels[rows[:, 0].astype(np.int64) - first])))
+        joined.release()
+        asked.close()
+        self._space.write(answers, self.trees)
+
+
+class _Lightest(Taker):
+    """Offers the lightest edge of every vertex to its tree: rows (label, weight, label of the other tree, edge)."""
+
+    everywhere = True
+
+    def __init__(self, boruvka: Boruvka, offers: RangeQueues) -> None:
+        self._boruvka, self._offers, self._first = boruvka, offers, 0
+        self._active, self._trees, self._ranks = np.empty((3, 0), np.int64)
+        self._weights, self._words = np.empty((2, 0), np.uint64)
+
+    def begin(self, first: int, stop: int) -> None:
+        """See Taker."""
+        self._first, self._trees = first, self._boruvka.trees[first:stop].astype(np.int64)
+        self._active = self._boruvka.active[first:stop]
+        self._ranks = self._boruvka.ranks(first, stop)
+        self._weights, self._words = np.full((2, stop - first), _NO_EDGE)
+
+    def take(self, keys: np.ndarray, values: np.ndarray) -> None:
+        """See Taker."""
+        lightest_edges((keys, values), self._first, self._active, self._trees, self._ranks, self._boruvka.stream,
+                       self._weights, self._words)
+
+    def end(self) -> None:
+        """See Taker."""
+        fresh = self._words != _NO_EDGE
+        self._boruvka.active[self._first : self._first + len(fresh)] = fresh.astype(np.uint8)
+        trees, own, words = self._trees[fresh], self._ranks[fresh].astype(np.uint64), self._words[fresh]
+        other = words & _LOW
+        edges = (np.minimum(own, other) << _S32) | np.maximum(own, other)
+        shift = self._boruvka.shift
+        self._offers.put(trees >> shift, np.column_stack((trees.astype(np.uint64), self._weights[fresh],
+                                                          words >> _S32, edges)))
+
+
+@kernel
+def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words):  # type: ignore[no-untyped-def]
+    """Keep the word (label of the tree, rank) of the lightest edge to another tree for every vertex, and its weight.
+
+    Labels of vertices that take part no more are those of an earlier round."""
+    keys, values = pairs
+    for i in range(len(keys)):
+        at = np.int64(keys[i]) - first
+        if not active[at] or np.int64(values[i] >> _S32) == trees[at]:
+            continue
+        own = np.uint64(ranks[at])
+        other = values[i] & _LOW
+        weight = edge_hash(stream, min(own, other), max(own, other))
+        if words[at] == _NO_EDGE or weight < weights[at]:
+            weights[at] = weight
+            words[at] = values[i]
+
+
+@kernel
+def fold_offers(rows, first, weights, others, edges):  # type: ignore[no-untyped-def]
+    """Keep the lightest of the edges offered to every tree. rows : uint64[k, 4], see _Lightest."""
+    for i in range(len(rows)):
+        at = np.int64(rows[i, 0]) - first
+        if edges[at] == _NO_EDGE or rows[i, 1] < weights[at]:
+            weights[at] = rows[i, 1]
+            others[at] = rows[i, 2]
+            edges[at] = rows[i, 3]

@@ -1,0 +1,154 @@
+"""Rooted spanning forests on disk: see Forest and Trees in engine/interface.py.
+
+The forest is kept as rows of its own (tree_rows.py); trees are its components, with hub, size and vertex of smallest
+rank each. Heights come from a BFS of the forest from its roots (growth.py), level by level.
+Bytes: 24 a tree with an edge, as the method has them; a range of vertices at a time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import NoReturn
+
+import numpy as np
+
+from ..errors import InputError
+from ..jit import kernel
+from ..stream.pager import Tick
+from ..traverse.columns import Column
+from ..traverse.tree_refinement import EXACT, TreeBounds, sum_up, tallest_two
+from .boruvka import Boruvka
+from .components import Hidden, external_components
+from .queues import Space
+from .ranks import NaturalRanks
+from .rows import PIECE, Rows
+from .tree_refinement import DiskRefinement
+from .tree_rows import TreeRows
+
+_NO_TREE = np.iinfo(np.uint32).max
+_RANK_BITS = 32
+
+
+class DiskTrees:
+    """See Trees. By the number of their vertices of smallest rank. roots : these, int64[n_trees]. largest : the tree
+    with most vertices, ties to the smallest rank."""
+
+    def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, tick: Tick | None) -> None:
+        self._space, self._ranks = space, ranks
+        ranges = space.ranges
+
+        def facts(number: int) -> tuple[np.ndarray, np.ndarray]:
+            # The largest first word wins: that of the highest degree, and of these that of the smallest rank.
+            first, stop = ranges.bounds(number)
+            own = ranks.part(first, stop)
+            return (_degrees(rows, first, stop) << _RANK_BITS) + ((1 << _RANK_BITS) - 1 - own), own
+
+        def sources() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+            for start in range(0, ranges.n, PIECE):
+                yield (np.arange(start, min(start + PIECE, ranges.n)),) * 2
+
+        hidden = Hidden(lambda sink: forest.send(sources(), sink, up=True),
+                        lambda number: _degrees(rows, *ranges.bounds(number)) > 0, facts)
+        found = external_components(space, hidden, int(np.iinfo(space.key).max), tick)
+        none = np.empty(0, np.int64)
+        self._labels = none if found is None else found.labels
+        names, sizes, hubs, best, roots = (none,) * 5 if found is None else found.described()
+        order = np.argsort(roots)
+        self.hubs, self.sizes, self.roots = hubs[order], sizes[order], roots[order]
+        self._names, self._numbers = np.sort(names), np.argsort(order)[np.argsort(names)]
+        self.n_trees = len(self.roots)
+        most = np.flatnonzero(self.sizes == self.sizes.max(initial=0))
+        self.largest = int(most[best[order][most].argmin()]) if len(most) else -1
+
+    def numbers(self, start: int, stop: int) -> np.ndarray:
+        """The trees of vertices start..stop-1, uint32[k], the largest value for those without an edge."""
+        if self.n_trees == 0:
+            return np.full(stop - start, _NO_TREE, np.uint32)
+        labels = self._labels[start:stop].astype(np.int64)
+        at = np.minimum(np.searchsorted(self._names, labels), self.n_trees - 1)
+        numbers = self._numbers[at]
+        numbers[self._names[at] != labels] = _NO_TREE
+        return numbers.astype(np.uint32)
+
+    def number_of(self, vertices: np.ndarray) -> np.ndarray:
+        """The trees of vertices (int64[k]), which have an edge, int64[k]."""
+        result: np.ndarray = self._numbers[np.searchsorted(self._names, self._labels.take(vertices).astype(np.int64))]
+        return result
+
+    def bounds(self, heights: Column, known: int) -> TreeBounds:
+        """See Trees."""
+        first, second = np.zeros(self.n_trees, np.uint32), np.zeros(self.n_trees, np.uint32)
+        for start, stop in self._ranges():
+            tallest_two(self.numbers(start, stop), heights.part(start, stop), first, second)
+        found = sum_up(first, second, self.sizes, np.int64(min(known, int(EXACT))), self.largest)
+        return TreeBounds(*(int(value) for value in found))
+
+    def farthest(self, tree: int, labels: Column, height: int) -> int:
+        """See Trees."""
+        best = np.full(2, -1, np.int64)
+        for start, stop in self._ranges():
+            first_so_high(self.numbers(start, stop), self._ranks.part(start, stop), tree, labels.part(start, stop),
+                          height, start, best)
+        return int(best[0])
+
+    def _ranges(self) -> Iterator[tuple[int, int]]:
+        return map(self._space.ranges.bounds, range(self._space.ranges.count))
+
+
+class DiskForest:
+    """See Forest; what the verb spanning_forest makes. n_connected : vertices with an edge."""
+
+    def __init__(self, rows: Rows, space: Space, ranks: NaturalRanks, key: int, n_connected: int, tick: Tick) -> None:
+        read = rows.counters.snapshot().bytes_read
+        self._rows, self._space, self._ranks, self._tick = rows, space, ranks, tick
+        boruvka = Boruvka(rows, space, ranks, key, tick)
+        boruvka.run()
+        self._forest, self.scans = TreeRows(space, ranks, boruvka.edges), boruvka.rounds + 1
+        self.n_trees = n_connected - self._forest.n_edges
+        self.bytes_read = rows.counters.snapshot().bytes_read - read
+        self._roots = np.empty(0, np.int64)
+
+    @cached_property
+    def _trees(self) -> DiskTrees:
+        trees = DiskTrees(self._rows, self._forest, self._space, self._ranks, self._tick)
+        self._roots = trees.roots.copy()
+        return trees
+
+    def euler_masters(self, spacing: int) -> NoReturn:
+        """Raises InputError."""
+        raise InputError("the external engine puts no masters on an Euler tour",
+                         remedy="draw them at random (without --euler), or give more memory")
+
+    def trees(self) -> DiskTrees:
+        """See Forest."""
+        return self._trees
+
+    def hang_from(self, vertices: np.ndarray) -> None:
+        """See Forest."""
+        ids = np.asarray(vertices, np.int64)
+        self._roots[self._trees.number_of(ids)] = ids
+
+    def refine(self) -> DiskRefinement:
+        """See Forest."""
+        assert self._trees.n_trees == self.n_trees
+        return DiskRefinement(self._rows, self._forest, self._space, self._ranks, self._roots, self._tick)
+
+    def release(self) -> None:
+        """See Forest."""
+        del self._forest
+
+
+def _degrees(rows: Rows, first: int, stop: int) -> np.ndarray:
+    result: np.ndarray = np.diff(rows.read_bounds(first, stop + 1))
+    return result
+
+
+@kernel
+def first_so_high(trees, ranks, tree, heights, height, first, best):  # type: ignore[no-untyped-def]
+    """best = (vertex of smallest rank with trees[i] == tree and heights[i] >= height, that rank), -1 before."""
+    for i in range(len(trees)):
+        if np.int64(trees[i]) == tree and np.int64(heights[i]) >= height:
+            if best[0] < 0 or ranks[i] < best[1]:
+                best[0] = first + i
+                best[1] = ranks[i]

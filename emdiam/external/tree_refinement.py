@@ -1,0 +1,205 @@
+"""Trees on disk that become BFS trees; what that is, see traverse/tree_refinement.py.
+
+Every vertex that fell in the iteration before sends its height and rank along its arcs; the least word that comes to a
+vertex tells whether it falls, and what it hangs from. The heights of before number the new trees too, parents before
+children (tree_order.py), since nobody hangs from a vertex that was not lower; so heights go down range by range.
+I/O of an iteration, with m arcs of vertices that fell and b the bytes of an id: b + 8 bytes an arc written and read,
+where they do not fit the buffer; what tree_order.py tells for all n vertices, and 80 n. Bytes: the room of queues, six
+times; 24 a vertex of a range.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from ..jit import kernel
+from ..stream.pager import Tick
+from ..traverse.columns import Column
+from ..traverse.label_vector import WIDE_BITS
+from ..traverse.labels import UNREACHED
+from ..traverse.rooted import UNKNOWN
+from ..traverse.tree_refinement import EXACT
+from .buckets import Buckets
+from .columns import DiskColumn, WordFile
+from .growth import Growth, new_labels
+from .queues import RangeQueues, Space
+from .ranks import NaturalRanks
+from .rows import PIECE, Rows
+from .takers import Done, Smallest
+from .tree_order import by_depth, numbered
+from .tree_rows import TreeRows
+
+_LOW = np.uint64(0xFFFFFFFF)
+_S32 = np.uint64(32)
+_NOTHING = (1 << 64) - 1
+
+
+class DiskRefinement:
+    """See TreeRefinement. roots : of all trees with an edge, int64[k]."""
+
+    def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, roots: np.ndarray,
+                 tick: Tick | None = None) -> None:
+        self._rows, self._space, self._ranks, self._tick = rows, space, ranks, tick
+        n = space.ranges.n
+        self._column = DiskColumn(space.scratch, n, np.uint32, 0, space.page)
+        self._parents = WordFile(space.scratch, n, space.key, 0, space.page)
+        self._fell = WordFile(space.scratch, n, np.uint8, 1, space.page)
+        self.iterations, self.known, self.exact, self._highest = 0, 0, False, 0
+        self._hang(forest, roots)
+        self._note(1 if rows.table.n_arcs else int(EXACT))
+
+    @property
+    def heights(self) -> Column:
+        """See TreeRefinement."""
+        return self._column
+
+    def _hang(self, forest: TreeRows, roots: np.ndarray) -> None:
+        """Heights and parents in the forest."""
+        ranges, words = self._space.ranges, new_labels(self._space)
+        growth = Growth(forest, self._space, words, len(roots))
+        growth.grow(roots, 0, None, self._tick)
+        growth.close()
+        for number in range(ranges.count):
+            first, stop = ranges.bounds(number)
+            labels = words[first:stop]
+            heights = np.where(labels == UNREACHED, 0, labels >> np.uint64(WIDE_BITS))
+            self._column.set_part(first, heights.astype(np.uint32))
+            self._highest = max(self._highest, int(heights.max()))
+
+        def hang(first: int, least: np.ndarray) -> None:
+            # In a tree one neighbour is lower; a root has none.
+            heights = self._column.part(first, first + len(least)).astype(np.uint64)
+            here = np.arange(first, first + len(least), dtype=np.uint64)
+            self._parents[first : first + len(least)] = np.where(
+                least >> _S32 < heights, least & _LOW, here).astype(self._space.key)
+
+        buckets = self._smallest(hang)
+        forest.send(self._lowered(lambda start, stop: np.arange(start, stop)), buckets)
+        buckets.finish()
+
+    def _smallest(self, done: Done) -> Buckets:
+        """The least word that comes to every vertex."""
+        taker = Smallest(done, np.uint64, _NOTHING)
+        return Buckets(self._space.scratch, self._space.ranges, taker, self._space.key, np.uint64,
+                       buffer_bytes=8 * self._space.room)
+
+    def _lowered(self, names: Callable[[int, int], np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The vertices that fell, and words (height, name)."""
+        for start in range(0, self._space.ranges.n, PIECE):
+            stop = min(start + PIECE, self._space.ranges.n)
+            fell = np.flatnonzero(self._fell[start:stop])
+            if len(fell):
+                heights = self._column.part(start, stop)[fell].astype(np.uint64)
+                yield fell + start, (heights << _S32) | names(start, stop)[fell].astype(np.uint64)
+
+    def _note(self, known: int) -> None:
+        self.exact = self._highest <= known
+        self.known = int(EXACT) if self.exact else known
+
+    def step(self) -> int:
+        """See TreeRefinement."""
+        lowest = self._choose()
+        self.iterations += 1
+        fallen = self._measure()
+        self._note(lowest + 1 if lowest < int(UNKNOWN) else int(EXACT))
+        return fallen
+
+    def _choose(self) -> int:
+        """Make the parents those of the next trees; the least height that a vertex gets by an edge."""
+        shift, lowest = self._space.ranges.shift, [int(UNKNOWN)]
+        wanted = self._space.queues(2)  # (rank of a parent, child), by ranges of the former
+
+        def done(first: int, least: np.ndarray) -> None:
+            heights = self._column.part(first, first + len(least)).astype(np.uint64)
+            falls = np.flatnonzero((least != np.uint64(_NOTHING)) & ((least >> _S32) + np.uint64(1) < heights))
+            if len(falls):
+                words = least[falls]
+                lowest.append(int(words.min() >> _S32) + 1)
+                parents = words & _LOW
+                wanted.put(parents.astype(np.int64) >> shift,
+                           np.column_stack((parents, (falls + first).astype(np.uint64))))
+
+        buckets = self._smallest(done)
+        arcs = self._rows.send(self._lowered(self._ranks.part), buckets, tick=self._tick)
+        buckets.finish()
+        self._rows.counters.add(passes=int(arcs > 0))
+        self._rehang(wanted)
+        return min(lowest)
+
+    def _rehang(self, wanted: RangeQueues) -> None:
+        """Take over the parents that were chosen, by rank."""
+        ranges, changes = self._space.ranges, self._space.queues(2)
+        for number in wanted.filled().tolist():
+            first, stop = ranges.bounds(number)
+            vertices = self._ranks.vertices(first, stop).astype(np.uint64)
+            for rows in wanted.read(number):
+                parents = vertices[rows[:, 0].astype(np.int64) - first]
+                changes.put(rows[:, 1].astype(np.int64) >> ranges.shift, np.column_stack((rows[:, 1], parents)))
+        self._space.write(changes, self._parents)
+
+    def _measure(self) -> int:
+        """Heights by the parents; how many fell."""
+        ranges, lower = self._space.ranges, self._space.queues(2)
+        children, below = numbered(self._space, by_depth(self._space, self._edges(), self._highest), self._tick)
+        told = self._space.queues(2)
+        for number in range(ranges.count):
+            first, stop = ranges.bounds(number)
+            above, heights = np.full(stop - first, -1, np.int64), np.zeros(stop - first, np.int64)
+            names = np.zeros(stop - first, np.uint64)
+            for rows in children.read(number):
+                at = rows[:, 0].astype(np.int64) - first
+                above[at], names[at] = rows[:, 1].astype(np.int64), rows[:, 2]
+            for rows in told.read(number):
+                heights[rows[:, 0].astype(np.int64) - first] = rows[:, 1].astype(np.int64)
+            go_down(above, heights, first)
+            for rows in below.read(number):
+                answers = heights[rows[:, 0].astype(np.int64) - first].astype(np.uint64) + np.uint64(1)
+                told.put(rows[:, 1].astype(np.int64) >> ranges.shift, np.column_stack((rows[:, 1], answers)))
+            hung = above >= 0
+            lower.put(names[hung].astype(np.int64) >> ranges.shift,
+                      np.column_stack((names[hung], heights[hung].astype(np.uint64))))
+        for queues in (children, below, told):
+            queues.close()
+        return self._take_over(lower)
+
+    def _edges(self) -> Iterator[np.ndarray]:
+        """Rows (vertex, parent, height) of all vertices that hang from another."""
+        for start in range(0, self._space.ranges.n, PIECE):
+            stop = min(start + PIECE, self._space.ranges.n)
+            here, parents = np.arange(start, stop, dtype=np.uint64), self._parents[start:stop].astype(np.uint64)
+            rows = np.column_stack((here, parents, self._column.part(start, stop).astype(np.uint64)))
+            yield rows[rows[:, 2] > 0]
+
+    def _take_over(self, lower: RangeQueues) -> int:
+        """Put the new heights into the column; how many are smaller."""
+        ranges, fallen, self._highest = self._space.ranges, 0, 0
+        for number in range(ranges.count):
+            first, stop = ranges.bounds(number)
+            before = self._column.part(first, stop)
+            heights = before.copy()
+            for rows in lower.read(number):
+                heights[rows[:, 0].astype(np.int64) - first] = rows[:, 1]
+            fell = heights < before
+            self._fell[first:stop] = fell.astype(np.uint8)
+            self._column.set_part(first, heights)
+            fallen, self._highest = fallen + int(fell.sum()), max(self._highest, int(heights.max()))
+        lower.close()
+        return fallen
+
+    def take_labels(self) -> Column:
+        """See TreeRefinement."""
+        for number in range(0 if self.exact else self._space.ranges.count):
+            first, stop = self._space.ranges.bounds(number)
+            self._column.set_part(first, np.minimum(self._column.part(first, stop), np.uint32(self.known)))
+        return self._column
+
+
+@kernel
+def go_down(above, heights, first):  # type: ignore[no-untyped-def]
+    """heights[i] = that of its parent above[i] and one, for those in the range from `first` on whose parent is too."""
+    for i in range(len(above)):
+        p = above[i] - first
+        if p >= 0:
+            heights[i] = heights[p] + 1
