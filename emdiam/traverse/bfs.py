@@ -118,6 +118,7 @@ class BfsRun:
         self._most_alone = core.dense_arcs if self._alone or not core.shares else core.shared_arcs
         self._thick, self._pace = 0, 1.0
         self._windows: LevelWindows | None = None
+        self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
         self._left: LeftRows | None = None
         core.pager.arena.take_back()
         self._complete: bool | None = None
@@ -194,8 +195,7 @@ class BfsRun:
         elif reason == MET:
             self._complete = False
         elif reason == MISSING:
-            if not core.load_missed(int(state[MISSED])):
-                self._to_windows_or_dense()
+            self._load_missed(int(state[MISSED]))
         elif reason == LIMIT:
             if self.level >= self._level_limit():
                 self._at_limit()
@@ -245,21 +245,35 @@ class BfsRun:
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
 
-    def _to_windows_or_dense(self) -> None:
-        """The level meets too many blocks: a window of levels if it is thin, else a sweep."""
+    def _load_missed(self, count: int) -> None:
+        """Bring the blocks of so many rows that were put aside. A window of levels comes next if level by level the
+        same blocks are read again and again, or if there are too many of them at once; where it cannot be one, a sweep.
+        """
+        core = self._core
+        blocks = core.missed_blocks(count)
+        self._read_again += int(np.count_nonzero(self._was_read[blocks]))
+        self._was_read[blocks] = True
+        bearable = 0 if core.thin else core.pager.arena.n_slots // 2
+        if self._read_again > bearable and self._to_windows():
+            return
+        if not core.load_missed(count) and not self._to_windows():
+            self._to_dense()
+
+    def _to_windows(self) -> bool:
+        """Go on with windows of levels, if the frontier is thin and they are possible."""
         core, work, state = self._core, self._core.work, self._core.work.state
         head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
-        arcs = int(core.degrees(work.queues[current, :count]).sum())
-        plain = len(self._dist) == 0 or len(self._targets) > 0 or self._profile
-        if plain or arcs > core.table.n_arcs * core.thin_share or not LevelWindows.possible(core):
-            self._to_dense()
-            return
+        if len(self._dist) == 0 or len(self._targets) > 0 or self._profile or not LevelWindows.possible(core):
+            return False
+        if int(core.degrees(work.queues[current, :count]).sum()) > core.table.n_arcs * core.thin_share:
+            return False
         work.frontier[:] = 0
         set_bits(work.frontier, work.queues[current, head:], count - head)
         set_bits(work.frontier, work.missed_v, int(state[MISSED]))
         set_bits(work.frontier, work.queues[1 - current], int(state[NEXT]))
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._windows, self._windowed = LevelWindows(core, self._dist, self.level), True
+        return True
 
     def _window_step(self, tick: Tick | None) -> None:
         windows, state = self._windows, self._core.work.state

@@ -193,13 +193,17 @@ class Core:
         dense = 2 * n_blocks >= self.table.n_blocks
         self.counters.add(passes=1, levels=1, dense_levels=int(dense), edges_scanned=arcs)
 
+    def missed_blocks(self, count: int) -> np.ndarray:
+        """The blocks, int64[k] ascending, of the `count` rows that a sparse kernel put aside."""
+        return np.unique(self.work.missed_p[:count] >> self.table.shift)
+
     def load_missed(self, count: int) -> bool:
         """Bring the blocks of the `count` rows that a sparse kernel put aside.
 
         False, and nothing is loaded, if they would throw most of the arena out: such a level, few
         rows in many blocks, is one for a sweep.
         """
-        blocks = np.unique(self.work.missed_p[:count] >> self.table.shift)
+        blocks = self.missed_blocks(count)
         if len(blocks) > max(self.most_loaded, self.pager.arena.n_slots // 4 if self.most_loaded else 0):
             return False
         self.pager.load(blocks)

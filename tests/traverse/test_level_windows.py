@@ -82,3 +82,17 @@ def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
             engine.core.thin = True
             with pytest.raises(OverflowError):
                 engine.eccentricities([0], columns=[engine.new_column(200)])
+
+
+def test_blocks_that_every_level_reads_again_bring_windows(tmp_path: Path) -> None:
+    """A front of a few more blocks than the arena holds, which each level could load, and would lose before the next."""
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 250))
+    graph = naive.graph_of(len(grid), list(grid.edges))
+    with (open_store(write_store(tmp_path / "g.zarr", graph)) as store,
+          open_engine(store, memory_bytes=2 << 30, arena_bytes=10 * CHUNK * 4, thin_share=1.0) as engine):
+        for source in (0, 1375, 249):
+            before, far = engine.reporter.stats(), naive.distances(graph, source)
+            assert engine.bfs(source).distances.gather(np.arange(len(graph))).tolist() == far
+            used = engine.reporter.stats() - before
+            assert engine.core.thin and used.passes == 0
+            assert used.blocks_read < 6 * engine.facts.n_blocks
