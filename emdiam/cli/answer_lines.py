@@ -67,11 +67,12 @@ def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
 
 
 def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[str]:
-    """The peak in a line, with `more` at its end; if verbose, the plan (where there is one), the limit, and what was
-    predicted (the same). Another line if the limit was passed."""
+    """The peak in a line, with `more` at its end; if verbose, the plan and the limit (where there are some), and what
+    was predicted (the same). Another line if the limit was passed."""
     peak, limit = report["peak_rss_bytes"], report["memory_limit_bytes"]
-    planned = f", planned {format_size(report['planned_rss_bytes'])}" if "planned_rss_bytes" in report else ""
-    lines = [f"memory: peak {format_size(peak)}" + (f"{planned}, limit {format_size(limit)}" if verbose else "") + more]
+    planned = "".join(f", {word} {format_size(size)}" for word, size in (
+        ("planned", report.get("planned_rss_bytes")), ("limit", limit)) if verbose and size is not None)
+    lines = [f"memory: peak {format_size(peak)}{planned}{more}"]
     if verbose and report.get("expected_rss_bytes"):
         read = report.get("planned_bytes_read")
         lines.append(f"predicted: peak {format_size(report['expected_rss_bytes'])}"

@@ -28,7 +28,7 @@ from ..progress import Event, Listener, TimeOver, silent, until
 from ..store.store import Store, open_store
 from .locality import ORDER, BfsReads, Comparison, Locality, compare, reordering_text
 from .registry import entry_of
-from .run import ALWAYS, AUTO, NEVER, REORDER, Run
+from .run import ALWAYS, AUTO, NEVER, REORDER, Run, nothing_yet
 
 if TYPE_CHECKING:
     from ..conversion.convert import ConvertOptions
@@ -98,6 +98,7 @@ class Placing:
         self._progress, self._deadline = progress, deadline
         self._stack = ExitStack()
         self._details: dict[str, Any] | None = None
+        self._begin = time.perf_counter()
         self._seconds: dict[str, float] = {}
         self._program: int | None = None
         self._look_bytes, self._tried = 0, False
@@ -157,9 +158,10 @@ class Placing:
 
     def stopped(self, stop: StoppedEarly) -> StoppedEarly:
         """The same, with what was proved before the store was reordered, if nothing was after."""
-        if stop.result is None and self._early is not None:
-            proved = f"{self._early.lower:,} <= D <= {self._early.upper:,} is proved"
-            stop = StoppedEarly(f"{stop}; {proved}", self._early)
+        if stop.result is None:
+            apart = time.perf_counter() - self._begin - sum(self._seconds.values())
+            result = self._early or nothing_yet(self._given, self._run, apart)
+            stop = StoppedEarly(f"{stop}; {result.lower:,} <= D <= {result.upper:,} is proved", result)
         self.told(stop.result)
         return stop
 

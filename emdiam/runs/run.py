@@ -29,7 +29,7 @@ from ..errors import (
 )
 from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
-from ..methods.exact.result import Result
+from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, open_store
 from ..store.writer import check_target
@@ -165,6 +165,25 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
         if checkpoint is not None:
             checkpoint.finish()
     return result
+
+
+def nothing_yet(store: Store, run: Run, seconds: float) -> Result:
+    """The result of a run that has ended before its method had begun."""
+    from .._version import __version__
+    from ..methods.approx.result import extended
+    from ..stream.counters import Counters
+
+    upper = max(0, store.n_vertices - 1)
+    result = Result(
+        method=run.method, n_vertices=store.n_vertices, n_edges=store.n_arcs // 2, connected=None, n_components=None,
+        diameter=None, diameter_largest_component=None, diameter_max_component=None, lower=0, upper=upper, exact=False,
+        witness=None, traversals=Traversals(), seconds={"total": seconds, "solve": 0.0, "verify": 0.0},
+        memory_limit_bytes=run.memory_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
+        store_digest=store.digest, store_path=store.path, store_name=store.name,
+        details={"stage_seconds": {}, "interval_largest_component": [0, upper], "counters": Counters().to_dict()})
+    if entry_of(run.method).family == "exact":
+        return result
+    return extended(result, known_diameter=getattr(run.options, "known_diameter", None))
 
 
 def _check_files(run: Run) -> None:

@@ -193,8 +193,11 @@ def test_too_little_memory_is_refused_with_the_numbers(store: Path) -> None:
 def test_a_stop_while_the_store_is_reordered_leaves_nothing(
     store: Path, phase: str, error: BaseException, said: str
 ) -> None:
-    with pytest.raises(StoppedEarly, match=f"{said}.*the store was reordered"):
+    with pytest.raises(StoppedEarly, match=f"{said}.*the store was reordered; 0 <= D <= ") as stop:
         execute(store, always(), stops_at(phase, error))
+    result = stop.value.result
+    assert isinstance(result, Result) and (result.lower, result.upper) == (0, len(GRAPH) - 1)
+    assert result.seconds["total"] >= result.seconds["reorder"] > 0
     assert left(store) == []
 
 

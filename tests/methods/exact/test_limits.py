@@ -13,6 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.cli.approx import approximation_text
+from emdiam.cli.exact import result_text
 from emdiam.engine import reporter
 from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.definition import Limits
@@ -191,8 +193,16 @@ def test_the_interface_passes_limits_on(tmp_path: Path) -> None:
 
 
 def test_the_limit_counts_from_the_start(tmp_path: Path) -> None:
-    with pytest.raises(StoppedEarly, match="the time limit is over before there was a bound"):
-        execute(write_store(tmp_path / "g.zarr", ODD["torus"]), make_run("pivots", time_limit=1e-6))
+    """Before there is a bound, all is open."""
+    store = write_store(tmp_path / "g.zarr", ODD["torus"])
+    for method in ("pivots", "clusters"):
+        said = r"the time limit is over before there was a bound on the diameter; 0 <= D <= \d+ is proved"
+        with pytest.raises(StoppedEarly, match=said) as stop:
+            execute(store, make_run(method, time_limit=1e-6))
+        result = stop.value.result
+        assert isinstance(result, Result) and (result.lower, result.upper) == (0, result.n_vertices - 1)
+        text = result_text if method == "pivots" else approximation_text
+        assert f"0 <= D <= {result.upper:,} (proved bounds" in text(result.to_dict(), True)
 
 
 def test_the_time_can_be_over_inside_a_traversal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
