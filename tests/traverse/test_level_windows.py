@@ -85,7 +85,7 @@ def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
 
 
 def test_blocks_that_every_level_reads_again_bring_windows(tmp_path: Path) -> None:
-    """A front of a few more blocks than the arena holds, which each level could load, and would lose before the next."""
+    """A front of some more blocks than the arena holds, which each level could load and would lose before the next."""
     grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(12, 250))
     graph = naive.graph_of(len(grid), list(grid.edges))
     with (open_store(write_store(tmp_path / "g.zarr", graph)) as store,
