@@ -190,9 +190,10 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     Options by name are those of `diameter` and of the command: time_limit (seconds or a text like "8h"), gap,
     bounds_only, components (how many of the largest are listed, with their diameters, in details["components"]),
     certificate and path (files), vram, evict_page_cache, reorder ("auto", "never", "always": whether a streamed store
-    is put into another order first), keep_reordered (a store to write then), checkpoint (a folder), checkpoint_every,
-    resume, keep_checkpoint, and the method's own, such as seed=3, batches=False, k=4. Returns the result of the
-    command, which may be an interval. Raises as `diameter`, InputError for an option that the method has not, and
+    is put into another order first), keep_reordered (a store to write then), vertex_state ("auto", "ram", "disk":
+    where what belongs to vertices is), checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
+    method's own, such as seed=3, batches=False, k=4. Returns the result of the command, which may be an interval.
+    Raises as `diameter`, InputError for an option that the method has not, and
     NotWritten with `result` where the path or the certificate cannot be written in the end.
     """
     return _run(graph, method, "exact", dict(options))
@@ -203,8 +204,8 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
     scratch, progress, require_connected : as for `diameter`. method : see emdiam.runs.registry.APPROXIMATIONS. Further
-    options : time_limit, vram, evict_page_cache, reorder, keep_reordered and those of checkpoints as for `exact`, and
-    of the method, such as masters="2^20", seed=1, iterations=5 or known_diameter=40.
+    options : time_limit, vram, evict_page_cache, reorder, keep_reordered, vertex_state and those of checkpoints as for
+    `exact`, and of the method, such as masters="2^20", seed=1, iterations=5 or known_diameter=40.
 
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.

@@ -57,6 +57,7 @@ class MethodKeywords(RunKeywords, CheckpointKeywords, total=False):
     evict_page_cache: bool
     reorder: str
     keep_reordered: str | Path | None
+    vertex_state: str
     seed: int | None
 
 

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
               help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
 @click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
               help="Largest diameter of any component, if it is known: the answer has estimate / D.")
-@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers, options.spill,
-                 options.reorder)
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers,
+                 options.vertex_state, options.spill, options.reorder)
 @options.stacked(options.require_connected, options.time_limit, checkpoint, options.evict_page_cache, options.as_json)
 @click.option("--csv", "as_csv", is_flag=True, help="Print a table as CSV, one row a run.")
 @options.stacked(options.verbose, options.progress)

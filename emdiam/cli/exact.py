@@ -44,7 +44,7 @@ from .output import answer
 @options.stacked(options.require_connected, options.time_limit, checkpoint)
 @click.option("--seed", type=options.AT_LEAST_0, metavar="N", help="pivots: seed of its random choices. [default: 0]")
 @click.option("--no-batches", "batches", flag_value=False, default=None, help="pivots: no multi-source batches.")
-@options.stacked(options.spill, options.reorder)
+@options.stacked(options.vertex_state, options.spill, options.reorder)
 @click.option("--no-winnow", "winnow", flag_value=False, default=None, help="fdiam: no Winnow.")
 @click.option("--no-eliminate", "eliminate", flag_value=False, default=None, help="fdiam: no Eliminate.")
 @click.option("--no-chains", "chains", flag_value=False, default=None, help="fdiam: no Chain Processing.")

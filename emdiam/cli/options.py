@@ -21,6 +21,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 CODECS = ("lz4", "pcodec", "none")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 REORDER = ("auto", "never", "always")
+VERTEX_STATE = ("auto", "ram", "disk")
 LONGEST_SHOWN_PATH = 10_000
 # Options that say how a command prints.
 _OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
@@ -28,8 +29,8 @@ _OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
 SECTIONS = {
     "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
                "chains", "start", "first", "k"),
-    "Memory, disk and threads": ("memory", "arena", "threads", "scratch", "reorder", "keep_reordered",
-                                 "evict_page_cache"),
+    "Memory, disk and threads": ("memory", "arena", "threads", "vertex_state", "scratch", "reorder",
+                                 "keep_reordered", "evict_page_cache"),
     "GPU": ("device", "vram", "bfs", "mapping"),
     "Workers": ("workers", "scheduler", "worker_memory", "worker_threads"),
     "Checkpoint": ("checkpoint", "checkpoint_every", "resume", "keep_checkpoint", "retry"),
@@ -147,6 +148,10 @@ reorder = stacked(
     click.option("--keep-reordered", type=NEW_STORE, metavar="NEW",
                  help="Keep the store in that order as NEW, if one is made. [default: a temporary one]"),
 )
+vertex_state = click.option(
+    "--vertex-state", type=Choice(VERTEX_STATE), default="auto", show_default=True,
+    help="Where distances and all else that belongs to vertices is: ram, disk (in --scratch), or auto, on disk where"
+         " memory has no room for it.")
 evict_page_cache = click.option("--evict-page-cache", is_flag=True,
                                 help="Drop from the page cache what was read, so that every read is from disk: for"
                                      " benchmarks.")

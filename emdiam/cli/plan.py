@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @click.command(cls=EmdiamCommand)
 @options.STORE
-@options.stacked(options.memory, options.arena)
+@options.stacked(options.memory, options.arena, options.vertex_state)
 @click.option("--method", type=options.Choice((ALL, *METHODS)), default=ALL,
               show_default=True, help="Method of exact or approx, or a table of all of them.")
 @options.batch
@@ -189,6 +189,9 @@ def _bytes(forecast: dict[str, Any]) -> str:
 
 
 def _edges(plan: dict[str, Any]) -> str:
+    if plan["disk_bytes"]:
+        return (f"vertex state on disk, up to {format_size(plan['disk_bytes'])} of scratch files;"
+                f" {plan['arena_blocks']:,} of {plan['n_blocks']:,} blocks in the arena at a time")
     if plan["in_ram"]:
         return f"in RAM; the arena holds all blocks ({plan['n_blocks']:,})"
     share = 100 * plan["arena_blocks"] / plan["n_blocks"]

@@ -32,7 +32,7 @@ class Facts:
     batch_bits : sources of one batch. pool_bytes : for columns and batches beside what a method is planned to hold.
     room_bytes : for what a method holds itself, in this process, candidates or condensed arcs; part of the pool where
     columns are here too. spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
-    in_ram : whether all blocks are.
+    in_ram : whether all blocks are. columns_on_disk : whether columns, and the state of batches, take no memory.
     """
 
     n_vertices: int
@@ -45,6 +45,7 @@ class Facts:
     spare_bytes: int
     threads: int
     in_ram: bool
+    columns_on_disk: bool = False
 
 
 # -- What verbs give, as far as algorithms may use it; each engine has classes of its own for these --

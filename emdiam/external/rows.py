@@ -80,12 +80,21 @@ class Rows:
             at = stop
         return starts, ends
 
-    def degrees(self, vertices: np.ndarray) -> np.ndarray:
-        """Degrees of `vertices` (int64[k], in any order), int64[k]."""
+    def bounds_of(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same for vertices in any order."""
         distinct, where = np.unique(vertices, return_inverse=True)
         starts, ends = self.bounds(distinct)
-        result: np.ndarray = (ends - starts)[where]
-        return result
+        return starts[where], ends[where]
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """All vertices: first and end."""
+        return 0, self.table.n_vertices
+
+    def degrees(self, vertices: np.ndarray) -> np.ndarray:
+        """Degrees of `vertices` (int64[k], in any order), int64[k]."""
+        starts, ends = self.bounds_of(vertices)
+        return ends - starts
 
     def ascending(self, stop: int | None = None, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(vertices, their degrees) of first..stop-1 (None: all), in pieces, int64[k] each."""

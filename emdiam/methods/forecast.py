@@ -160,11 +160,13 @@ def make_forecast(inputs: CostInputs, model: CostModel, vram_bytes: int) -> Fore
     reads, least = _reads(inputs, model)
     predicted = plan.base_bytes - UNUSED_BYTES + model.held(inputs) + plan.arena_bytes
     predicted += predicted // _CUSHION
+    if plan.disk_bytes:
+        predicted = plan.planned_rss_bytes
     return Forecast(predicted_rss_bytes=min(plan.planned_rss_bytes, predicted), reads=reads, least_reads=least,
                     predicted_bytes_read=None if stored is None else int(reads * stored) + model.scratch_reads(inputs),
                     least_bytes_read=None if stored is None else int(least * stored),
-                    scratch_bytes=model.scratch(inputs.store, plan), vram_bytes=vram_bytes, certain=plan.in_ram,
-                    probed=inputs.probe is not None)
+                    scratch_bytes=plan.disk_bytes or model.scratch(inputs.store, plan), vram_bytes=vram_bytes,
+                    certain=plan.in_ram, probed=inputs.probe is not None)
 
 
 def _reads(inputs: CostInputs, model: CostModel) -> tuple[float, float]:

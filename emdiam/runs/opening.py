@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..engine.cpu import LocalEngine, open_cpu_engine
+from ..engine.cpu import LocalEngine, open_cpu_engine, plan_engine
 from ..engine.needs import Needs
-from ..errors import InputError
+from ..errors import BudgetError, InputError
+from ..external.engine import ExternalEngine
+from ..external.opening import open_external_engine, plan_external
 from ..gpu.setting import AUTO, OnDevice, Selection, select_device
 from ..progress import Event, Listener
 from ..store.store import Store
+from ..stream.plan import MemoryPlan
 from .registry import entry_of, method_options
+from .run import DISK, RAM, STATES
 
 if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
     from ..dask.setting import OnCluster
     from .run import Run
+
+
+_PLENTY = 1 << 60
 
 
 def selection(run: Run) -> Selection:
@@ -51,7 +59,7 @@ def needs_of(store: Store, run: Run) -> Needs:
 
 def open_for(
     store: Store, run: Run, selected: Selection, progress: Listener | None = None, program: int | None = None
-) -> AbstractContextManager[LocalEngine | DaskEngine]:
+) -> AbstractContextManager[LocalEngine | ExternalEngine | DaskEngine]:
     """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
     context closes it. program : of this process, see stream.plan.make_plan. Raises BudgetError, StoreError,
     InputError, DeviceError."""
@@ -60,7 +68,50 @@ def open_for(
     needs = needs_of(store, run)
     if run.cluster is not None:
         return _open_on_workers(store, run.cluster, needs, **sizes)
-    return _open_here(store, needs, device_of(run, selected), program=program, **sizes)
+    return _open_here(store, needs, device_of(run, selected), vertex_state=state_of(run, selected), program=program,
+                      scratch=run.options.scratch, **sizes)
+
+
+def state_of(run: Run, selected: Selection) -> str:
+    """Where vertex state of the run may be: RAM, DISK or AUTO. Raises InputError for a choice that the run has not."""
+    if run.vertex_state not in STATES:
+        raise InputError(f"vertex state is one of {', '.join(STATES)}", text=run.vertex_state)
+    held = ("on a GPU" if selected.device is not None else "on workers" if run.cluster is not None
+            else "in a checkpoint" if run.checkpoint is not None else None)
+    if held is None:
+        return run.vertex_state
+    if run.vertex_state == DISK:
+        raise InputError(f"vertex state {held} is none on disk", text="--vertex-state disk",
+                         remedy="leave one of both out")
+    return RAM
+
+
+def plan_here(store: Store, needs: Needs, vertex_state: str, **options: Any) -> MemoryPlan:
+    """The memory plan of this process, with vertex state on disk (plan.disk_bytes) where `vertex_state` says so, or
+    leaves it open and memory has no room for it. options : as of engine.cpu.plan_engine. Raises BudgetError,
+    InputError."""
+    plans: list[Callable[..., MemoryPlan]] = []
+    if vertex_state != DISK:
+        plans.append(partial(plan_engine, store, needs))
+    if vertex_state != RAM:
+        plans.append(lambda **sizes: plan_external(store, needs, **sizes).plan)
+    refusals = []
+    for plan in plans:
+        try:
+            return plan(**options)
+        except InputError as error:
+            refusals.append((plan, error))
+    # The one that asks for less.
+    least = min(refusals, key=lambda one: _least_bytes(one[0], options))
+    raise least[1]
+
+
+def _least_bytes(plan: Callable[..., MemoryPlan], options: Mapping[str, Any]) -> int:
+    """The least memory of a plan."""
+    try:
+        return plan(**{**options, "memory_bytes": _PLENTY}).minimum_bytes
+    except InputError:
+        return _PLENTY
 
 
 def open_engine(
@@ -70,7 +121,8 @@ def open_engine(
     """An engine on `store` for a method with the options `switches`; leaving the context closes it.
 
     device : None for the CPU. cluster : workers that it is shared out to. options : memory_bytes, arena_bytes, threads,
-    progress, and fields of traverse.core.Core (direction, dense_arcs). The engine has `plan` and `load_seconds`. If the
+    progress, vertex_state (default: in RAM) with scratch and sizes (see external/opening.py), and fields of
+    traverse.core.Core (direction, dense_arcs). The engine has `plan` and `load_seconds`. If the
     whole graph fits in the arena it is loaded now, and on a device it is put there. Raises BudgetError, StoreError,
     InputError.
     """
@@ -81,8 +133,15 @@ def open_engine(
 
 
 @contextmanager
-def _open_here(store: Store, needs: Needs, device: OnDevice | None, **options: Any) -> Iterator[LocalEngine]:
+def _open_here(
+    store: Store, needs: Needs, device: OnDevice | None, *, vertex_state: str = RAM, scratch: str | Path | None = None,
+    **options: Any,
+) -> Iterator[LocalEngine | ExternalEngine]:
     """An engine of this process."""
+    if vertex_state != RAM:
+        with _open_in_ram_or_on_disk(store, needs, vertex_state, scratch, **options) as chosen:
+            yield chosen
+        return
     if device is None:
         with open_cpu_engine(store, needs, **options) as engine:
             yield engine
@@ -94,6 +153,23 @@ def _open_here(store: Store, needs: Needs, device: OnDevice | None, **options: A
     vram = plan_vram(store, device, needs.device)
     with open_cpu_engine(store, needs.fixed(), **options) as here, engine_on_device(here, device, vram) as engine:
         engine.load_seconds = time.perf_counter() - begin
+        yield engine
+
+
+@contextmanager
+def _open_in_ram_or_on_disk(
+    store: Store, needs: Needs, vertex_state: str, scratch: str | Path | None, **options: Any
+) -> Iterator[LocalEngine | ExternalEngine]:
+    """An engine on the CPU, with vertex state on disk if it must be there."""
+    with ExitStack() as stack:
+        engine: LocalEngine | ExternalEngine | None = None
+        if vertex_state != DISK:
+            with suppress(BudgetError):
+                engine = stack.enter_context(open_cpu_engine(store, needs, **options))
+        if engine is None:
+            sizes = ("memory_bytes", "arena_bytes", "threads", "program")
+            plan_here(store, needs, vertex_state, **{name: options[name] for name in sizes if name in options})
+            engine = stack.enter_context(open_external_engine(store, needs, scratch=scratch, **options))
         yield engine
 
 

@@ -54,8 +54,7 @@ class Planned(Shown):
 def plan_run(store: Store, run: Run) -> MemoryPlan:
     """The memory plan of the run in this process. Raises InputError (BudgetError with the numbers where memory, that
     of the GPU included, cannot do)."""
-    from ..engine.cpu import plan_engine
-    from .opening import device_of, needs_of, selection
+    from .opening import device_of, needs_of, plan_here, selection, state_of
 
     selected = selection(run)
     needs, device = needs_of(store, run), device_of(run, selected)
@@ -68,7 +67,8 @@ def plan_run(store: Store, run: Run) -> MemoryPlan:
         except DEVICE_FAULTS:
             if not selected.or_cpu:
                 raise
-    return plan_engine(store, needs, memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes, threads=run.threads)
+    return plan_here(store, needs, state_of(run, selected), memory_bytes=run.memory_bytes, arena_bytes=run.arena_bytes,
+                     threads=run.threads)
 
 
 def forecast_of(store: Store, run: Run, plan: MemoryPlan, probe: Probe | None = None) -> Forecast:

@@ -47,9 +47,11 @@ _FIELDS = {
     "evict_page_cache": ("evict_page_cache", None), "certificate": ("certificate", Path),
     "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
     "require_connected": ("require_connected", None), "reorder": ("reorder", None),
-    "keep_reordered": ("keep_reordered", Path),
+    "keep_reordered": ("keep_reordered", Path), "vertex_state": ("vertex_state", None),
 }
 AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
+# Where vertex state may be.
+_, RAM, DISK = STATES = (AUTO, "ram", "disk")
 _LESS_ROOM = 7 / 8  # of the memory of a device, where not all of what is free can be had
 _CLUSTER = ("scheduler", "workers", "worker_memory", "worker_threads")
 SHARED = (*_FIELDS, *_CLUSTER, *CHECKPOINT)
@@ -74,6 +76,8 @@ class Run:
     bounds_only).
     reorder : whether the store is put into another order first where that saves reads (reordering.py): "auto",
     "never" or "always". keep_reordered : the store to write then; None: one that is removed at the end.
+    vertex_state : where what belongs to vertices is: "ram", "disk" (external/), or "auto", on disk only where memory
+    has no room for it. On a CPU of this process, without a checkpoint.
     """
 
     method: str
@@ -91,6 +95,7 @@ class Run:
     certificate: Path | None = None
     reorder: str = AUTO
     keep_reordered: Path | None = None
+    vertex_state: str = AUTO
 
 
 def make_run(
@@ -271,7 +276,8 @@ def _solve(
 
             def attach() -> Any:
                 nonlocal engine
-                engine = opened if checkpoint is None else checkpoint.attach(opened, listener)
+                here: Any = opened  # none with vertex state on disk leaves a checkpoint
+                engine = opened if checkpoint is None else checkpoint.attach(here, listener)
                 return engine
 
             try:
@@ -295,7 +301,7 @@ def _solve(
 
 def _tell_unmet_limit(store: Store, run: Run, engine: Any, deadline: float | None) -> None:
     """Say at the start what a time that is too short will leave, where that is known: on the CPU of this process."""
-    if deadline is None or run.cluster is not None or not engine.plan.phases:
+    if deadline is None or run.cluster is not None or not engine.plan.phases or engine.plan.disk_bytes:
         return
     from .plan import unmet_limit
 

@@ -19,7 +19,7 @@ from ..units import current_rss_bytes, format_size
 READERS = 3
 MIN_BLOCKS = 4
 RUN_BLOCKS = 8
-_MARGIN = 12 << 20
+MARGIN = 12 << 20
 # What a process holds more once all kernels that a run calls are loaded from numba's cache (48 to 56 MiB measured
 # for exact, approx and verify on tiny graphs), and once it has compiled all of them (25 to 68 MiB more: pivots in
 # batches call the most kernels, about 70).
@@ -27,7 +27,7 @@ LOADED_BYTES = 56 << 20
 COMPILED_BYTES = 80 << 20
 # What of the base a later run does not take: room to compile, the margin, and 12 MiB of kernels that few runs call
 # (exact and approx on a path, a grid and a Kronecker graph).
-UNUSED_BYTES = COMPILED_BYTES + _MARGIN + (12 << 20)
+UNUSED_BYTES = COMPILED_BYTES + MARGIN + (12 << 20)
 # The base differs a little from process to process (malloc, imports): the stated minimum has this
 # much more than what is refused, so that a budget that one process names is accepted by the next.
 BASE_JITTER = 4 << 20
@@ -55,7 +55,8 @@ class Phase:
 @dataclass(frozen=True)
 class MemoryPlan:
     """All sizes in bytes. minimum_bytes is the smallest --memory that would be accepted. pool_bytes :
-    for what a method sizes by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels."""
+    for what a method sizes by its budget (batches, pivot columns). reserve_bytes : for wider columns and labels.
+    disk_bytes : what vertex state takes on disk, at most; 0: it is in memory."""
 
     memory_limit_bytes: int
     base_bytes: int
@@ -70,6 +71,7 @@ class MemoryPlan:
     run_blocks: int
     in_ram: bool
     reserve_bytes: int = 0
+    disk_bytes: int = 0
 
     @property
     def spare_bytes(self) -> int:
@@ -114,7 +116,7 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
                + max(max(0, phase.worst_bytes - phase.wide_bytes) for phase in phases))
     sure = pool.least + (reserve if pool.whole_reserve else 0)
     block = store.indices.chunk_items * store.id_dtype.itemsize
-    base = (program_bytes() if program is None else program) + _MARGIN + store.ahead_bytes
+    base = (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
     n_blocks = store.indices.n_chunks
     least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
     tables = _ARENA_ENTRY * n_blocks
@@ -128,9 +130,7 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
     if arena_bytes is None and spare - loading - max(reserve, pool.wanted) >= n_blocks * block:
         buffers = loading
     rest = spare - buffers
-    if arena_bytes is not None and arena_bytes < least_blocks * block:
-        raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
-                          f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
+    check_arena(arena_bytes, least_blocks, block)
     wanted = n_blocks * block if arena_bytes is None else min(n_blocks * block, arena_bytes)
     reserved, pooled = _shared_out(rest, wanted, reserve, pool)
     blocks = max(least_blocks, min(max(1, n_blocks), (rest - reserved - pooled) // block))
@@ -141,6 +141,13 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
                       planned_rss_bytes=base + state + tables + buffers + reserved + pooled + blocks * block,
                       minimum_bytes=need + BASE_JITTER, n_blocks=n_blocks, arena_blocks=blocks, pool_bytes=pooled,
                       run_blocks=run, in_ram=blocks >= n_blocks, reserve_bytes=reserved)
+
+
+def check_arena(arena_bytes: int | None, least_blocks: int, block: int) -> None:
+    """Raise BudgetError for a cache of fewer blocks than there must be, of so many bytes each."""
+    if arena_bytes is not None and arena_bytes < least_blocks * block:
+        raise BudgetError(f"--arena {format_size(arena_bytes)} is too small: the least is "
+                          f"{format_size(least_blocks * block)} ({least_blocks} blocks)")
 
 
 def _shared_out(rest: int, wanted: int, reserve: int, pool: Pool) -> tuple[int, int]:

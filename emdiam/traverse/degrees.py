@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
 from ..jit import kernel
 from ..stream.offsets import row_start
 
-if TYPE_CHECKING:
-    from .core import Core
-
 _PIECE = 1 << 17
+
+
+class Degrees(Protocol):
+    """Degrees of vertices, int64[k], of a span of them: (first, end)."""
+
+    @property
+    def span(self) -> tuple[int, int]: ...
+    def degrees(self, vertices: np.ndarray) -> np.ndarray: ...
 
 
 @kernel
@@ -46,7 +51,7 @@ def max_degree_vertex(group, row, hub, n_vertices):  # type: ignore[no-untyped-d
     return best, best_degree
 
 
-def highest_degrees(core: Core, limit: int) -> tuple[np.ndarray, np.ndarray]:
+def highest_degrees(core: Degrees, limit: int) -> tuple[np.ndarray, np.ndarray]:
     """(vertices, degrees) of at most `limit` vertices of the span, highest degree first, smallest vertex first."""
     best, keys = np.empty(0, np.int64), np.empty(0, np.int64)
     for start in range(core.span[0], core.span[1], _PIECE):

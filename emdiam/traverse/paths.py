@@ -13,7 +13,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.offsets import row_start
-from ..stream.pager import Tick
+from ..stream.pager import Pager, Tick
 from .core import Core
 from .rows import every_row, row_walk
 
@@ -84,14 +84,14 @@ def path_pieces(
 
 
 @kernel
-def find_edges(tails, heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[no-untyped-def]
-    """Binary search for heads[i] in [low[i], high[i]) of the row of tails[i].
+def find_edges(heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[no-untyped-def]
+    """Binary search for heads[i] in the row from low[i] to high[i].
 
     low, high : int64[k], narrowed; low = -1 - p once found at p. blocks : int64[k] receives the
     missing blocks. Returns how many.
     """
     asked = 0
-    for i in range(len(tails)):
+    for i in range(len(heads)):
         while 0 <= low[i] < high[i]:
             middle = (low[i] + high[i]) >> 1
             block = middle >> shift
@@ -121,35 +121,46 @@ def row_bounds(group, row, hub, vertices, low, high):  # type: ignore[no-untyped
 def read_rows(core: Core, vertices: np.ndarray) -> list[np.ndarray]:
     """Neighbours of each of `vertices` (int64[k]), int64 ascending. For a few vertices: each row
     is copied block by block."""
-    low, high = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
-    row_bounds(*core.offsets, vertices, low, high)
-    shift, arena = core.table.shift, core.pager.arena
+    return copied_rows(core.pager, core.table.shift, *_bounds(core, vertices))
+
+
+def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
+    """The rows of these bounds (int64[k] each), int64 each."""
     rows = []
-    for start, end in zip(low.tolist(), high.tolist(), strict=True):
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         row = np.empty(end - start, np.int64)
         at = start
         while at < end:
             block = at >> shift
-            core.pager.load(np.array([block]))
+            pager.load(np.array([block]))
             stop = min(end, (block + 1) << shift)
             first = at - (block << shift)
-            row[at - start : stop - start] = arena.row(int(arena.slot_of[block]))[first : first + stop - at]
+            row[at - start : stop - start] = pager.arena.row(int(pager.arena.slot_of[block]))[first : first + stop - at]
             at = stop
         rows.append(row)
     return rows
 
 
+def _bounds(core: Core, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(first arc, end) of the rows of `vertices`, int64[k] each."""
+    low, high = np.empty(len(vertices), np.int64), np.empty(len(vertices), np.int64)
+    row_bounds(*core.offsets, vertices, low, high)
+    return low, high
+
+
 def all_edges_exist(core: Core, tails: np.ndarray, heads: np.ndarray) -> bool:
     """True if every (tails[i], heads[i]) is an arc of the store."""
-    low, high = np.empty(len(tails), np.int64), np.empty(len(tails), np.int64)
-    row_bounds(*core.offsets, tails, low, high)
-    ids, slot_of, shift = core.paging
-    blocks = np.empty(len(tails), np.int64)
+    return heads_in_rows(core.pager, core.table.shift, heads, *_bounds(core, tails))
+
+
+def heads_in_rows(pager: Pager, shift: int, heads: np.ndarray, low: np.ndarray, high: np.ndarray) -> bool:
+    """True if every heads[i] is in the row from low[i] to high[i] (int64[k] each), which are changed."""
+    blocks = np.empty(len(heads), np.int64)
     while True:
-        asked = find_edges(tails, heads, low, high, ids, slot_of, shift, blocks)
+        asked = find_edges(heads, low, high, pager.arena.ids, pager.arena.slot_of, shift, blocks)
         if asked == 0:
             return bool((low < 0).all())
-        core.pager.load(np.unique(blocks[:asked]))
+        pager.load(np.unique(blocks[:asked]))
 
 
 @inlined

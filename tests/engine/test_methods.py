@@ -14,7 +14,7 @@ from emdiam.gpu.paging_model import TYPICAL
 from emdiam.gpu.setting import OnDevice
 from emdiam.runs.registry import EXACT, METHODS, method_options
 from tests.helpers import naive
-from tests.helpers.stores import CHUNK, ENGINES, engine_on, write_store
+from tests.helpers.stores import CHUNK, ENGINES, EXTERNAL, engine_on, write_store
 from tests.simt.devices import open_device
 
 # A mesh of 256 vertices with a tail of 20, a path of 9, and 15 vertices alone: more vertices than the graphs have that
@@ -23,13 +23,14 @@ MESH = nx.convert_node_labels_to_integers(nx.grid_2d_graph(16, 16))
 TAILS = [(v, v + 1) for v in (*range(255, 275), *range(276, 284))]
 GRAPH = naive.graph_of(300, [*MESH.edges, *TAILS])
 LONGEST = max(max(naive.distances(GRAPH, v)) for v in range(276))
-KINDS = (*ENGINES, "shim", "shim-paged", "workers")
+KINDS = (*ENGINES, *EXTERNAL, "shim", "shim-paged", "workers")
 # Few sources at once, so that runs have several batches.
 SWITCHES: dict[str, dict[str, Any]] = {"apsp": {"batch": 64}, "korf": {"batch": 64}, "clusters": {"masters": 9}}
 
 
-def open_kind(path: Path, kind: str) -> AbstractContextManager[Any]:
-    """An engine of helpers.stores.ENGINES, on the shim of a GPU, or over two workers in threads of this process."""
+def open_kind(path: Path, kind: str, method: str) -> AbstractContextManager[Any]:
+    """An engine of helpers.stores (for the method, where that matters), on the shim of a GPU, or over two workers in
+    threads of this process."""
     if kind == "workers":
         pytest.importorskip("distributed", reason="dask.distributed is not installed")
         from tests.helpers.workers import engine_on_workers
@@ -39,7 +40,7 @@ def open_kind(path: Path, kind: str) -> AbstractContextManager[Any]:
         return engine_on(path, device=OnDevice(open_device("shim-1")))
     if kind == "shim-paged":
         return engine_on(path, "streamed", device=OnDevice(open_device("shim-1"), model=TYPICAL, paged=True))
-    return engine_on(path, kind)
+    return engine_on(path, kind, method=method) if kind in EXTERNAL else engine_on(path, kind)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +52,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("kind", KINDS)
 def test_method(store: Path, kind: str, method: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vram, "PAGE_BYTES", 16 * CHUNK)
-    with open_kind(store, kind) as engine:
+    with open_kind(store, kind, method) as engine:
         result = METHODS[method].definition().solve(engine, method_options(method, SWITCHES.get(method, {})))
     assert result.method == method and result.n_components == 17
     assert result.lower <= LONGEST <= result.upper

@@ -11,6 +11,7 @@ import networkx as nx
 import numpy as np
 from hypothesis import strategies as st
 
+from emdiam.external.disk import Sizes
 from emdiam.runs.opening import open_engine
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store
@@ -31,6 +32,13 @@ ENGINES: dict[str, dict[str, Any]] = {
     "streamed-dense": {"arena_bytes": 4 * CHUNK * 4, "dense_arcs": 0},
 }
 
+# The same with vertex state on disk: several ranges of vertices, all pairs through files, and thick levels beside thin
+# ones; everything in one range.
+EXTERNAL: dict[str, dict[str, Any]] = {
+    "external": {"vertex_state": "disk", "arena_bytes": 4 * CHUNK * 4, "sizes": Sizes(64, 512, 16, CHUNK)},
+    "external-one-range": {"vertex_state": "disk", "sizes": Sizes(1 << 16, 1 << 12, 4, 1 << 10)},
+}
+
 
 def write_store(path: Path, graph: naive.Graph, chunk: int = CHUNK) -> Path:
     """A store of the graph; ids are its positions."""
@@ -46,7 +54,7 @@ def write_store(path: Path, graph: naive.Graph, chunk: int = CHUNK) -> Path:
 def engine_on(path: Path, name: str = "in-ram", **more: Any) -> Iterator[Any]:
     """An engine of the named kind on the store."""
     with open_store(path) as store:
-        options = {"memory_bytes": 2 << 30, **ENGINES[name], **more}
+        options = {"memory_bytes": 2 << 30, **{**ENGINES, **EXTERNAL}[name], **more}
         if store.indices.n_chunks <= 4:
             options.pop("arena_bytes", None)
         with open_engine(store, **options) as engine:

@@ -57,13 +57,15 @@ class PivotColumns:
         self._item = self.column.dtype.itemsize
         self.budget, self.room = budget, min(budget, engine.facts.room_bytes)
         self.stored: list[Column | StoredColumn] = []
+        self._on_disk = engine.facts.columns_on_disk
 
     def keep(self) -> None:
         """Store the column at hand; the next traversal gets another, or its memory. More
         than MOST_KEPT are not kept: their pivots still settle."""
         if len(self.stored) == MOST_KEPT:
             return
-        if self._in_ram() + 1 <= self.budget // 2 // max(1, self._engine.facts.n_vertices * self._item):
+        room = self.budget // 2 // max(1, self._engine.facts.n_vertices * self._item)
+        if self._on_disk or self._in_ram() + 1 <= room:
             self.stored.append(self.column)
             self.column = self._engine.new_column(self._largest)
             return
@@ -76,7 +78,7 @@ class PivotColumns:
                              remedy="give --scratch a folder with room, or more --memory") from None
 
     def _in_ram(self) -> int:
-        return sum(isinstance(column, Column) for column in self.stored)
+        return 0 if self._on_disk else sum(isinstance(column, Column) for column in self.stored)
 
     @property
     def on_disk(self) -> int:
@@ -102,6 +104,8 @@ class PivotColumns:
     def batch_bits(self, held_bytes: int) -> int:
         """Sources of a batch beside candidates that take so much; 0: none."""
         n = self._engine.facts.n_vertices
+        if self._on_disk:
+            return WORD_BITS
         for bits in (*range(MOST_BITS, 0, -WORD_BITS), NARROW_BITS):
             if batch_bytes(n, bits) <= self.budget - held_bytes:
                 return bits
@@ -110,6 +114,8 @@ class PivotColumns:
     def batch_columns(self, working_bytes: int) -> int:
         """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
         n, blocks = self._engine.facts.n_vertices, self._engine.facts.n_blocks
+        if self._on_disk:
+            return MAX_WINDOW_SOURCES
         for k in range(MAX_WINDOW_SOURCES, 0, -1):
             dtype, words = words_for(k)
             batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), window_batch_bytes(n, blocks, k))

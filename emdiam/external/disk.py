@@ -1,0 +1,76 @@
+"""What the verbs of one external engine share: rows, scratch files, and how much of them is in memory at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..sorting.scratch import Scratch
+from ..store.store import Store
+from .buckets import Buckets, Ranges, Taker, widest
+from .columns import PAGE, DiskColumn, WordFile
+from .frontier import Frontier
+from .queues import Space
+from .rows import Rows
+
+# Bytes a vertex of a range while components are found (components.py).
+SPACE_BYTES = 64
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """range_bytes : for the state of one range of vertices. buffer_bytes : of the buffer of pairs. thin : heads of a
+    level that is done in short lists, at most. page : entries of a column that are read together."""
+
+    range_bytes: int
+    buffer_bytes: int
+    thin: int
+    page: int = PAGE
+
+
+@dataclass
+class Disk:
+    """store : the graph. rows : of it. scratch : for columns, pairs and frontiers. sizes : in memory."""
+
+    store: Store
+    rows: Rows
+    scratch: Scratch
+    sizes: Sizes
+
+    @property
+    def n(self) -> int:
+        """Vertices."""
+        return self.store.n_vertices
+
+    @property
+    def key(self) -> np.dtype[Any]:
+        """Of vertices in files."""
+        return self.store.id_dtype
+
+    @property
+    def space(self) -> Space:
+        """The same for components, clusters and trees, whose ranges have up to 64 bytes a vertex."""
+        return Space(self.scratch, self.ranges(SPACE_BYTES), self.sizes.buffer_bytes // 8, self.key)
+
+    def ranges(self, item_bytes: float) -> Ranges:
+        """Ranges of vertices whose state takes so many bytes each."""
+        return widest(self.n, item_bytes, self.sizes.range_bytes)
+
+    def buckets(self, taker: Taker, item_bytes: float, value: Any = None) -> Buckets:
+        """Pairs of vertices and values for what takes so many bytes a vertex of a range."""
+        return Buckets(self.scratch, self.ranges(item_bytes), taker, self.key, value,
+                       buffer_bytes=self.sizes.buffer_bytes)
+
+    def column(self, dtype: Any, value: int | None = None) -> DiskColumn:
+        """A column of all vertices."""
+        return DiskColumn(self.scratch, self.n, dtype, value, self.sizes.page)
+
+    def words(self) -> WordFile:
+        """A bitmap of all vertices."""
+        return WordFile(self.scratch, -(-self.n // 64), page=max(64, self.sizes.page // 64))
+
+    def frontier(self, ranges: Ranges, masked: bool) -> Frontier:
+        """An empty frontier."""
+        return Frontier(self.scratch, ranges, self.key, masked, self.sizes.range_bytes // 16)

@@ -1,0 +1,144 @@
+"""What a search reached, as columns and bitmaps on disk: pairs (vertex, level), put in order once at the end.
+
+I/O: each pair is written once and read once, unless all of them fit in the buffer; then the column is written once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..jit import kernel
+from ..traverse.atomics import count_trailing_zeros
+from ..traverse.columns import Column, smallest_dtype
+from .buckets import Buckets, widest
+from .columns import DiskColumn
+from .disk import Disk
+from .takers import Bits, Smallest
+
+
+class LevelColumn:
+    """The distances of one search. add is a search.Found; `column` makes them a column, once."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+        self._column: DiskColumn | None = None
+        self._put: Callable[[int, np.ndarray], None] = lambda first, values: None
+        self._none = np.iinfo(np.uint32).max
+        self._buckets = disk.buckets(Smallest(lambda first, values: self._put(first, values), np.uint32,
+                                              int(self._none)), 4, np.uint32)
+
+    def add(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
+        """See search.Found."""
+        self._buckets.add(vertices, levels)
+
+    def column(self, largest: int, into: Column | None = None) -> DiskColumn:
+        """The distances, of which this is the largest, in a new column or in `into`. OverflowError if they do not fit
+        there."""
+        if into is None:
+            into = self._disk.column(smallest_dtype(largest))
+        assert isinstance(into, DiskColumn)
+        if largest >= into.unreached:
+            raise OverflowError(f"distance {largest} does not fit a column of {into.dtype}")
+        into.clear()
+        self._put = _narrowed(into, int(self._none))
+        self._buckets.finish()
+        return into
+
+
+def _narrowed(column: DiskColumn, none: int) -> Callable[[int, np.ndarray], None]:
+    """What puts values into a column, `none` as unreached."""
+    def put(first: int, values: np.ndarray) -> None:
+        if np.iinfo(column.dtype).max < none:
+            values[values == none] = column.unreached
+        column.set_part(first, values.astype(column.dtype))
+
+    return put
+
+
+class ReachedBits:
+    """The bitmap of what one search reached. add is a search.Found."""
+
+    def __init__(self, disk: Disk) -> None:
+        self.words = words = disk.words()
+
+        def put(first: int, bits: np.ndarray) -> None:
+            words[first >> 6 : (first >> 6) + len(bits)] = bits
+
+        self._buckets = disk.buckets(Bits(put), 0.125)
+
+    def add(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
+        """See search.Found."""
+        self._buckets.add(vertices)
+
+    def finish(self) -> None:
+        """All was added."""
+        self._buckets.finish()
+
+
+class OpenBits:
+    """The open vertices of a column as words of a bitmap, which are made as they are read."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        self.dtype = np.dtype(np.uint64)
+
+    def __len__(self) -> int:
+        return -(-len(self._column) // 64)
+
+    def __getitem__(self, where: slice) -> np.ndarray:
+        start, stop, _ = where.indices(len(self))
+        bits = np.zeros(8 * max(0, stop - start), np.uint8)
+        packed = np.packbits(self._column.part(64 * start, 64 * stop) != self._column.unreached, bitorder="little")
+        bits[: len(packed)] = packed
+        return bits.view(np.uint64)
+
+
+class LevelColumns:
+    """The distances of a search from several sources, in a column each, all of one dtype and unreached."""
+
+    def __init__(self, disk: Disk, columns: Sequence[Column]) -> None:
+        self._columns, self._n = columns, disk.n
+        # One source after another, in one row of keys; a source begins at a multiple of 64.
+        self._stride = -(-disk.n // 64) * 64
+        ranges = widest(self._stride * len(columns), 4, disk.sizes.range_bytes)
+        self._none = int(np.iinfo(np.uint32).max)
+        self._buckets = Buckets(disk.scratch, ranges, Smallest(self._put, np.uint32, self._none), np.uint64, np.uint32,
+                                buffer_bytes=disk.sizes.buffer_bytes)
+
+    def add(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
+        """See search.Found."""
+        largest = int(levels.max(initial=0))
+        if largest >= self._columns[0].unreached:
+            raise OverflowError(f"distance {largest} does not fit a column of {self._columns[0].dtype}")
+        count = int(np.bitwise_count(masks).sum())
+        keys, values = np.empty(count, np.uint64), np.empty(count, np.uint32)
+        one_each(vertices, masks, levels, self._stride, keys, values)
+        self._buckets.add(keys, values)
+
+    def finish(self) -> None:
+        """Write the columns."""
+        self._buckets.finish()
+
+    def _put(self, first: int, values: np.ndarray) -> None:
+        while len(values):
+            source, start = divmod(first, self._stride)
+            part = values[: self._stride - start][: max(0, self._n - start)]
+            column: Any = self._columns[source]
+            _narrowed(column, self._none)(start, part)
+            first, values = first + self._stride - start, values[self._stride - start :]
+
+
+@kernel
+def one_each(vertices, masks, levels, stride, keys, values):  # type: ignore[no-untyped-def]
+    """(source * stride + vertex, level) for each bit of the masks."""
+    at = 0
+    for i in range(len(vertices)):
+        mask = masks[i]
+        while mask:
+            keys[at] = count_trailing_zeros(mask) * stride + vertices[i]
+            values[at] = levels[i]
+            mask &= mask - np.uint64(1)
+            at += 1

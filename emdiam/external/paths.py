@@ -1,0 +1,195 @@
+"""Paths and chains through rows, distances and ranks that are in memory a few chunks at a time.
+
+The kernels are those of traverse/paths.py and traverse/chains.py, but that a chunk of offsets, distances or ranks may
+be missing as well as a block: they say which, and go on when it is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..store.array_reader import ShardedArray
+from ..stream.pager import Arena, Pager
+from ..traverse.chains import one_way, start_walks
+from .columns import DiskColumn
+from .disk import Disk
+from .rows import Rows
+
+_PIECE = 1 << 16
+# State of a walk down: vertex, its distance, arc to look at next (-1: the row is to be looked up) and end of the row,
+# entries written, best neighbour so far (-1: none) and its rank; what is missing, and its number.
+_VERTEX, _LEFT, _ARC, _END, _WRITTEN, _BEST, _RANK, _KIND, _NUMBER, _STATE = range(10)
+_OFFSETS, _BLOCK, _DISTANCES, _RANKS = range(4)
+_PAGE_SLOTS = 64
+
+
+class _Pages:
+    """A column as chunks that a pager brings."""
+
+    def __init__(self, column: DiskColumn) -> None:
+        self._column = column
+        self.dtype, self.length, self.chunk_items = column.dtype, len(column), column.piece
+        self.n_chunks = -(-len(column) // column.piece)
+
+    def run_length(self, first: int, limit: int) -> int:
+        """See ShardedArray."""
+        return min(limit, self.n_chunks - first)
+
+    def prefetch(self, first: int, count: int) -> None:
+        """See ShardedArray; a file of this process needs no announcement."""
+
+    def fetch(self, first: int, rows: Sequence[np.ndarray]) -> int:
+        """See ShardedArray.fetch."""
+        for chunk, row in enumerate(rows, start=first):
+            values = self._column.part(chunk * self.chunk_items, (chunk + 1) * self.chunk_items)
+            row[: len(values)] = values
+        return 0
+
+
+def _paged(array: Any, rows: Rows) -> Pager:
+    """A pager of a few chunks."""
+    arena = Arena(array.n_chunks, max(1, min(_PAGE_SLOTS, array.n_chunks)), array.chunk_items, array.dtype)
+    return Pager(array, None, arena, rows.threads, rows.counters)
+
+
+def _paging(pager: Pager) -> tuple[np.ndarray, np.ndarray, int]:
+    return pager.arena.ids, pager.arena.slot_of, pager.arena.block_ids.bit_length() - 1
+
+
+def path_pieces(disk: Disk, distances: DiskColumn, target: int, ranks: ShardedArray | None) -> Iterator[np.ndarray]:
+    """See traverse.paths.path_pieces. ranks : those of the store; None: by number."""
+    rows = disk.rows
+    pagers = [rows.offsets, rows.arcs, _paged(_Pages(distances), rows)]
+    pagers.append(pagers[2] if ranks is None else _paged(ranks, rows))
+    path, state = np.empty(_PIECE, np.int64), np.full(_STATE, -1, np.int64)
+    state[_VERTEX], state[_LEFT] = target, int(distances.take(np.array([target]))[0])
+    yield np.array([target], np.int64)
+    while state[_LEFT] > 0:
+        reason = walk_down(*(_paging(pager) for pager in pagers), ranks is not None, path, state)
+        if reason == -2:
+            raise RuntimeError(f"no neighbour of vertex {int(state[_VERTEX])} is nearer to the source")
+        if state[_WRITTEN]:
+            yield path[: state[_WRITTEN]].copy()
+        if reason == 1:
+            pagers[state[_KIND]].load(np.arange(state[_NUMBER], state[_NUMBER] + (2 if state[_KIND] == _OFFSETS and (
+                state[_VERTEX] + 1) >> rows.offset_shift > state[_NUMBER] else 1)))
+
+
+@inlined
+def _missing(state, kind, slot_of, number):  # type: ignore[no-untyped-def]
+    """Whether a chunk is not there, which is noted then."""
+    if slot_of[number] >= 0:
+        return False
+    state[_KIND], state[_NUMBER] = kind, number
+    return True
+
+
+@inlined
+def _at(paging, place):  # type: ignore[no-untyped-def]
+    """The entry at a place whose chunk is there."""
+    items, slot_of, shift = paging
+    chunk = place >> shift
+    return np.int64(items[(np.int64(slot_of[chunk]) << shift) + place - (chunk << shift)])
+
+
+@kernel
+def walk_down(offsets, arcs, distances, ranks, by_rank, path, state):  # type: ignore[no-untyped-def]
+    """From a vertex always to the neighbour of smallest rank one nearer, until distance 0.
+
+    offsets, arcs, distances, ranks : (items, slot of each chunk, shift). path : int64[k] receives the vertices walked
+    to. Returns 0 when done or `path` is full, 1 where a chunk is missing, -2 if no neighbour is nearer."""
+    state[_WRITTEN] = 0
+    while state[_LEFT] > 0 and state[_WRITTEN] < len(path):
+        v = state[_VERTEX]
+        if state[_ARC] < 0:
+            # The lower chunk is asked for with the higher one, so that one does not drive the other out.
+            if _missing(state, _OFFSETS, offsets[1], (v + 1) >> offsets[2]):
+                state[_NUMBER] = v >> offsets[2]
+                return 1
+            if _missing(state, _OFFSETS, offsets[1], v >> offsets[2]):
+                return 1
+            state[_ARC], state[_END], state[_BEST] = _at(offsets, v), _at(offsets, v + 1), -1
+        while state[_ARC] < state[_END] and (state[_BEST] < 0 or by_rank):  # rows ascend: without ranks the first is it
+            if _missing(state, _BLOCK, arcs[1], state[_ARC] >> arcs[2]):
+                return 1
+            w = _at(arcs, state[_ARC])
+            if _missing(state, _DISTANCES, distances[1], w >> distances[2]):
+                return 1
+            if _at(distances, w) + 1 == state[_LEFT]:
+                if by_rank and _missing(state, _RANKS, ranks[1], w >> ranks[2]):
+                    return 1
+                rank = _at(ranks, w) if by_rank else w
+                if state[_BEST] < 0 or rank < state[_RANK]:
+                    state[_BEST], state[_RANK] = w, rank
+            state[_ARC] += 1
+        if state[_BEST] < 0:
+            return -2
+        path[state[_WRITTEN]] = state[_BEST]
+        state[_VERTEX] = state[_BEST]
+        state[_ARC] = -1
+        state[_LEFT] -= 1
+        state[_WRITTEN] += 1
+    return 0
+
+
+def follow_chains(rows: Rows, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """See traverse.chains.follow_chains. A few chains at a time, so that what they need fits in the arenas."""
+    walks = start_walks(tips)
+    # A step looks at two chunks of offsets and at two blocks.
+    group = max(1, min(rows.offsets.arena.n_slots, rows.arcs.arena.n_slots) // 2)
+    for start in range(0, len(walks), group):
+        some = walks[start : start + group]
+        pending, counts = np.ones(len(some), np.uint8), np.zeros(2, np.int64)
+        asked = np.empty((2, 2 * len(some)), np.int64)
+        while pending.any():
+            wrong = follow(some, pending, *rows.paging, asked, counts)
+            if wrong >= 0:
+                raise one_way(int(wrong))
+            for pager, chunks, count in zip((rows.offsets, rows.arcs), asked, counts.tolist(), strict=True):
+                if count:
+                    pager.load(np.unique(chunks[:count]))
+    return walks[:, 1].copy(), walks[:, 3].copy()
+
+
+@inlined
+def _ask(asked, counts, kind, paging, low, high):  # type: ignore[no-untyped-def]
+    """Whether one of two chunks is missing; both are asked for then."""
+    if paging[1][low] >= 0 and paging[1][high] >= 0:
+        return False
+    asked[kind, counts[kind]], asked[kind, counts[kind] + 1] = low, high
+    counts[kind] += 2
+    return True
+
+
+@kernel
+def follow(walks, pending, offsets, arcs, asked, counts):  # type: ignore[no-untyped-def]
+    """Walk every chain i with pending[i] on, as far as the chunks that are there allow.
+
+    walks, pending : as in traverse.chains.follow. asked : int64[2, 2k], chunks of offsets and of arcs that are missing;
+    counts : int64[2], how many. Returns -1, or a vertex that is no neighbour of its neighbour."""
+    counts[:] = 0
+    for i in range(len(walks)):
+        while pending[i]:
+            v = walks[i, 1]
+            if _ask(asked, counts, 0, offsets, v >> offsets[2], (v + 1) >> offsets[2]):
+                break
+            start, end = _at(offsets, v), _at(offsets, v + 1)
+            if walks[i, 2] >= 0 and end - start != 2:
+                pending[i] = 0
+                break
+            if _ask(asked, counts, 1, arcs, start >> arcs[2], (end - 1) >> arcs[2]):
+                break
+            w, other = _at(arcs, start), _at(arcs, end - 1)
+            if walks[i, 2] >= 0:
+                if w == walks[i, 2]:
+                    w = other
+                elif other != walks[i, 2]:
+                    return walks[i, 2]
+            walks[i, 2] = v
+            walks[i, 1] = w
+            walks[i, 3] += 1
+    return -1

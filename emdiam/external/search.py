@@ -1,0 +1,280 @@
+"""Breadth-first search without state a vertex: next = N(frontier) - frontier - previous, by sorted lists and ranges.
+
+Thin levels go by many in one call (thin.py). A thick one sends its heads to buckets; each range of vertices makes a
+bitmap of them (masks of up to 64 sources where there are several), takes the frontier and the one before it away, and
+lists what is left. With a range as wide as the graph that is a bitmap in memory, and nothing is sorted or written.
+I/O of a thick level: its blocks and chunks of offsets once; where there are several ranges and more arcs than the
+buffer holds, every head is written once and read once.
+Source: Munagala and Ranade, SODA 1999.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..stream.pager import Tick
+from ..traverse.workspace import list_bits
+from .buckets import Ranges
+from .disk import Disk
+from .frontier import Frontier, take_away_bits, take_away_masks
+from .takers import Bits, Masks
+from .thin import (
+    ARCS,
+    ASKED,
+    AT_RADIUS,
+    BOUNDS,
+    CURRENT,
+    DONE,
+    LEFT,
+    LEVEL,
+    MET,
+    NO_BLOCK,
+    NO_OFFSETS,
+    RADIUS,
+    REMAINING,
+    STAGE,
+    STATE,
+    STOP_ARCS,
+    THICK,
+    WRITTEN,
+    thin_levels,
+)
+
+_SLICE_ARCS = 1 << 24
+# Arcs a head of the list of a frontier at most; a thinner one is worth another try.
+_THINNER = 4
+BITS = 64
+# found(vertices int64[k], masks uint64[k], levels int64[k]), ascending in each level
+Found = Callable[[np.ndarray, np.ndarray, np.ndarray], None]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Where a search ends. radius : levels; -1: no limit. listed, words : targets, sorted int64[k] or a bitmap.
+    remaining : pairs (source, target) to be met, -1 without targets."""
+
+    radius: int = -1
+    listed: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    words: np.ndarray = field(default_factory=lambda: np.empty(0, np.uint64))
+    remaining: int = -1
+
+
+class _Lists:
+    """The arrays of thin_levels."""
+
+    def __init__(self, size: int) -> None:
+        capacity = size
+        self.lists = np.zeros((3, capacity), np.int64)
+        self.masks = np.zeros((3, capacity), np.uint64)
+        self.counts = np.zeros(3, np.int64)
+        self.work = (np.empty((2, capacity), np.int64), np.empty(capacity, np.int64), np.empty(4 * capacity, np.int64),
+                     np.empty((2, capacity), np.int64), np.empty((2, capacity), np.uint64), np.empty(257, np.int64))
+        self.out = np.empty(4 * capacity, np.int64), np.empty(4 * capacity, np.uint64), np.empty(4 * capacity, np.int64)
+
+
+class Search:
+    """A search in slices: call `step` until it returns True.
+
+    start : pieces of vertices (int64[k], ascending) with masks of the sources (uint64[k]) that are there at level 0.
+    bits : sources, at most BITS. found : gets all that is reached, level 0 included. counting : whether there are
+    counts.
+
+    level : the last one that has a vertex. smallest : the smallest vertex there. counts : vertices of each level.
+    reached : vertices with their levels so far; of several sources, one for each time that it was reached.
+    complete : None until the end; then whether nothing is left. farthest : int64[bits], the last
+    level of each source.
+    """
+
+    def __init__(self, disk: Disk, start: Iterable[tuple[np.ndarray, np.ndarray]], bits: int, wanted: Wanted,
+                 found: Found, counting: bool = False) -> None:
+        self._disk, self._bits, self._wanted, self._found = disk, bits, wanted, found
+        self._lists: _Lists | None = _Lists(disk.sizes.thin)
+        self._state = np.zeros(STATE, np.int64)
+        self._state[[LEFT, RADIUS, REMAINING]] = -1, wanted.radius, wanted.remaining
+        self.farthest = np.zeros(BITS, np.int64)
+        self.counts: list[int] = []
+        self.reached, self._told, self._counting = 0, -1, counting
+        self.smallest = -1
+        self.complete: bool | None = False if wanted.remaining == 0 else None
+        ranges = disk.ranges(8 if bits > 1 else 0.125)
+        self._current, self._previous = self._frontier(ranges), self._frontier(ranges)
+        for vertices, masks in start:
+            self._tell(vertices, masks, np.zeros(len(vertices), np.int64))
+            self._current.extend(vertices, masks)
+        self._thin = False
+        self._to_thin()
+
+    def _frontier(self, ranges: Ranges) -> Frontier:
+        return self._disk.frontier(ranges, self._bits > 1)
+
+    @property
+    def level(self) -> int:
+        """The last level that has a vertex."""
+        return int(self._state[LEVEL])
+
+    def _tell(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
+        """These were reached, in order of levels."""
+        if not len(vertices):
+            return
+        self._found(vertices, masks, levels)
+        last = int(levels[-1])
+        if last > self._told:
+            self.smallest, self._told = int(vertices[np.searchsorted(levels, last)]), last
+        self.reached += len(vertices)
+        if self._counting:
+            counts = np.bincount(levels, minlength=len(self.counts))
+            counts[: len(self.counts)] += np.array(self.counts, np.int64)
+            self.counts = counts.tolist()
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """One thick level, or a slice of thin ones; True when it is over."""
+        if self.complete is None:
+            before = self.level
+            if self._thin:
+                self._thin_step()
+            else:
+                self._thick_step(tick)
+            self._disk.rows.counters.add(levels=self.level - before)
+        if self.complete is not None:
+            self._release()
+        return self.complete is not None
+
+    def _release(self) -> None:
+        self._lists = None
+        self._current.close()
+        self._previous.close()
+
+    # -- thin -----------------------------------------------------------------------------------
+    def _to_thin(self) -> None:
+        """Take the frontier and the one before it into the lists, if they fit."""
+        size = self._disk.sizes.thin
+        if self._current.count > size // _THINNER or self._previous.count > size:
+            return
+        assert self._lists is not None
+        for place, frontier in ((0, self._current), (2, self._previous)):
+            vertices, masks = frontier.everything()
+            self._lists.counts[place] = len(vertices)
+            self._lists.lists[place, : len(vertices)] = vertices
+            self._lists.masks[place, : len(vertices)] = masks if self._bits > 1 else 1
+        self._state[[CURRENT, STAGE, LEFT]] = 0, BOUNDS, -1
+        self._thin = True
+
+    def _thin_step(self) -> None:
+        rows, state, lists = self._disk.rows, self._state, self._lists
+        assert lists is not None
+        begin, arcs = time.thread_time(), int(state[ARCS])
+        state[STOP_ARCS] = arcs + _SLICE_ARCS
+        while True:
+            reason = thin_levels(*rows.paging, lists.work, lists.lists, lists.masks, lists.counts,
+                                 (self._wanted.listed, self._wanted.words), lists.out, self.farthest, state)
+            if reason not in (NO_OFFSETS, NO_BLOCK):
+                break
+            pager = rows.offsets if reason == NO_OFFSETS else rows.arcs
+            pager.load(np.unique(lists.work[2][: state[ASKED]]))
+            if state[ARCS] > arcs + _SLICE_ARCS:
+                break
+        rows.counters.add(kernel_cpu_seconds=time.thread_time() - begin, edges_scanned=int(state[ARCS]) - arcs)
+        self._flush()
+        if reason in (DONE, MET, AT_RADIUS):
+            self.complete = reason == DONE
+        elif reason == THICK:
+            self._to_thick()
+            self._thick_step(None)
+
+    def _flush(self) -> None:
+        """Hand on what the lists have written."""
+        assert self._lists is not None
+        count = int(self._state[WRITTEN])
+        self._tell(*(values[:count] for values in self._lists.out))
+        self._state[WRITTEN] = 0
+
+    def _to_thick(self) -> None:
+        lists, current = self._lists, int(self._state[CURRENT])
+        assert lists is not None
+        made = []
+        for place in (current, (current + 2) % 3):
+            count = int(lists.counts[place])
+            made.append(self._frontier(self._current.ranges))
+            made[-1].extend(lists.lists[place, :count], lists.masks[place, : count if self._bits > 1 else 0])
+        self._current, self._previous = made
+        self._thin = False
+
+    # -- thick ----------------------------------------------------------------------------------
+    def _thick_step(self, tick: Tick | None) -> None:
+        state, disk = self._state, self._disk
+        if self._current.count == 0:
+            self.complete = True
+            return
+        if state[LEVEL] == state[RADIUS]:
+            self.complete = False
+            return
+        masked, following = self._bits > 1, self._frontier(self._current.ranges)
+        taker = Masks(self._masks_done(following)) if masked else Bits(self._bits_done(following))
+        buckets = disk.buckets(taker, 8 if masked else 0.125, np.uint64 if masked else None)
+        self._state[ARCS] += disk.rows.send(self._current.sources(), buckets, tick=tick)
+        buckets.finish()
+        disk.rows.counters.add(passes=1)
+        self._previous.close()
+        self._previous, self._current = self._current, following
+        if following.count == 0:
+            self.complete = True
+            return
+        state[LEVEL] += 1
+        if state[REMAINING] == 0:
+            self.complete = False
+            return
+        self._to_thin()
+
+    def _bits_done(self, following: Frontier) -> Callable[[int, np.ndarray], None]:
+        def done(first: int, words: np.ndarray) -> None:
+            number = first >> following.ranges.shift
+            for frontier in (self._current, self._previous):
+                for vertices, _ in frontier.within(number):
+                    take_away_bits(words, first, vertices)
+            vertices = np.empty(int(np.bitwise_count(words).sum()), np.int64)
+            list_bits(words, vertices)
+            self._next(following, number, vertices + first, np.ones(len(vertices), np.uint64))
+
+        return done
+
+    def _masks_done(self, following: Frontier) -> Callable[[int, np.ndarray], None]:
+        def done(first: int, masks: np.ndarray) -> None:
+            number = first >> following.ranges.shift
+            for frontier in (self._current, self._previous):
+                for vertices, known in frontier.within(number):
+                    take_away_masks(masks, first, vertices, known)
+            vertices = np.flatnonzero(masks)
+            self._next(following, number, vertices + first, masks[vertices])
+
+        return done
+
+    def _next(self, following: Frontier, number: int, vertices: np.ndarray, masks: np.ndarray) -> None:
+        """Vertices of a range are reached by the next level."""
+        if not len(vertices):
+            return
+        level = self.level + 1
+        following.append(number, vertices.astype(self._disk.key), masks if self._bits > 1 else masks[:0])
+        self._tell(vertices, masks, np.full(len(vertices), level))
+        alive = int(np.bitwise_or.reduce(masks))
+        self.farthest[[bit for bit in range(self._bits) if alive >> bit & 1]] = level
+        if self._state[REMAINING] > 0:
+            self._state[REMAINING] -= int(np.bitwise_count(masks[_wanted_at(self._wanted, vertices)]).sum())
+
+
+def _wanted_at(wanted: Wanted, vertices: np.ndarray) -> np.ndarray:
+    """bool[k], which of the vertices are targets."""
+    if len(wanted.words):
+        hit: np.ndarray = wanted.words[vertices >> 6] >> (vertices & 63).astype(np.uint64) & np.uint64(1) != 0
+        return hit
+    return np.isin(vertices, wanted.listed)
+
+
+def listed_targets(source: int, targets: Iterable[int]) -> dict[str, Any]:
+    """Fields of Wanted for a search from one source that ends when all of these are reached."""
+    listed = np.unique(np.array(list(targets), np.int64))
+    return {"listed": listed, "remaining": len(listed) - int(source in listed)}
