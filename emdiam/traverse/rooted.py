@@ -165,16 +165,28 @@ def _put_height(heights, done, fell, tally, v, height):  # type: ignore[no-untyp
 
 
 @kernel
-def number_roots(parents, isolated, labels):  # type: ignore[no-untyped-def]
+def number_roots(parents, isolated, labels, most):  # type: ignore[no-untyped-def]
     """labels[root] = 0, 1, ... for the roots of trees with an edge, by number; all other labels are
-    the largest of the dtype. Returns how many there are."""
+    the largest of the dtype. Returns how many there are, or the first number that is not below `most`."""
     count = 0
     for v in range(len(parents)):
         labels[v] = np.iinfo(labels.dtype).max
         if np.int64(parents[v]) == v and not (isolated[v >> 6] >> np.uint64(v & 63)) & np.uint64(1):
+            if count >= most:
+                return most + 1
             labels[v] = count
             count += 1
     return count
+
+
+@kernel
+def isolated_in_tree(parents, isolated):  # type: ignore[no-untyped-def]
+    """A vertex that hangs from another one although either has no edge; -1 if there is none."""
+    for v in range(len(parents)):
+        p = np.int64(parents[v])
+        if p != v and (has_bit(isolated, v) or has_bit(isolated, p)):
+            return np.int64(v)
+    return np.int64(-1)
 
 
 @kernel

@@ -37,10 +37,11 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_replace
+from .chains import one_way
 from .columns import Column, smallest_dtype
 from .core import Core
 from .ram_column import RamColumn
-from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, number_roots
+from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, isolated_in_tree, number_roots
 from .rows import row_walk
 from .spanning import SpanningForest
 
@@ -139,7 +140,8 @@ class Trees:
         kind = smallest_dtype(self.n_trees)
         core.hold(_TREES, trees_bytes(n, self.n_trees, dtype.itemsize))
         self._labels = np.empty(n, kind)
-        number_roots(parents, core.table.isolated, self._labels)
+        if number_roots(parents, core.table.isolated, self._labels, self.n_trees) != self.n_trees:
+            raise one_way(int(isolated_in_tree(parents, core.table.isolated)))
         in_slices(n, climb_labels, (parents, self._labels), tick)
         self.hubs, self.sizes = np.zeros(self.n_trees, dtype), np.zeros(self.n_trees, dtype)
         degrees = np.zeros(self.n_trees, dtype)

@@ -246,6 +246,14 @@ def test_edges_in_one_direction_end_every_run(
         execute(path, make_run(method, memory_bytes=2 << 30))
 
 
+def test_trees_of_vertices_without_an_edge_are_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """There are more trees then than were counted, and their tables have no room for them."""
+    path = one_way(tmp_path / "g.zarr", [*([v + 300] for v in range(300)), *([] for _ in range(300))])
+    without_sums(monkeypatch)
+    with pytest.raises(StoreError, match="vertex 300 is stored in one direction only"):
+        execute(path, make_run("spanning", memory_bytes=2 << 30))
+
+
 def test_a_chain_on_workers_comes_to_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """None of them knows all rows."""
     without_sums(monkeypatch)
