@@ -276,7 +276,7 @@ class Placing:
 
     def _reorder(self, locality: Locality | None, why: str) -> None:
         """Write the store and open it. Raises StoppedEarly on Ctrl-C and at the end of the time, BudgetError."""
-        from ..order.reorder import reorder
+        from ..order.reorder import reorder, return_freed_memory
         from ..order.temporary import checked_folder, temporary_store
 
         program = self._program_now()
@@ -293,6 +293,8 @@ class Placing:
             raise StoppedEarly("the time limit is over before the store was reordered") from None
         finally:
             self._seconds["reorder"] = time.perf_counter() - begin
+        gc.collect()  # what has written the store refers to itself
+        return_freed_memory()
         self.store = self._stack.enter_context(open_store(target, evict_page_cache=self._run.evict_page_cache))
         used = [now - then for now, then in zip(_disk_bytes(), before, strict=True)]
         kept = self._run.keep_reordered

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import random
 from collections.abc import Callable
@@ -239,6 +240,27 @@ def test_a_stop_right_after_it_has_that_too(
 
 def over() -> NoReturn:
     raise TimeOver
+
+
+@pytest.mark.parametrize("resumable", [False, True])
+def test_what_has_written_the_store_is_gone_when_memory_is_planned(
+    store: Path, tmp_path: Path, resumable: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """New numbers and sort buffers, which are as large as the graph, are no part of the program."""
+    alive: list[bool] = []
+    measured = plan.program_bytes
+
+    def program_bytes() -> int:
+        alive.append(any(isinstance(one, order_room._Reordering) for one in gc.get_objects()))
+        return measured()
+
+    monkeypatch.setattr(plan, "program_bytes", program_bytes)
+    gc.disable()
+    try:
+        execute(store, always(checkpoint=CheckpointOptions(tmp_path / "ck") if resumable else None))
+    finally:
+        gc.enable()
+    assert len(alive) >= 2 and not any(alive)
 
 
 def test_kernels_of_the_look_are_not_counted_again(
