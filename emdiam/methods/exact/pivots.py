@@ -28,7 +28,6 @@ from ...stream.blocks import table_bytes
 from ...stream.plan import Phase, Pool
 from ...traverse.columns import Column
 from ...traverse.components import Component
-from ...traverse.level_windows import windows_for
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
 from ..definition import Method, MethodOptions
@@ -54,8 +53,6 @@ MANY = 8
 # Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
 MANY_BOXED = 1 << 16
 LARGEST_TIE = 1 << 12
-# So few sources are traversed one by one: a batch costs several traversals.
-FEW = 2
 PROVED = Verdict(0, 0, 0, (-1, -1))
 
 
@@ -150,7 +147,7 @@ class _ComponentRun:
         self.pivots: list[int] = []
         self.sources: list[int] = []
         self.longest = (0, component.hub, component.hub)
-        self.costs = Costs()
+        self.costs = Costs(self.engine.facts.threads)
         self.covering = Covering(self.engine, method.options.seed)
 
     def proof(self) -> ComponentProof:
@@ -200,8 +197,7 @@ class _ComponentRun:
         self.method.record(run.eccentricity, vertex, run.farthest)
         folded = self._fold(run, column)
         used = self.engine.reporter.stats() - before
-        self.costs.single(self.engine.reporter.clock() - begin, used.blocks_read / self.engine.facts.n_blocks,
-                          used.dense_levels, windows_for(run.eccentricity))
+        self.costs.single(self.engine.reporter.clock() - begin, used, self.engine.facts.n_blocks, run.eccentricity)
         return run, folded
 
     def _fold(self, run: Eccentricity, column: Column) -> Folded:
@@ -315,7 +311,7 @@ class _ComponentRun:
         size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
         whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
         sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
-        if len(sources) <= FEW:
+        if self.costs.one_by_one(len(sources)):
             for source in sources.tolist():
                 self._traverse(source)
         else:

@@ -2,16 +2,19 @@
 
 Certificates: what is open (vertices in open pairs, and their cover) shrinks by a factor a round, which the last rounds
 tell; so ln(left) / ln(factor) rounds are to come. Covering: as many sources as the cover needs at the gain of the last
-batch, each as long as there; before there was one, a batch of k sources is taken to cost k^0.65 traversals (measured: 7
-to 18 for 64 and 25 to 80 for 512 sources on graphs of low diameter). The first batch also waits until the rounds have
-cost a share of what covering would, because progress often begins late; that bounds the regret. It waits MOST_WAITING
-rounds at most.
+batch, each as long as there; before there was one, a batch of k sources is taken to cost k^0.65 traversals in memory
+(measured: 7 to 18 for 64 and 25 to 80 for 512 sources on graphs of low diameter). Out of core a batch shares what it
+reads, not what it computes; single traversals tell how many seconds each takes. The first batch also waits until the
+rounds have cost a share of what covering would, because progress often begins late; that bounds the regret. It waits
+MOST_WAITING rounds at most.
 """
 
 from __future__ import annotations
 
 import math
 
+from ...stream.counters import Counters
+from ...traverse.level_windows import windows_for
 from .candidates import Verdict
 
 BATCH_EXPONENT = 0.65
@@ -20,33 +23,40 @@ FIRST_BATCH, LARGEST_BATCH, GROWTH = 64, 512, 4
 # one for what that has left.
 LEAST_GAIN = 3.0
 WAITING_SHARE, MOST_WAITING = 1 / 32, 6
-# A batch of k pairs is taken to bring as much as k / PAIRS_WORTH rounds one after another.
-MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 5
-# Stores that a batch of thin traversals reads in a window of levels (measured: 1 to 2).
-STORES_A_WINDOW = 1.5
+# A batch of k pairs is taken to bring as much as k / PAIRS_WORTH rounds one after another (Delaunay triangulation of
+# 2^20 points: three batches of 32 pairs and what followed did what eight rounds do).
+MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 12
+# Stores that a batch of thin traversals reads in a window of levels (measured: 1 to 2), and in a level.
+STORES_A_WINDOW, STORES_A_LEVEL = 1.5, 0.5
+# What a batch of thick traversals reads, in times what one does.
+THICK_BATCH = 2.0
+# So few sources are traversed one by one: a batch costs several traversals.
+FEW = 2
 _MEMORY = 3
 
 
 class Costs:
-    """Seconds of what was done, and what the rounds left open."""
+    """Seconds of what was done, and what the rounds left open. threads : for kernels."""
 
-    def __init__(self) -> None:
+    def __init__(self, threads: int) -> None:
+        self._threads = threads
         self._single = self._certify = self._waited = 0.0
         self._singles = 0
         self._left: list[tuple[int, int]] = []
-        self._stores = self._dense = self._windows = 0.0
+        self._stores = self._dense = self._windows = self._kernel = self._levels = 0.0
         self._round = 0.0
         self._rounds = 0
         self._batch: tuple[float, int] | None = None
 
-    def single(self, seconds: float, stores_read: float, dense_levels: int, windows: int) -> None:
-        """A traversal with its fold. stores_read : blocks read / blocks of the store. windows : that
-        windows of levels take."""
+    def single(self, seconds: float, used: Counters, n_blocks: int, levels: int) -> None:
+        """A traversal with its fold. used : what it took. n_blocks : of the store."""
         self._single += seconds
         self._singles += 1
-        self._stores += stores_read
-        self._dense += dense_levels
-        self._windows += windows
+        self._stores += used.blocks_read / n_blocks
+        self._dense += used.dense_levels
+        self._kernel += used.kernel_cpu_seconds
+        self._levels += levels
+        self._windows += windows_for(levels)
 
     def certified(self, seconds: float, verdict: Verdict) -> None:
         """A certification."""
@@ -89,19 +99,40 @@ class Costs:
         pairs = min(MOST_PAIRS, n_open // 4, room)
         if pairs < LEAST_PAIRS or self._stores < 1.0:
             return 1
-        return pairs if self._shared() < pairs / PAIRS_WORTH else 1
+        return pairs if self._sharing_seconds(pairs) < pairs / PAIRS_WORTH * self._one() else 1
 
-    def _shared(self) -> float:
-        """Traversals, out of core, that a batch of many costs."""
-        if 2 * self._dense > self._stores:
-            return 2.0
-        return STORES_A_WINDOW * self._windows / self._stores
+    @property
+    def _thick(self) -> bool:
+        """Whether dense levels have read most of what was read."""
+        return 2 * self._dense > self._stores
+
+    def _parts(self) -> tuple[float, float]:
+        """Seconds of a single traversal: reading, and in kernels on one core."""
+        kernel = self._kernel / max(1, self._singles)
+        return max(0.0, self._one() - kernel / (self._threads if self._thick else 1)), kernel
+
+    def _sharing_seconds(self, k: float) -> float:
+        """Seconds of a batch of k sources, out of core, that keeps all distances."""
+        reading, kernel = self._parts()
+        if self._thick:
+            return THICK_BATCH * reading + kernel * float(k**BATCH_EXPONENT)
+        return reading * min(k, max(1.0, STORES_A_WINDOW * self._windows / self._stores)) + kernel * k / self._threads
+
+    def _level_seconds(self, k: float) -> float:
+        """Seconds of a batch of k thin traversals, out of core, level by level."""
+        reading, kernel = self._parts()
+        return reading * STORES_A_LEVEL * self._levels / self._stores + kernel * float(k**BATCH_EXPONENT)
 
     def _batch_of(self, k: float) -> float:
-        """Traversals that a batch of k sources costs, before there was one."""
+        """Seconds that a batch of k sources takes, before there was one."""
         if self._stores < 1.0:
-            return float(k**BATCH_EXPONENT)
-        return 2.0 if 2 * self._dense > self._stores else k
+            return self._one() * float(k**BATCH_EXPONENT)
+        return self._sharing_seconds(k) if self._thick else min(k * self._one(), self._level_seconds(k))
+
+    def one_by_one(self, k: int) -> bool:
+        """Whether so many sources are better traversed one after another than in a batch."""
+        thin = self._stores >= 1.0 and not self._thick
+        return k <= FEW or (thin and k * self._one() < self._level_seconds(k))
 
     def pairs_are_cheap(self) -> bool:
         """Whether certifying costs little beside a batch."""
@@ -124,7 +155,7 @@ class Costs:
             seconds, had = self._batch
             return seconds * float((sources / had) ** BATCH_EXPONENT if sources < had else sources / had)
         whole, rest = divmod(sources, LARGEST_BATCH)
-        return self._one() * (whole * self._batch_of(LARGEST_BATCH) + self._batch_of(rest))
+        return whole * self._batch_of(LARGEST_BATCH) + self._batch_of(rest)
 
     def _certificate_seconds(self) -> float:
         """Expected seconds until nothing is open; infinite where the last rounds brought nothing."""

@@ -49,6 +49,7 @@ def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
         if way != "own":
             patch.setattr(Costs, "covering_pays", choices[way])
             patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= 1)
+            patch.setattr(Costs, "one_by_one", lambda self, k: k <= 2)
             patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
             patch.setattr(costs, "FIRST_BATCH", 2)
             patch.setattr(Costs, "pairs_at_once", lambda self, n_open, room: rng.randint(1, 5))

@@ -1,0 +1,54 @@
+"""Batches out of core come only where they are cheaper than single traversals, by what those have cost."""
+
+from __future__ import annotations
+
+import pytest
+
+from emdiam.methods.exact.candidates import Verdict
+from emdiam.methods.exact.strategy import Costs
+from emdiam.stream.counters import Counters
+
+BLOCKS = 100
+
+
+def costs(seconds: float, stores: float, kernel: float, levels: int, dense: int = 0, rounds: int = 5) -> Costs:
+    """After five single traversals that took so much each, and read so many stores."""
+    made = Costs(threads=2)
+    for _ in range(rounds):
+        used = Counters(blocks_read=int(stores * BLOCKS), dense_levels=dense, kernel_cpu_seconds=kernel)
+        made.single(seconds, used, BLOCKS, levels)
+    return made
+
+
+# One traversal of a Delaunay triangulation of 2^20 points: 3.6 stores at a tenth of the edges.
+MESH = {"stores": 3.6, "kernel": 0.04, "levels": 440}
+
+
+@pytest.mark.parametrize(("seconds", "stores", "pairs"), [
+    (0.045, 3.6, 1), (0.085, 3.6, 1), (1.0, 3.6, 1), (0.3, 18.0, 1), (1.0, 18.0, 32), (1.0, 0, 1)])
+def test_pairs_share_what_they_read_where_that_is_most_of_it(seconds: float, stores: float, pairs: int) -> None:
+    """Not where their own windows would read less, nor where they mostly compute, nor in memory."""
+    mesh = costs(seconds, **MESH | {"stores": stores})
+    assert [mesh.pairs_at_once(28_884, room) for room in (32, 7)] == [pairs, 1]
+
+
+def test_thick_traversals_share_their_sweeps() -> None:
+    assert costs(1.0, 3.0, 0.05, 8, dense=3).pairs_at_once(10_000, 32) == 32
+    assert costs(1.0, 3.0, 1.9, 8, dense=3).pairs_at_once(10_000, 32) == 1
+
+
+def test_a_few_thin_sources_are_traversed_one_by_one() -> None:
+    mesh = costs(0.085, **MESH)
+    assert [mesh.one_by_one(k) for k in (1, 2, 4, 20, 512)] == [True, True, True, True, False]
+    assert not costs(0.085, **MESH | {"stores": 0}).one_by_one(3)
+    assert not costs(1.0, 3.0, 0.05, 8, dense=3).one_by_one(3)
+
+
+def test_covering_waits_for_what_it_costs_level_by_level() -> None:
+    """A cover of 9 takes 9 traversals at most, whatever a batch would read."""
+    mesh = costs(0.085, **MESH)
+    for n_open in (900, 90, 9):
+        mesh.certified(0.01, Verdict(n_open, n_open, 0, (0, 1)))
+        mesh.round_done(0.17)
+    assert not mesh.covering_pays(Verdict(9, 9, 0, (0, 1)), 1.0)
+    assert mesh.covering_pays(Verdict(9, 1, 0, (0, 1)), 1.0)
