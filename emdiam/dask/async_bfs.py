@@ -25,7 +25,20 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from ..traverse.rows import has_bit
-from ..traverse.sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, LIMIT, MISSED, MISSING, NEXT, NEXT_ARCS, queue_walk
+from ..traverse.sparse import (
+    ARCS,
+    COUNT,
+    CURRENT,
+    FIRST_ROW,
+    HEAD,
+    LEVEL,
+    LIMIT,
+    MISSED,
+    MISSING,
+    NEXT,
+    NEXT_ARCS,
+    queue_walk,
+)
 from .exchange import Pairs, least_of_each
 from .frontier import Frontier
 
@@ -201,6 +214,7 @@ def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, mess
     be run again, which changes nothing of what it has done.
     """
     vertices, values = seeds
+    near = FIRST_ROW
     while True:
         here = queues[state[CURRENT]]
         if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
@@ -218,8 +232,9 @@ def run_levels(paging, offsets, dist, visited, queues, missed, seeds, sent, mess
                     here[state[COUNT]] = v
                     state[COUNT] += 1
                 state[TAKEN] += 1
-        if _walk_relaxing(paging, offsets, queues, missed, state,
-                          (dist, visited, offsets, sent, messages, limits, state)):
+        full, near = _walk_relaxing(paging, offsets, queues, missed, state,
+                                    (dist, visited, offsets, sent, messages, limits, state), near)
+        if full:
             return LARGE
         if state[MISSED]:
             return MISSING

@@ -21,7 +21,7 @@ from numpy.typing import DTypeLike
 from ..store.array_reader import read_slice
 from ..store.store import Store
 from ..stream.blocks import BlockTable, build_block_table
-from ..stream.offsets import row_starts
+from ..stream.offsets import offsets_bytes, row_starts
 from ..traverse.workspace import queue_capacity
 
 WORD = 64
@@ -105,5 +105,4 @@ def range_state_bytes(n_vertices: int, longest: int, in_range: int, n_arcs: int,
     """Upper bound of the bytes of a range's table and workspace: bitmaps of the whole graph for `visited` and
     `frontier`, queues, and the rest for its in_range vertices."""
     queue = queue_entries(n_vertices, longest) * (3 * id_bytes + 8)
-    offsets = (in_range // 64 + 1) * (8 + 128) + n_arcs // 128
-    return n_vertices // 4 + in_range // 4 + queue + offsets
+    return n_vertices // 4 + in_range // 4 + queue + offsets_bytes(in_range, n_arcs, n_vertices)

@@ -69,7 +69,7 @@ def traversal_phases(
     open: offsets; bfs: with bitmaps, queues and (keeps_distances) distances; components: the same, and labels where
     there are several; solve: beside labels, if it keeps them; verify: one distance column."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
-    table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
+    table = table_bytes(store)
     shared = table + workspace_bytes(n, ids)
 
     def state(column: int) -> dict[str, int]:

@@ -49,7 +49,7 @@ def cluster_needs(store: Store) -> Needs:
     n, ids = store.n_vertices, store.id_dtype.itemsize
     ranks = 0 if store.is_natural else n * ids
     labels, wider = NARROW.itemsize * n, (WIDE.itemsize - NARROW.itemsize) * n
-    table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
+    table = table_bytes(store)
     shared = table + workspace_bytes(n, ids) + ranks
     grow = shared + labels + _CLUSTER_BYTES * _planned_clusters(n)
     sizes = {"open": table, "grow": grow, "condense": grow + LEAST_SORT_BYTES + 2 * _ARC_BYTES,

@@ -39,10 +39,11 @@ class BlockTable:
         return len(self.first_vertex) - 1
 
 
-def table_bytes(n_vertices: int, n_arcs: int, block_ids: int, building: bool = True) -> int:
+def table_bytes(store: Store, building: bool = True) -> int:
     """Upper bound of the bytes of a BlockTable and of the RowCheck beside it, and of building it."""
+    n, m, block_ids = store.n_vertices, store.n_arcs, store.indices.chunk_items
     buffers = _PIECE_CHUNKS * block_ids * 8 * 4 if building else 0
-    return offsets_bytes(n_vertices, n_arcs) + 33 * (n_arcs // block_ids + 2) + n_vertices // 8 + buffers
+    return offsets_bytes(n, m, store.record.max_degree) + 33 * (m // block_ids + 2) + n // 8 + buffers
 
 
 def build_block_table(

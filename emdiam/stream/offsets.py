@@ -1,9 +1,9 @@
-"""Row offsets in 2.2 bytes a vertex instead of 8.
+"""Row offsets in 1.1 bytes a vertex instead of 8.
 
-Vertices are taken in groups of 64. A group keeps the offset of its first row (int64) and each row
-its distance from it (uint16). A group whose rows span more than 65,535 arcs (it holds a hub) has
--1 - k in place of the offset, and 64 full offsets in block k of an overflow table: one such group
-has at least 65,536 arcs, so the table is at most n_arcs / 128 bytes.
+Vertices are taken in groups of 64. A group keeps the offset of its first row (int64), and each row its degree in a
+byte: where a row begins is the sum of those before it, which vector instructions take at once (byte_sums.py). A row of
+255 arcs or more has 255 there, and its group -1 - k in place of the offset. hub[k] is the offset then, and hub[k + i]
+the same and what the first i of such rows have beyond 255 arcs: 8 bytes a row and 8 a group.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..jit import inlined, kernel
+from .byte_sums import FULL, LANES, sum_first
 
 # As numpy.zeros: (length, dtype).
 Zeros = Callable[..., np.ndarray]
-GROUP = 64
+GROUP = LANES
+_LINE_BYTES = 64  # of a cache: a group's degrees lie in one
 
 
 @dataclass(frozen=True)
 class Offsets:
     """Compact offsets of n_vertices rows (entry n_vertices is the end of the last row).
 
-    group : int64[n_groups]; row : uint16[64 * n_groups]; hub : int64[64 * n_hub_groups].
+    group : int64[n_groups]; row : uint8[64 * n_groups]; hub : int64[rows of 255 arcs or more, and their groups].
     """
 
     n_vertices: int
@@ -36,18 +38,37 @@ class Offsets:
 @inlined
 def row_start(group, row, hub, v):  # type: ignore[no-untyped-def]
     """Offset of the first arc of vertex v (v = n_vertices gives the number of arcs)."""
-    g = v >> 6
-    base = group[g]
-    if base >= 0:
-        return base + np.int64(row[v])
-    return hub[((-1 - base) << 6) + (v & 63)]
+    base = group[v >> 6]
+    before, full = sum_first(row, v & ~63, v & 63)
+    if base < 0:
+        base = hub[full - 1 - base]
+    return base + before
+
+
+@inlined
+def row_span(group, row, hub, v):  # type: ignore[no-untyped-def]
+    """(offset of the first arc of vertex v, offset after its last one)."""
+    base = group[v >> 6]
+    before, full = sum_first(row, v & ~63, v & 63)
+    length = np.int64(row[v])
+    if base < 0:
+        k = full - 1 - base
+        base = hub[k]
+        if length == FULL:
+            length += hub[k + 1] - base
+    return base + before, base + before + length
 
 
 @inlined
 def row_length(offsets, v):  # type: ignore[no-untyped-def]
     """Arcs of vertex v. offsets : (group, row, hub)."""
     group, row, hub = offsets
-    return row_start(group, row, hub, v + 1) - row_start(group, row, hub, v)
+    length = np.int64(row[v])
+    if length == FULL:
+        _, full = sum_first(row, v & ~63, v & 63)
+        k = full - 1 - group[v >> 6]
+        length += hub[k + 1] - hub[k]
+    return length
 
 
 @kernel
@@ -57,10 +78,11 @@ def row_starts(group, row, hub, vertices, out):  # type: ignore[no-untyped-def]
         out[i] = row_start(group, row, hub, np.int64(vertices[i]))
 
 
-def offsets_bytes(n_vertices: int, n_arcs: int) -> int:
+def offsets_bytes(n_vertices: int, n_arcs: int, max_degree: int) -> int:
     """Upper bound of the bytes of Offsets for such a graph."""
     n_groups = n_vertices // GROUP + 1
-    return n_groups * (8 + 2 * GROUP) + n_arcs // 128
+    long_rows = min(n_vertices, n_arcs // FULL) if max_degree >= FULL else 0
+    return n_groups * (8 + GROUP) + _LINE_BYTES + 8 * (long_rows + min(n_groups, long_rows))
 
 
 def build_offsets(
@@ -73,39 +95,46 @@ def build_offsets(
     """
     first, stop = span or (0, n_vertices)
     n_groups = n_vertices // GROUP + 1
-    group, row = zeros(n_groups, np.int64), zeros(n_groups * GROUP, np.uint16)
+    group, row = zeros(n_groups, np.int64), _aligned(zeros, n_groups * GROUP)
     hubs: list[np.ndarray] = []
     rest = np.empty(0, np.int64)
-    done, last = first, 0
+    done = first  # the vertex of rest[0]
     for piece in pieces:
         values = np.concatenate((rest, piece))
-        if len(values) and (values[0] < last or np.any(values[1:] < values[:-1])):
+        if len(values) and (values[0] < 0 or np.any(values[1:] < values[:-1])):
             raise ValueError("row offsets are not monotone")
-        whole = len(values) // GROUP * GROUP
         if done + len(values) == stop + 1:
-            pad = -len(values) % GROUP
-            values = np.concatenate((values, np.full(pad, values[-1] if len(values) else 0, np.int64)))
-            whole = len(values)
+            values = np.concatenate((values, np.full(GROUP - (len(values) - 1) % GROUP, values[-1])))
+        whole = max(0, len(values) - 1) // GROUP * GROUP
         if whole:
-            _add_groups(values[:whole].reshape(-1, GROUP), done // GROUP, group, row, hubs)
-            last = int(values[whole - 1])
+            _add_groups(values[: whole + 1], done // GROUP, group, row, hubs)
         done, rest = done + whole, values[whole:]
-    if done != (stop // GROUP + 1) * GROUP or len(rest):
+    if done != (stop // GROUP + 1) * GROUP or len(rest) != 1:
         raise ValueError(f"row offsets end after {done + len(rest)} of {stop + 1}")
     hub = np.concatenate(hubs) if hubs else np.zeros(0, np.int64)
     return Offsets(n_vertices, group, row, hub)
 
 
+def _aligned(zeros: Zeros, size: int) -> np.ndarray:
+    """uint8[size] that begins with a line of the cache."""
+    room = zeros(size + _LINE_BYTES, np.uint8)
+    begin = -room.ctypes.data % _LINE_BYTES
+    return room[begin : begin + size]
+
+
 def _add_groups(values: np.ndarray, first: int, group: np.ndarray, row: np.ndarray, hubs: list[np.ndarray]) -> None:
-    """Fill in groups from number `first` on. values : int64[k, 64], offsets of their rows. hubs : takes the full
-    offsets of groups that span too many arcs."""
-    count = len(values)
-    starts = values[:, 0]
-    relative = values - starts[:, None]
-    wide = np.flatnonzero(relative[:, -1] > 0xFFFF)
-    group[first : first + count] = starts
-    relative[wide] = 0
-    row[first * GROUP : (first + count) * GROUP] = relative.reshape(-1).astype(np.uint16)
-    for w in wide:
-        group[first + w] = -1 - len(hubs)
-        hubs.append(values[w].copy())
+    """Fill in groups from number `first` on. values : int64[64 k + 1], offsets of their rows and the end of the last.
+    hubs : takes what groups with long rows have there."""
+    starts, degrees = values[:-1:GROUP], np.diff(values)
+    group[first : first + len(starts)] = starts
+    long = np.flatnonzero(degrees >= FULL)
+    if len(long):
+        wide, begin, which = np.unique(long // GROUP, return_index=True, return_inverse=True)
+        beyond = np.concatenate(([0], np.cumsum(degrees[long] - FULL)))
+        heads = begin + np.arange(len(wide))
+        entries = np.empty(len(long) + len(wide), np.int64)
+        entries[heads] = starts[wide]
+        entries[np.arange(len(long)) + which + 1] = starts[wide[which]] + beyond[1:] - beyond[begin[which]]
+        group[first + wide] = -1 - heads - sum(map(len, hubs))
+        hubs.append(entries)
+    row[first * GROUP : (first + len(starts)) * GROUP] = np.minimum(degrees, FULL, out=degrees)

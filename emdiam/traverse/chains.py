@@ -10,7 +10,7 @@ import numpy as np
 
 from ..errors import StoreError
 from ..jit import kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_span
 from .core import Core
 
 
@@ -31,8 +31,8 @@ def follow(walks, pending, paging, offsets, span, blocks):  # type: ignore[no-un
             v = walks[i, 1]
             if v < span[0] or v >= span[1]:
                 break
-            start = row_start(group, row, hub, v)
-            degree = row_start(group, row, hub, v + 1) - start
+            start, end = row_span(group, row, hub, v)
+            degree = end - start
             if walks[i, 2] >= 0 and degree != 2:
                 pending[i] = 0
                 break

@@ -7,7 +7,7 @@ from typing import Protocol
 import numpy as np
 
 from ..jit import kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 
 _PIECE = 1 << 17
 
@@ -24,11 +24,8 @@ class Degrees(Protocol):
 def list_degree(group, row, hub, degree, start, n_vertices, out):  # type: ignore[no-untyped-def]
     """Vertices >= start of this degree into out, as many as fit; returns (count, where to go on)."""
     count = 0
-    end = row_start(group, row, hub, start)
     for v in range(start, n_vertices):
-        begin = end
-        end = row_start(group, row, hub, v + 1)
-        if end - begin == degree:
+        if row_length((group, row, hub), v) == degree:
             if count == len(out):
                 return count, v
             out[count] = v
@@ -41,12 +38,10 @@ def max_degree_vertex(group, row, hub, n_vertices):  # type: ignore[no-untyped-d
     """Smallest vertex of the largest degree, and that degree."""
     best = np.int64(-1)
     best_degree = np.int64(-1)
-    end = row_start(group, row, hub, 0)
     for v in range(n_vertices):
-        begin = end
-        end = row_start(group, row, hub, v + 1)
-        if end - begin > best_degree:
-            best_degree = end - begin
+        length = row_length((group, row, hub), v)
+        if length > best_degree:
+            best_degree = length
             best = v
     return best, best_degree
 

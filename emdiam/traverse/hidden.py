@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import count_ones, count_trailing_zeros
 from .components import Components, pairs_within
@@ -283,7 +283,6 @@ def decode_labels(words, before, entries, mark, reached, start, labels):  # type
 def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):  # type: ignore[no-untyped-def]
     """last[k], hub[k], degree[k] = largest vertex, smallest vertex of the largest degree, and that degree, of the
     component with the root roots[k] (numbers, int64[k] ascending)."""
-    group, row, overflow = offsets
     i = 0
     for word in range(len(words)):
         bits = words[word]
@@ -295,7 +294,7 @@ def describe_hidden(words, entries, mark, roots, offsets, last, hub, degree):  #
             k = np.searchsorted(roots, root)
             if k < len(roots) and roots[k] == root:
                 last[k] = v
-                mine = row_start(group, row, overflow, v + 1) - row_start(group, row, overflow, v)
+                mine = row_length(offsets, v)
                 if mine > degree[k]:
                     degree[k] = mine
                     hub[k] = v

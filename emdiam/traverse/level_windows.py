@@ -19,7 +19,7 @@ import time
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_length, row_start
+from ..stream.offsets import row_length, row_span
 from ..stream.pager import Tick
 from .atomics import count_trailing_zeros
 from .core import Core
@@ -120,8 +120,7 @@ def waiting_keys(active, dist, shift, group, row, hub, keys):  # type: ignore[no
         while bits:
             v = (word << 6) + count_trailing_zeros(bits)
             bits &= bits - np.uint64(1)
-            start = row_start(group, row, hub, v)
-            end = row_start(group, row, hub, v + 1)
+            start, end = row_span(group, row, hub, v)
             _wait(v, start, end, np.int64(dist[v]), active, keys, shift)
 
 
@@ -143,8 +142,7 @@ def grow(ids, slot_of, shift, group, row, hub, first_vertex, dist, active, keys,
             while bits:
                 v = (word << 6) + count_trailing_zeros(bits)
                 bits &= bits - np.uint64(1)
-                start = row_start(group, row, hub, v)
-                end = row_start(group, row, hub, v + 1)
+                start, end = row_span(group, row, hub, v)
                 label = np.int64(dist[v])
                 if label < window and count < capacity and _row_is_here(slot_of, start, end, shift):
                     active[word] &= ~(np.uint64(1) << np.uint64(v & 63))
@@ -176,8 +174,7 @@ def grow(ids, slot_of, shift, group, row, hub, first_vertex, dist, active, keys,
                 taken += 1
             if np.int64(dist[v]) != level:
                 continue
-            start = row_start(group, row, hub, v)
-            end = row_start(group, row, hub, v + 1)
+            start, end = row_span(group, row, hub, v)
             arcs += end - start
             while start < end:
                 block = start >> shift
@@ -188,8 +185,7 @@ def grow(ids, slot_of, shift, group, row, hub, first_vertex, dist, active, keys,
                     if np.int64(dist[u]) <= level + 1:
                         continue
                     dist[u] = level + 1
-                    begin = row_start(group, row, hub, u)
-                    finish = row_start(group, row, hub, u + 1)
+                    begin, finish = row_span(group, row, hub, u)
                     if level + 1 < window and n_there < capacity and _row_is_here(slot_of, begin, finish, shift):
                         # It may have waited with a larger label, which its blocks' keys know.
                         active[u >> 6] &= ~(np.uint64(1) << np.uint64(u & 63))

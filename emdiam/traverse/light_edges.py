@@ -24,7 +24,7 @@ import numpy as np
 from ..errors import EmdiamError
 from ..hashing import draw
 from ..jit import kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_span, row_start
 from ..stream.pager import Tick
 from .atomics import atomic_add
 from .components import _find
@@ -183,8 +183,8 @@ def collect(chunks, position, turn, ids, shift, first_vertex, group, row, hub, r
             mine = np.uint64(roots[v])
             if mine == giant:
                 continue
-            start = max(row_start(group, row, hub, v), at)
-            end = min(row_start(group, row, hub, v + 1), high)
+            start, end = row_span(group, row, hub, v)
+            start, end = max(start, at), min(end, high)
             state[4] += max(end - start, 0)
             for p in range(start, end):
                 w = np.int64(ids[base + p])

@@ -13,7 +13,7 @@ from ..jit import inlined, kernel
 from ..stream.offsets import row_length
 from .atomics import count_trailing_zeros
 from .multi_dense import FLIP, FULL, ITEM_BYTES, REMAINING, see
-from .sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS, queue_walk
+from .sparse import ARCS, COUNT, CURRENT, FIRST_ROW, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS, queue_walk
 
 # Further slots of `state`, which begins as that of sparse.py.
 STOP_ARCS, DENSE_ARCS = 11, 12
@@ -46,8 +46,10 @@ _walk_multi = queue_walk(_reach)
 @kernel
 def sparse_multi(paging, offsets, words, marks, queues, missed, state, sinks, targets):  # type: ignore[no-untyped-def]
     """Run levels; returns why it stopped (DONE, MISSING, DENSE, SLICE, MET)."""
+    near = FIRST_ROW
     while True:
-        if _walk_multi(paging, offsets, queues, missed, state, (words, offsets, state[FLIP])):
+        full, near = _walk_multi(paging, offsets, queues, missed, state, (words, offsets, state[FLIP]), near)
+        if full:
             return DENSE
         if state[MISSED]:
             return MISSING

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_span
 from ..stream.pager import Pager, Tick
 from .core import Core
 from .rows import every_row, row_walk
@@ -36,8 +36,8 @@ def walk_down(dist, paging, offsets, ranks, span, path, state):  # type: ignore[
     state[2] = 0
     while dist[state[0]] > 0 and state[2] < len(path):
         v = state[0]
-        p = state[1] if state[1] >= 0 else row_start(group, row, hub, v)
-        end = row_start(group, row, hub, v + 1)
+        start, end = row_span(group, row, hub, v)
+        p = state[1] if state[1] >= 0 else start
         while p < end and (state[3] < 0 or len(ranks) > 0):  # rows ascend: without ranks the first is it
             block = p >> shift
             slot = np.int64(slot_of[block])
@@ -114,8 +114,7 @@ def find_edges(heads, low, high, ids, slot_of, shift, blocks):  # type: ignore[n
 def row_bounds(group, row, hub, vertices, low, high):  # type: ignore[no-untyped-def]
     """low, high = first arc and end of the rows of `vertices`, int64[k] each."""
     for i in range(len(vertices)):
-        low[i] = row_start(group, row, hub, np.int64(vertices[i]))
-        high[i] = row_start(group, row, hub, np.int64(vertices[i]) + 1)
+        low[i], high[i] = row_span(group, row, hub, np.int64(vertices[i]))
 
 
 def read_rows(core: Core, vertices: np.ndarray) -> list[np.ndarray]:

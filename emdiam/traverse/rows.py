@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_span, row_start
 from .atomics import atomic_add, count_trailing_zeros
 
 Visitor = Callable[..., Any]
@@ -83,10 +83,15 @@ def _block_bounds(piece, k, layout):  # type: ignore[no-untyped-def]
 def _row_in_block(layout, low, high, base, v):  # type: ignore[no-untyped-def]
     """(begin, end, whole) of row v in `ids`, clipped to the block."""
     _, _, group, row, hub = layout
-    start = row_start(group, row, hub, v)
-    end = row_start(group, row, hub, v + 1)
+    start, end = row_span(group, row, hub, v)
     begin = base + max(start, low)
     return begin, max(begin, base + min(end, high)), start >= low and end <= high
+
+
+@inlined
+def _index(bits):  # type: ignore[no-untyped-def]
+    """Index of the lowest bit that is set; 63 if none is."""
+    return count_trailing_zeros(bits | (np.uint64(1) << np.uint64(63)))
 
 
 def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, again: bool = False) -> Visitor:
@@ -100,18 +105,25 @@ def block_walk(select: Visitor, visit: Visitor, settle: Visitor = _no_hits, agai
             mask = range_mask(word, first, last)
             bits = select(state, word) & mask
             hits = NONE
-            while bits:
+            bit, v, begin, until, whole = NONE, first, low, low, np.bool_(False)  # no row yet
+            while True:
+                # Before the visit, unless that may select another row: see queue_walk.
+                following = _row_in_block(layout, low, high, base, (word << 6) + _index(bits))
+                if bit:
+                    amount, hit = visit(state, piece[4], v, begin, until, whole)
+                    total += amount
+                    if hit:
+                        hits |= bit
+                    if again:
+                        mask &= _bits_above(bit)
+                        bits = select(state, word) & mask
+                        following = _row_in_block(layout, low, high, base, (word << 6) + _index(bits))
+                if not bits:
+                    break
+                begin, until, whole = following
                 bit = lowest_bit(bits)
-                v = (word << 6) + count_trailing_zeros(bits)
-                begin, until, whole = _row_in_block(layout, low, high, base, v)
-                amount, hit = visit(state, piece[4], v, begin, until, whole)
-                total += amount
-                if hit:
-                    hits |= bit
+                v = (word << 6) + _index(bits)
                 bits ^= bit
-                if again:
-                    mask &= _bits_above(bit)
-                    bits = select(state, word) & mask
             if hits:
                 settle(state, word, hits)
         return total

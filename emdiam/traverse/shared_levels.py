@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_start
+from ..stream.offsets import row_length, row_span
 from .atomics import atomic_count, atomic_or, atomic_put, atomic_replace, yield_core
 from .profile import count_level
 from .sparse import ARCS, COUNT, CURRENT, DENSE, DONE, FARTHEST, LEVEL, LIMIT, NEXT_ARCS, PROFILE, REACHED, SLICE
@@ -51,8 +51,7 @@ def _expand(ids, offsets, visited, dist, here, there, level, part, buffer, share
     count = arcs = next_arcs = 0
     for i in range(part[0], part[1]):
         v = np.int64(here[i])
-        begin = row_start(group, row, hub, v)
-        end = row_start(group, row, hub, v + 1)
+        begin, end = row_span(group, row, hub, v)
         arcs += end - begin
         for p in range(begin, end):
             w = np.int64(ids[p])
@@ -60,7 +59,7 @@ def _expand(ids, offsets, visited, dist, here, there, level, part, buffer, share
             if not visited[w >> 6] & bit and not atomic_or(visited, w >> 6, bit) & bit:
                 if len(dist):
                     dist[w] = level
-                next_arcs += row_start(group, row, hub, w + 1) - row_start(group, row, hub, w)
+                next_arcs += row_length(offsets, w)
                 buffer[count] = w
                 count += 1
                 if count == len(buffer):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.offsets import row_length, row_start
+from ..stream.offsets import row_length, row_span
 from .profile import BINS, count_level
 
 # Slots of `state`.
@@ -39,17 +39,25 @@ STATE = PROFILE + 1 + BINS
 DONE, MISSING, DENSE, LIMIT, SLICE, MET = 0, 1, 2, 3, 4, 5
 
 
+FIRST_ROW = np.int64(0), np.int64(0)  # vertex, and where its row begins
+
+
 # What does not depend on the visitor is compiled once, for all walks over queues.
 @inlined
-def _next_row(here, head, missed, resumed, pending, offsets):  # type: ignore[no-untyped-def]
-    """(vertex, arc to begin with, end) of the row that comes next: one put aside, or the next of the queue."""
+def _next_row(here, head, missed, resumed, pending, offsets, near):  # type: ignore[no-untyped-def]
+    """(vertex, arc to begin with, end) of the row that comes next: one put aside, or the next of the queue.
+
+    near : (vertex, where its row begins). On a path whose ids ascend it is the next one as a rule, as the processor
+    comes to expect, which goes on then before the offset is read."""
     group, row, hub = offsets
     missed_v, missed_p = missed
-    if resumed < pending:
-        v = np.int64(missed_v[resumed])
-        return v, missed_p[resumed], row_start(group, row, hub, v + 1)
-    v = np.int64(here[head])
-    return v, row_start(group, row, hub, v), row_start(group, row, hub, v + 1)
+    v = np.int64(missed_v[resumed] if resumed < pending else here[head])
+    if v == near[0]:
+        start = near[1]
+        end = start + row_length(offsets, v)
+    else:
+        start, end = row_span(group, row, hub, v)
+    return v, missed_p[resumed] if resumed < pending else start, end
 
 
 @inlined
@@ -94,28 +102,26 @@ def _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside):  # type: i
 def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
     """The walk over the rows of the current queue with this visitor.
 
-    walk(paging, offsets, queues, missed, state, args) returns True if the next queue may not hold what a row adds: that
-    row and what follows is left. Rows put aside before come first. The slots HEAD, NEXT, NEXT_ARCS, MISSED and ARCS of
+    walk(paging, offsets, queues, missed, state, args, near) returns (True if the next queue may not hold what a row
+    adds: that row and what follows is left; near). near : (a vertex, where its row begins), for the next call. Rows put
+    aside before come first. The slots HEAD, NEXT, NEXT_ARCS, MISSED and ARCS of
     `state` are brought up to date. visit(args, v, w, there, tail): looks at the arc (v, w), may add w to the next queue
     as entry `tail`, and returns where entries go on and the arcs of what it added, if they count.
     """
     @inlined
-    def walk(paging, offsets, queues, missed, state, args):  # type: ignore[no-untyped-def]
+    def walk(paging, offsets, queues, missed, state, args, near):  # type: ignore[no-untyped-def]
         ids, slot_of, shift = paging
         capacity = queues.shape[1]
         here, there = queues[state[CURRENT]], queues[1 - state[CURRENT]]
         head, count, pending, tail = state[HEAD], state[COUNT], state[MISSED], state[NEXT]
-        arcs = next_arcs = put_aside = resumed = 0
-        full = False
-        while resumed < pending or head < count:
-            v, p, end = _next_row(here, head, missed, resumed, pending, offsets)
-            if tail + (end - p) > capacity:
-                full = True
-                break
-            if resumed < pending:
-                resumed += 1
-            else:
-                head += 1
+        v = p = end = arcs = next_arcs = put_aside = resumed = np.int64(0)
+        following = v, p, end
+        while True:
+            # Before the visits, any of which may go another way than the processor expects: then what it does, finding
+            # the next row would wait.
+            more = resumed < pending or head < count
+            if more:
+                following = _next_row(here, head, missed, resumed, pending, offsets, near)
             while p < end:
                 base, stop = _in_arena(slot_of, shift, p, end)
                 if base < 0:
@@ -126,10 +132,21 @@ def queue_walk(visit: Callable[..., Any]) -> Callable[..., Any]:
                     next_arcs += added
                 arcs += stop - p
                 p = stop
+            if not more:
+                break
+            v, p, end = following
+            near = v + 1, end
+            full = tail + (end - p) > capacity
+            if full:
+                break
+            if resumed < pending:
+                resumed += 1
+            else:
+                head += 1
         if full:
             put_aside = _keep(missed, put_aside, resumed, pending)
         _bring_up_to_date(state, arcs, next_arcs, head, tail, put_aside)
-        return full
+        return full, near
 
     return walk
 
@@ -161,7 +178,7 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
     arcs of a queue that count as dense: if it returns between two levels because there are more, they are in
     state[NEXT_ARCS], for the caller to clear.
     """
-    stop_arcs = state[ARCS] + limits[1]
+    stop_arcs, near = state[ARCS] + limits[1], FIRST_ROW
     while True:
         level = state[LEVEL]
         if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
@@ -169,7 +186,9 @@ def sparse_bfs(paging, offsets, visited, dist, targets, queues, missed, state, l
                 return LIMIT
             if state[ARCS] >= stop_arcs:
                 return SLICE
-        if _walk_bfs(paging, offsets, queues, missed, state, (visited, dist, targets, offsets, level + 1, state)):
+        full, near = _walk_bfs(paging, offsets, queues, missed, state,
+                               (visited, dist, targets, offsets, level + 1, state), near)
+        if full:
             return DENSE
         if state[MISSED]:
             return MISSING
@@ -215,7 +234,7 @@ def sparse_spread(paging, offsets, bound, queues, missed, state, limits):  # typ
     As sparse_bfs, with `bound` (unsigned[n]) in place of a visited set and state[LEVEL] the
     bound of the current queue. REACHED counts lowered vertices, seeds excluded.
     """
-    stop_arcs = state[ARCS] + limits[1]
+    stop_arcs, near = state[ARCS] + limits[1], FIRST_ROW
     while True:
         value = state[LEVEL]
         if state[HEAD] == 0 and state[MISSED] == 0 and state[NEXT] == 0:
@@ -223,7 +242,8 @@ def sparse_spread(paging, offsets, bound, queues, missed, state, limits):  # typ
                 return LIMIT
             if state[ARCS] >= stop_arcs:
                 return SLICE
-        if _walk_spread(paging, offsets, queues, missed, state, (bound, value + 1)):
+        full, near = _walk_spread(paging, offsets, queues, missed, state, (bound, value + 1), near)
+        if full:
             return DENSE
         if state[MISSED]:
             return MISSING

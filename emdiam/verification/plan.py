@@ -109,8 +109,8 @@ def _label_bytes(columns: int, n: int, item_bytes: int, batched: bool) -> int:
 
 def _state(store: Store, threads: int) -> int:
     """Offsets and bitmaps of the engine, which vertices are settled, and the scan's buffers."""
-    n, m = store.n_vertices, store.n_arcs
-    engine = table_bytes(n, m, store.indices.chunk_items) + workspace_bytes(n, store.id_dtype.itemsize)
+    n = store.n_vertices
+    engine = table_bytes(store) + workspace_bytes(n, store.id_dtype.itemsize)
     return engine + n + scan_bytes(store, threads)
 
 

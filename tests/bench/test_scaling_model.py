@@ -177,14 +177,14 @@ def test_memory_is_what_a_worker_plans(tmp_path: Path):
         widest = max(max(phase.bytes, phase.worst_bytes) for phase in engine.group.spec.phases)
         columns = engine.group.ranges[1] / n * widest
         whole = plan["phases"][0]["bytes"] - columns
-        assert memory["whole"] + memory["range"] == pytest.approx(whole, rel=1e-3)
+        assert memory["whole"] + memory["range"] == pytest.approx(whole, rel=2e-3)
         assert memory["arena"] == memory["blocks"]
 
 
 def test_columns_are_those_of_the_widest_phase():
     store = SimpleNamespace(n_vertices=10**9, n_arcs=10**10, id_dtype=np.dtype(np.uint32),
                             indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=10**10 >> 16),
-                            record=SimpleNamespace(n_isolated=0))
+                            record=SimpleNamespace(n_isolated=0, max_degree=10**6))
     widest = max(max(phase.bytes, phase.worst_bytes) for phase in needs_of(store, make_run("pivots")).phases)
     assert widest / 10**9 == pytest.approx(COLUMN_BYTES, rel=0.02)
 

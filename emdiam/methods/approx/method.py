@@ -57,7 +57,7 @@ def phases_with(
     state by phase. more : what phases may take beside that, see engine.needs.phases_of."""
     def phases(store: Store, options: Any) -> tuple[Phase, ...]:
         n, ids = store.n_vertices, store.id_dtype.itemsize
-        table = table_bytes(n, store.n_arcs, store.indices.chunk_items)
+        table = table_bytes(store)
         shared = table + (0 if store.is_natural else n * ids) + workspace_bytes(n, ids)
 
         def of(column: int) -> dict[str, int]:

@@ -30,8 +30,7 @@ _INNER_BALL = 2
 def shared_held(inputs: CostInputs) -> int:
     """Offsets and what building them takes, the state of traversals, and buffers."""
     store = inputs.store
-    table = table_bytes(store.n_vertices, store.n_arcs, store.indices.chunk_items)
-    return table + workspace_bytes(store.n_vertices, store.id_dtype.itemsize) + inputs.buffers
+    return table_bytes(store) + workspace_bytes(store.n_vertices, store.id_dtype.itemsize) + inputs.buffers
 
 
 def _pivots_held(inputs: CostInputs) -> int:

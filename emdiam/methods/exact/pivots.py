@@ -355,9 +355,9 @@ def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
     traverse: single traversals with three bounds, and the first distances if those are narrower; verify: the witness.
     Batches, candidates and stored columns come out of the pool (pivot_columns.py).
     """
-    n, m, ids = store.n_vertices, store.n_arcs, store.id_dtype.itemsize
-    table = table_bytes(n, m, store.indices.chunk_items)
-    built = table_bytes(n, m, store.indices.chunk_items, building=False) + workspace_bytes(n, ids)
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    table = table_bytes(store)
+    built = table_bytes(store, building=False) + workspace_bytes(n, ids)
     shared = table + workspace_bytes(n, ids)
 
     def state(column: int) -> dict[str, int]:
