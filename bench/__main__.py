@@ -16,7 +16,7 @@ from rich.console import Console
 from emdiam.errors import InputError
 from emdiam.units import parse_count
 
-from . import approx, bfs, convert, events, exact, external, hard, seeds, streamed
+from . import approx, bfs, convert, events, exact, external, hard, monotone, seeds, streamed, tenth
 from .cache import Cache
 from .graphs import known
 from .machine import facts
@@ -28,7 +28,8 @@ _HERE = Path(__file__).resolve().parent
 _WIDTH = 200
 SECTIONS: tuple[tuple[str, ModuleType], ...] = (
     ("bfs", bfs), ("exact", exact), ("seeds", seeds), ("hard", hard), ("external", external),
-    ("streamed", streamed), ("convert", convert), ("approx", approx), ("events", events))
+    ("streamed", streamed), ("tenth", tenth), ("monotone", monotone), ("convert", convert), ("approx", approx),
+    ("events", events))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""The benchmark's sections seeds, hard and external, and their verdicts."""
+"""The benchmark's sections seeds, hard, external, tenth and monotone, and their verdicts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bench import external, hard, seeds
+from bench import external, hard, monotone, seeds, tenth
 from bench.cache import Cache
 from bench.graphs import QUICK
 from bench.runs import TimeLimit
@@ -135,3 +135,29 @@ def test_the_time_limit_ends_a_traversal():
     TimeLimit(60)(Event("bfs"))
     with pytest.raises(TimeOver):
         TimeLimit(-1)(Event("bfs"))
+
+
+def test_tenth_section(cache: Cache):
+    (row,) = tenth.run(setting(cache, RMAT.name))
+    assert row["streamed"]["bytes_read"] > row["in_ram"]["bytes_read"] and not row["wrong"]
+    assert row["ratio"] == row["streamed"]["seconds"] / row["in_ram"]["seconds"] and row["most"] == 1.5
+    header, (cells,) = tenth.table([row])
+    assert len(header) == len(cells)
+
+
+def test_monotone_section(cache: Cache, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(monotone, "SHARES", (0.5, 1.0))
+    (row,) = monotone.run(setting(cache, GRID.name))
+    half, whole = row["steps"]
+    assert half["blocks"] == row["n_blocks"] // 2 and whole["blocks"] == row["n_blocks"] and not row["wrong"]
+    assert half["none"]["bytes_read"] > whole["none"]["bytes_read"] and half["none"]["multi_source"] == 0
+    header, (cells,) = monotone.table([row])
+    assert len(header) == len(cells)
+
+
+def test_rise_and_regret():
+    def step(default: float, none: float) -> dict[str, Any]:
+        return {"default": {"seconds": default}, "none": {"seconds": none}}
+
+    verdict = dict(monotone._verdict([step(4.0, 5.0), step(3.0, 2.0), step(3.3, 4.0)], "seconds"))
+    assert verdict == {"rise_seconds": pytest.approx(0.1), "regret_seconds": pytest.approx(0.5)}
