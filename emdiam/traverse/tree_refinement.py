@@ -38,7 +38,7 @@ from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_replace
 from .chains import one_way
-from .columns import Column, smallest_dtype
+from .columns import Column
 from .core import Core
 from .ram_column import RamColumn
 from .rooted import UNKNOWN, climb_labels, fall_heights, in_slices, isolated_in_tree, number_roots
@@ -119,10 +119,15 @@ class TreeBounds:
     deepest: int
 
 
+def _label_dtype(n_trees: int) -> np.dtype[Any]:
+    """Of numbers of trees; its largest value is none."""
+    return np.min_scalar_type(n_trees + 1)
+
+
 def trees_bytes(n_vertices: int, n_trees: int, id_bytes: int) -> int:
     """What labels of so many trees take beyond a byte a vertex, and their tables: vertices of the highest degree and
     sizes, and then degrees or the two largest heights."""
-    labels = smallest_dtype(n_trees).itemsize - 1
+    labels = _label_dtype(n_trees).itemsize - 1
     return n_vertices * labels + n_trees * (2 * id_bytes + max(id_bytes, 2 * UNKNOWN.nbytes))
 
 
@@ -137,9 +142,8 @@ class Trees:
         parents, dtype = forest.raw, forest.raw.dtype
         n = len(parents)
         self._ranks, self.n_trees = ranks, forest.n_trees
-        kind = smallest_dtype(self.n_trees)
         core.hold(_TREES, trees_bytes(n, self.n_trees, dtype.itemsize))
-        self._labels = np.empty(n, kind)
+        self._labels = np.empty(n, _label_dtype(self.n_trees))
         if number_roots(parents, core.table.isolated, self._labels, self.n_trees) != self.n_trees:
             raise one_way(int(isolated_in_tree(parents, core.table.isolated)))
         in_slices(n, climb_labels, (parents, self._labels), tick)
