@@ -17,6 +17,8 @@ from .rows import Rows
 
 # Bytes a vertex of a range while components are found (components.py).
 SPACE_BYTES = 64
+# Of the room of a range, vertices of a frontier that are in memory: one in so many bytes.
+IN_MEMORY = 64
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Disk:
         """The same for components, clusters and trees, whose ranges have up to 64 bytes a vertex."""
         return Space(self.scratch, self.ranges(SPACE_BYTES), self.sizes.buffer_bytes // 8, self.key)
 
+    @property
+    def in_memory(self) -> int:
+        """Vertices of a frontier that are in memory, at most: more are in a file."""
+        return max(self.sizes.thin, self.sizes.range_bytes // IN_MEMORY)
+
     def ranges(self, item_bytes: float) -> Ranges:
         """Ranges of vertices whose state takes so many bytes each."""
         return widest(self.n, item_bytes, self.sizes.range_bytes)
@@ -73,4 +80,4 @@ class Disk:
 
     def frontier(self, ranges: Ranges, masked: bool) -> Frontier:
         """An empty frontier."""
-        return Frontier(self.scratch, ranges, self.key, masked, self.sizes.range_bytes // 16)
+        return Frontier(self.scratch, ranges, self.key, masked, self.in_memory)

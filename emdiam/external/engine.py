@@ -42,7 +42,7 @@ class ExternalEngine(ClusteringVerbs):
         self.facts = Facts(store.n_vertices, store.n_arcs, store.record.n_isolated, max(1, rows.table.n_blocks), BITS,
                            plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, rows.threads.compute, plan.in_ram,
                            columns_on_disk=True)
-        self.reporter = Reporter(progress, rows.counters.snapshot, rows.counters.add, self._position)
+        self.reporter = Reporter(progress, rows.stats, rows.counters.add, self._position)
         self._reached: Any = disk.words()
         self._n_reached = 0
 

@@ -37,7 +37,7 @@ from ..units import default_memory_bytes, format_size, scratch_folder
 from .columns import PAGE
 from .disk import Disk, Sizes
 from .engine import ExternalEngine
-from .rows import PIECE, Rows
+from .rows import PIECE, RECENT, Rows
 
 # States of ranges and buffers that may be there at a time: a range with a copy and two frontiers beside it; the
 # buffers of distances, of a level and of components, each twice where it is put in order.
@@ -71,7 +71,7 @@ def plan_external(
     block = max(ids.chunk_items * store.id_dtype.itemsize, offsets.chunk_items * 8)
     base = (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
     tables = _TABLE_BYTES * (ids.n_chunks + offsets.n_chunks) + 16 * 9 * (store.n_vertices // PAGE + 1)
-    fixed = _PIECES + _THIN * _THIN_BYTES + fetchers * 2 * offsets.chunk_items * 8
+    fixed = _PIECES + _THIN * _THIN_BYTES + (RECENT + fetchers) * offsets.chunk_items * 8
     pool = max(_LEAST_POOL, needs.tables_bytes)
     need = (base + tables + fixed + (_RANGES + _BUFFERS) * _LEAST_UNIT + pool + buffer_bytes(fetchers, 1, block)
             + 2 * _SLOTS * block)

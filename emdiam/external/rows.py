@@ -6,15 +6,16 @@ unless it is in its arena; and once, when a block is first read, those of its ro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from ..jit import kernel
-from ..store.array_reader import ShardedArray, filled, pieces
+from ..store.array_reader import ShardedArray
 from ..store.store import Store
 from ..stream.blocks import build_outline
-from ..stream.counters import SharedCounters
+from ..stream.counters import Counters, SharedCounters
 from ..stream.pager import Arena, Pager, Tick
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
@@ -24,6 +25,8 @@ from .buckets import Sink
 
 # Vertices whose bounds are in memory at a time.
 PIECE = 1 << 16
+# Chunks of offsets that stay beside the arena.
+RECENT = 4
 _BATCH = 1 << 14  # arcs that a thread gathers before it hands them on
 _CHUNK, _LAST, _ROW, _ARC, _DONE, _STATE = range(6)
 _NO_VALUES = np.empty(0, np.uint32)
@@ -36,22 +39,31 @@ class Rows:
 
     Parameters
     ----------
-    store : the graph. threads, counters : as in Pager. arc_slots, offset_slots : chunks of `indices` and of `indptr`
-    in memory. run_blocks : chunks that a thread reads in one go.
+    store : the graph. threads, counters : as in Pager; what is read of offsets is counted apart. arc_slots,
+    offset_slots : chunks of `indices` and of `indptr` in memory. run_blocks : chunks that a thread reads in one go.
 
     Reads all of `indptr` once, and checks it. Raises StoreError.
     """
 
     def __init__(self, store: Store, threads: Threads, counters: SharedCounters, *, arc_slots: int, offset_slots: int,
                  run_blocks: int = 8) -> None:
-        self._store, self.threads, self.counters = store, threads, counters
+        self._store, self.threads, self.counters, self.offset_counters = store, threads, counters, SharedCounters()
         self.table = build_outline(store)
         check = RowCheck(self.table, store.id_dtype, store.path, bounds=self.read_bounds)
         self.arcs = Pager(store.indices, check, _arena(store.indices, arc_slots), threads, counters, run_blocks)
         # A row may end in the next chunk of offsets.
         offsets = _arena(store.indptr, max(2, offset_slots))
-        self.offsets = Pager(store.indptr, None, offsets, threads, counters)
+        self.offsets = Pager(store.indptr, None, offsets, threads, self.offset_counters)
         self.offset_shift = store.indptr.chunk_items.bit_length() - 1
+        self._recent: dict[int, np.ndarray] = {}
+        self._lock = threading.Lock()
+
+    def stats(self) -> Counters:
+        """What was counted so far, with the bytes of offsets; blocks are those of arcs."""
+        counted, offsets = self.counters.snapshot(), self.offset_counters.snapshot()
+        counted.bytes_read += offsets.bytes_read
+        counted.bytes_decoded += offsets.bytes_decoded
+        return counted
 
     @property
     def paging(self) -> tuple[tuple[np.ndarray, np.ndarray, int], tuple[np.ndarray, np.ndarray, int]]:
@@ -61,10 +73,23 @@ class Rows:
 
     def read_bounds(self, first: int, stop: int) -> np.ndarray:
         """Offsets of rows first..stop-1, int64[stop - first], past the arena; thread-safe. stop : at most n + 1."""
-        def fetch(chunk: int, buffers: Sequence[np.ndarray]) -> None:
-            self.counters.add(bytes_read=self._store.indptr.fetch(chunk, buffers))
+        out, items = np.empty(stop - first, np.int64), 1 << self.offset_shift
+        for chunk in range(first >> self.offset_shift, -(-stop // items)):
+            low, high = max(first, chunk * items), min(stop, (chunk + 1) * items)
+            out[low - first : high - first] = self._chunk(chunk)[low - chunk * items : high - chunk * items]
+        return out
 
-        return filled(np.empty(stop - first, np.int64), pieces(self._store.indptr, 1, first, stop, fetch))
+    def _chunk(self, chunk: int) -> np.ndarray:
+        """A chunk of offsets, of which the last few stay, int64[chunk_items]: neighbouring blocks need the same one."""
+        with self._lock:
+            found = self._recent.pop(chunk, None)
+            if found is None:
+                found = np.empty(self._store.indptr.chunk_items, np.int64)
+                self.offset_counters.add(bytes_read=self._store.indptr.fetch(chunk, [found]), blocks_read=1)
+            self._recent[chunk] = found
+            if len(self._recent) > RECENT:
+                del self._recent[next(iter(self._recent))]
+        return found
 
     def bounds(self, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(first arc, end) of the rows of `vertices`, int64[k] ascending; int64[k] each."""
