@@ -40,7 +40,7 @@ from ..exact.cost_model import bfs_cost
 from ..exact.method import Eccentricity, path_middle, solver
 from .method import phases_with
 from .rank_order import first_by_rank, members
-from .sweep import DoubleSweeps, SweepOptions, sweep_bytes, tree_pool
+from .sweep import DoubleSweeps, SweepOptions, sweep_bytes, sweep_more, tree_pool
 
 # BFS of a fringe one by one, before batches: often the first ones settle it.
 FEW_SOURCES = 4
@@ -161,5 +161,5 @@ def _pool(store: Store) -> Pool:
 
 fringe = solver(Fringe, FringeOptions)
 METHOD = Method(
-    FringeOptions, fringe, phases_with(fringe_bytes), lambda store, options: bfs_cost(4, 60),
+    FringeOptions, fringe, phases_with(fringe_bytes, sweep_more), lambda store, options: bfs_cost(4, 60),
     DeviceState(3, batches=True), _pool)

@@ -3,8 +3,8 @@
 They go through the components as exact methods do (methods/exact/method.py). The lower bound is checked
 without trusting the traversal that found it: labels that are 0 at one vertex, L at another, and
 differ by at most 1 across every arc show a distance of at least L (one scan over all arcs).
-Bytes a vertex: shared state 3, two columns of distances of 1 to 4 each (those of the longest pair, and
-those at hand), and for a tree two ids and a height more (traverse/tree_diameter.py).
+Bytes a vertex: shared state 2, a column of distances of 1 to 4 (those of the longest pair are on disk while others
+are made), and for a tree two ids and a height more (traverse/tree_diameter.py).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from ...stream.counters import Counters
 from ...stream.plan import Phase
 from ...traverse.columns import Column
 from ...traverse.components import Component
+from ...traverse.ram_column import RamColumn
 from ...traverse.workspace import workspace_bytes
 from ..definition import MethodOptions
 from ..exact.method import UNKNOWN, Best, Eccentricity, ExactMethod
@@ -87,18 +88,26 @@ class SweepingMethod(ExactMethod):
         self.seed: int | None = None
         self.trees = self.trees_left_out = 0
         self.labels: Column | None = None  # distances from best.source
-        self._labels_length = -1
+        self._labels_length = self._labels_source = -1
 
     def eccentricity(self, vertex: int, distances: bool = False, into: Column | None = None) -> Eccentricity:
         """As ExactMethod.eccentricity, with distances always; those of the longest pair are kept.
         `farthest` is the farthest vertex of smallest rank."""
+        self._put_labels_away()
         run = super().eccentricity(vertex, True, into)
         assert run.distances is not None
         run.farthest = int(first_by_rank(self.engine, members(run.distances, run.eccentricity))[0])
         if self.best.source == vertex and self.best.length > self._labels_length:
             self.best = Best(run.eccentricity, vertex, run.farthest)
             self.labels, self._labels_length = run.distances, run.eccentricity
+            self._labels_source = vertex
         return run
+
+    def _put_labels_away(self) -> None:
+        """Leave the memory of the labels to other distances, unless they are on workers or on a device."""
+        if isinstance(self.labels, RamColumn):
+            self.kept.put_away(self._labels_source, self.labels)
+            self.labels = None
 
     def lower_by_tree(self, run: Eccentricity) -> None:
         """Lower upper_here to the diameter of the BFS tree of `run`, which has its distances.
@@ -124,7 +133,7 @@ class SweepingMethod(ExactMethod):
 
     def name_target(self) -> None:
         if self.best.target == UNKNOWN:
-            self.labels = None
+            self.labels, self._labels_source = None, -1
             run = self.engine.bfs(self.best.source)
             self.stages.bfs += 1
             assert run.distances is not None
@@ -150,6 +159,11 @@ class SweepingMethod(ExactMethod):
                         known_diameter=self.options.known_diameter)
 
     def check(self) -> Witness | None:
+        if self.labels is None and self._labels_source == self.best.source != UNKNOWN:
+            self.labels = self.kept.labels(self.best.source)
+            if self.labels is None:  # there was no room on disk
+                self.labels = self.engine.bfs(self.best.source).distances
+                self.stages.bfs += 1
         if self.labels is None:
             return None
         return check_lower(self.engine, self.labels, self.best.source, self.best.target, self.best.length)

@@ -7,7 +7,7 @@ component. No vertex is v' twice: then the next farthest vertex from r is taken,
 Ties go to the smallest natural rank. It ends after `iterations`, or as soon as the bounds meet.
 
 Passes: two BFS, and a scan for each tree, an iteration; one scan to check the lower bound. Bytes a
-vertex: shared state 3; two columns of distances of 1 to 4; for a tree two ids and a height besides.
+vertex: shared state 2; a column of distances of 1 to 4; for a tree two ids and a height besides.
 Sources: Ajwani, Beckmann, Meyer, Veith (2012), section 2 (EM BFS DSLB in its tables); Magnien,
 Latapy, Habib (2009), double sweep lower bound and tree upper bounds.
 """
@@ -27,7 +27,7 @@ from ...traverse.workspace import column_bytes
 from ..definition import Method
 from ..exact.method import Eccentricity, Enough, solver
 from .cost_model import SWEEP
-from .method import ApproxOptions, SweepingMethod, phases_with, tree_bytes
+from .method import ApproxOptions, SweepingMethod, labels_of_components, phases_with, tree_bytes
 from .rank_order import drawn, first_by_rank, members, stream_key
 
 MOST_ITERATIONS = 1 << 16
@@ -126,9 +126,15 @@ class Sweep(DoubleSweeps):
 
 
 def sweep_bytes(store: Store, options: SweepOptions, column: int) -> dict[str, int]:
-    """Vertex state by phase: distances that widen, beside those of the longest pair."""
+    """Vertex state by phase: distances that widen. Those of the longest pair are on disk meanwhile."""
     kept, widening = store.n_vertices * column, widening_bytes(store, column)
-    return {"bfs": widening, "components": kept, "solve": kept + widening, "verify": kept + widening}
+    return {"bfs": widening, "components": kept, "solve": widening, "verify": widening}
+
+
+def sweep_more(store: Store) -> dict[str, int]:
+    """What the phases may take beside that: labels of components, and where distances are on workers two columns."""
+    labels = labels_of_components(store)
+    return {**labels, "solve": labels["solve"] + store.n_vertices * column_bytes(store.n_vertices)}
 
 
 def tree_pool(store: Store) -> Pool:
@@ -137,5 +143,5 @@ def tree_pool(store: Store) -> Pool:
 
 
 sweep = solver(Sweep, SweepOptions)
-METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes), lambda store, options: SWEEP, DeviceState(3),
+METHOD = Method(SweepOptions, sweep, phases_with(sweep_bytes, sweep_more), lambda store, options: SWEEP, DeviceState(3),
                 tree_pool)

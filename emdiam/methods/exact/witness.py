@@ -29,7 +29,7 @@ _REPORT = "this is a fault of emdiam: please report it with the store"
 
 class KeptLabels:
     """Distances from one vertex, until the witness is checked: on disk where edges are streamed, so that they take no
-    memory and no traversal has to be done again. Elsewhere a BFS costs little, and only `hold` keeps them.
+    memory and no traversal has to be done again. Elsewhere a BFS costs little: only `put_away` and `hold` keep them.
 
     scratch : folder for temporary files (None: the system's). source : whose distances they are, -1: there are none.
     """
@@ -41,8 +41,13 @@ class KeptLabels:
         self.source = -1
 
     def keep(self, source: int, column: Column) -> None:
-        """Write the distances from `source` to disk, in place of others."""
-        if self._engine.facts.in_ram or not isinstance(column, RamColumn):
+        """Write the distances from `source` to disk, in place of others, where edges are streamed."""
+        if not self._engine.facts.in_ram:
+            self.put_away(source, column)
+
+    def put_away(self, source: int, column: Column) -> None:
+        """Write the distances from `source` to disk, in place of others, if they are in memory and there is room."""
+        if not isinstance(column, RamColumn):
             return
         self.source = -1
         try:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import random
+import weakref
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from emdiam.methods.approx.rank_order import drawn, first_by_rank, stream_key
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
 from emdiam.methods.definition import Limits
+from emdiam.traverse.stored_column import StoredColumn
 from tests.helpers import approx_twins, naive
 from tests.helpers.small_engine import engines, limit_pool
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
@@ -309,3 +312,31 @@ def test_the_first_by_rank(make) -> None:
     assert first_by_rank(engine, pieces).tolist() == [299]
     assert first_by_rank(engine, pieces, 3, after=199).tolist() == [89, 88, 87]
     assert first_by_rank(engine, pieces, 3, after=299).tolist() == []
+
+
+@pytest.mark.parametrize("room", [True, False])
+def test_distances_of_the_longest_pair_wait_on_disk(
+    make: Callable[[naive.Graph], Any], monkeypatch: pytest.MonkeyPatch, room: bool
+):
+    """No traversal begins while other distances are in memory; without room on disk one more makes them again."""
+    graph = naive.graph_of(40, [(v, (v + 1) % 40) for v in range(40)])
+    engine = make(graph)
+    expected = run(engine, "sweep", iterations=3)
+    made: list[weakref.ref[Any]] = []
+    begin = engine.bfs
+
+    def bfs(*arguments: Any, **options: Any) -> Any:
+        assert not any(column() is not None for column in made)
+        traversal = begin(*arguments, **options)
+        made.append(weakref.ref(traversal.distances))
+        return traversal
+
+    def full(*arguments: Any) -> Any:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    if not room:
+        monkeypatch.setattr(StoredColumn, "__init__", full)
+    monkeypatch.setattr(engine, "bfs", bfs)
+    result = run(engine, "sweep", iterations=3)
+    assert len(made) == (6 if room else 7)
+    assert result.witness == expected.witness and result.lower == 20
