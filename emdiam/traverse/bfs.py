@@ -115,8 +115,10 @@ class BfsRun:
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
         self._dense = self._windowed = self._swept = False
         self._alone = profile or len(self._targets) > 0
-        self._most_alone = core.dense_arcs if self._alone or not core.shares else core.shared_arcs
-        self._thick, self._pace = 0, 1.0
+        self._most_alone, self._thick, self._pace = core.dense_arcs, 0, 1.0
+        if core.shares and not self._alone:
+            known = core.alone_arcs
+            self._most_alone, self._thick = (core.shared_arcs, 0) if known is None else (known, _TRIED)
         self._windows: LevelWindows | None = None
         self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
         self._left: LeftRows | None = None
@@ -216,7 +218,8 @@ class BfsRun:
             self._most_alone = max(core.shared_arcs, int(_WORTH_SHARING / self._pace))
             if self._most_alone >= most:
                 self._most_alone = core.dense_arcs
-            elif self._most_alone < arcs <= most:
+            core.alone_arcs = self._most_alone
+            if self._most_alone < arcs <= most:
                 limits = np.array([limit, core.slice_arcs, most, self._most_alone // 2, arcs])
                 reason = share_levels(core, self._dist, limits)
                 arcs = int(state[NEXT_ARCS])
@@ -398,6 +401,8 @@ class BfsRun:
         self._left = None
         if self._complete:
             self._core.thin = self._windowed and not self._swept
+            if self._core.alone_arcs is None and self._thick < _TRIED and 2 * int(state[REACHED]) > len(self._dist):
+                self._core.alone_arcs = self._core.dense_arcs
         level = self.level
         farthest = int(state[FARTHEST])
         if not self._complete and not self._dense:

@@ -39,7 +39,8 @@ class Core:
     took windows of levels and no dense one. thin_share : of all arcs, up to which a frontier that outgrows
     the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
-    shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py).
+    shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py). alone_arcs :
+    up to which it is not, as a BFS has measured (None: none yet), since looking at every level costs time.
     at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
     reserve : of what the plan has not (None: nobody counts).
@@ -58,6 +59,7 @@ class Core:
     most_loaded: int = 16
     shared_arcs: int = _SHARED_ARCS
     thin: bool = False
+    alone_arcs: int | None = None
     at_rest: Callable[[Any], None] | None = None
     reserve: Reserve | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None

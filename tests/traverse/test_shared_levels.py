@@ -100,3 +100,23 @@ def test_levels_are_not_shared_any_more_once_the_arena_has_given_up_blocks(tmp_p
         assert not engine.core.pager.everything_resident and not engine.core.shares and calls
         shared = len(calls)
         assert engine.bfs(source).eccentricity == max(distances) and len(calls) == shared
+
+
+@pytest.mark.parametrize(("levels", "tried"), [(20, 50), (60, 20)])
+def test_levels_are_looked_at_in_the_first_bfs_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, levels: int, tried: int
+) -> None:
+    """Where there are too few of them, or one thread is fast enough, later ones run through."""
+    steps: list[int] = []
+    step = bfs.BfsRun._sparse_step
+    monkeypatch.setattr(bfs, "_TRIED", tried)
+    monkeypatch.setattr(bfs, "_WORTH_SHARING", 1e9)
+    monkeypatch.setattr(bfs.BfsRun, "_sparse_step", lambda run: (steps.append(1), step(run))[1])
+    graph = levelled(8, levels, 4)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), threads=2, **SHARED) as engine:
+        counts = []
+        for _ in range(2):
+            assert engine.bfs(0).eccentricity == max(naive.distances(graph, 0))
+            counts.append(len(steps))
+            steps.clear()
+    assert counts[0] >= min(tried, levels // 2) and counts[1] <= 2
