@@ -1,7 +1,8 @@
 """Rows of a forest in scratch files, with the verb of Rows that searches need.
 
-I/O: 8 bytes an arc of the forest written and read to sort them, and an id; 8 bytes a vertex. A vertex that sends reads
-what lies between it and the others of its page. Bytes: 16 an arc of a range of vertices.
+I/O: 8 bytes an arc of the forest written and read to sort them, and an id; 8 bytes a vertex. What is read of a vertex
+that sends is its row, and what lies before the row of the next one, if that is near. Bytes: 16 an arc of a range of
+vertices.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from .rows import Sources
 
 _S32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
+# Entries that are read though nobody asked for them: a read of its own costs as much.
+_NEAR = 1 << 9
 
 
 class TreeRows:
@@ -70,12 +73,21 @@ class TreeRows:
         """See Rows.send."""
         total = 0
         for vertices, values in sources:
-            starts = self._starts.take(vertices).astype(np.int64)
-            sizes = self._starts.take(vertices + 1).astype(np.int64) - starts
-            places = np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
-            heads = self._heads.take(places)
+            bounds = _taken(self._starts, np.column_stack((vertices, vertices + 1)).ravel()).astype(np.int64)
+            starts, sizes = bounds[::2], bounds[1::2] - bounds[::2]
+            heads = _taken(self._heads, np.repeat(starts - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum()))
             kept = heads > np.repeat(vertices, sizes) if up else slice(None)
             assert values is not None
             sink.add(heads[kept], np.repeat(values, sizes)[kept])
             total += len(heads)
         return total
+
+
+def _taken(file: WordFile, places: np.ndarray) -> np.ndarray:
+    """The entries at `places` (int64[k], not descending)."""
+    values = np.empty(len(places), file.dtype)
+    cuts = [0, *(np.flatnonzero(np.diff(places) > _NEAR) + 1).tolist(), len(places)]
+    for start, stop in zip(cuts, cuts[1:] if len(places) else [], strict=False):
+        first = int(places[start])
+        values[start:stop] = file[first : int(places[stop - 1]) + 1][places[start:stop] - first]
+    return values
