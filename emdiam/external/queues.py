@@ -23,8 +23,8 @@ from ..sorting.scratch import Scratch, ScratchFile
 from .buckets import Ranges
 from .columns import PAGE, WordFile
 
-# Words that are read at a time from stretches that lie behind each other.
-_READ_WORDS = 1 << 17
+# Words of a piece that is read.
+_READ_WORDS = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -123,20 +123,24 @@ class RangeQueues:
         """The rows of a range, uint64[k, width], in pieces, in the order in which they came. Rows may be put to other
         ranges meanwhile."""
         waiting = self._waiting[: self._used][self._where[: self._used] == number]
-        pieces, size = list[np.ndarray](), 0
-        for offset, starts in list(self._writes):
-            for begin in range(int(starts[number]), int(starts[number + 1]), _READ_WORDS):
-                rows = np.empty((min(_READ_WORDS, int(starts[number + 1]) - begin), self._width), np.uint64)
+        stretches = [(offset, int(starts[number]), int(starts[number + 1])) for offset, starts in self._writes]
+        left = sum(stop - begin for _, begin, stop in stretches)
+        rows, used = self._piece(left), 0
+        for offset, begin, stop in stretches:
+            while begin < stop:
+                take = min(stop - begin, len(rows) - used)
                 assert self._file is not None
-                self._file.read_array(offset + 8 * self._width * begin, rows)
-                pieces.append(rows)
-                size += len(rows)
-                if size >= _READ_WORDS:
-                    yield _joined(pieces)
-                    pieces, size = [], 0
-        pieces.append(waiting)
-        if size + len(waiting):
-            yield _joined(pieces)
+                self._file.read_array(offset + 8 * self._width * begin, rows[used : used + take])
+                begin, used, left = begin + take, used + take, left - take
+                if used == len(rows):
+                    yield rows
+                    rows, used = self._piece(left), 0
+        if len(waiting):
+            yield waiting
+
+    def _piece(self, rows: int) -> np.ndarray:
+        """Room for so many rows, or as many as are read at a time."""
+        return np.empty((min(rows, max(1, _READ_WORDS // self._width)), self._width), np.uint64)
 
     def clear(self) -> None:
         """Drop all rows, and what was written; the room stays."""
@@ -150,6 +154,3 @@ class RangeQueues:
         self.clear()
         self._waiting, self._where = self._waiting[:0].copy(), self._where[:0].copy()
 
-
-def _joined(pieces: list[np.ndarray]) -> np.ndarray:
-    return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)

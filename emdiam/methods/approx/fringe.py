@@ -123,6 +123,8 @@ class Fringe(DoubleSweeps):
         assert centre.distances is not None
         facts = self.engine.facts
         most = min(MOST_BITS, WORD_BITS * (facts.pool_bytes // batch_bytes(facts.n_vertices, WORD_BITS)))
+        if facts.columns_on_disk:  # which has no state of a batch in memory
+            most = facts.batch_bits
         done, last = 0, -1
         while True:
             listed = first_by_rank(

@@ -117,7 +117,8 @@ class SweepingMethod(ExactMethod):
         room for one."""
         assert run.distances is not None
         self.checkpoint()
-        if self.engine.facts.pool_bytes < tree_bytes(self.engine.store, run.distances.dtype.itemsize):
+        facts, item = self.engine.facts, run.distances.dtype.itemsize
+        if not facts.columns_on_disk and facts.pool_bytes < tree_bytes(self.engine.store, item):
             self.trees_left_out += 1
             return
         with self.stages.timed("tree"):
