@@ -203,7 +203,9 @@ def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def
     root = _find(entries, _number(words, before, v))
     for p in range(begin, end):
         w = np.int64(ids[p])
-        if not has_bit(words, w):  # an edge stored in one direction only, of which the pager will tell
+        # The row of the smaller end has the edge as well. And an edge may be stored in one direction only, of which the
+        # pager will tell.
+        if w < v or not has_bit(words, w):
             continue
         other = _find(entries, _number(words, before, w))
         if other < root:
