@@ -12,6 +12,9 @@ from ..traverse.columns import FOLD_BYTES
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.workspace import column_bytes, workspace_bytes
 
+# Sources of a batch whose distances go to disk: while they are put in order they take 16 bytes a vertex each there.
+MOST_ON_DISK = 8
+
 
 @dataclass(frozen=True)
 class DeviceState:

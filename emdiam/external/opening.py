@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..engine.needs import Needs
+from ..engine.needs import MOST_ON_DISK, Needs
 from ..errors import BudgetError, InputError
 from ..progress import Listener, TimeOver
 from ..sorting.scratch import Scratch
@@ -103,9 +103,9 @@ def plan_external(
 
 
 def disk_bytes(store: Store) -> int:
-    """What scratch files may take, at most: a dozen columns of four bytes, and the arcs of a level or of a scan with a
-    value each."""
-    return 12 * 4 * store.n_vertices + (store.id_dtype.itemsize + 8) * store.n_arcs
+    """What scratch files may take, at most: a dozen columns of four bytes, distances of a batch before and after they
+    are put in order, and the arcs of a level or of a scan with a value each."""
+    return (12 * 4 + 16 * MOST_ON_DISK) * store.n_vertices + (store.id_dtype.itemsize + 8) * store.n_arcs
 
 
 @contextmanager

@@ -19,6 +19,7 @@ from ..checkpoint.options import CheckpointOptions, chosen_checkpoint
 from ..dask.setting import OnCluster, chosen_cluster
 from ..durable import check_file
 from ..errors import (
+    BudgetError,
     DeviceError,
     DeviceFullError,
     DeviceRoomError,
@@ -159,7 +160,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                 result: Result | None = None
                 while result is None:  # once more where the store is reordered first
                     with placing.attempt() as placed:
-                        result = _solve(placed, run, selected, checkpoint, deadline)
+                        result = _in_memory_or_on_disk(placed, run, selected, checkpoint, deadline)
             except DEVICE_FAULTS as error:
                 fault = error.with_traceback(None)  # its frames hold what lies on the device
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
@@ -170,6 +171,27 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
         if checkpoint is not None:
             checkpoint.finish()
     return result
+
+
+def _in_memory_or_on_disk(
+    placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None, deadline: float | None
+) -> Result:
+    """The result. Where vertex state turns out to be more than memory has room for, as distances that take more bytes
+    than was planned, and it may be on disk, the method begins again with it there."""
+    from ..stream.plan import program_bytes
+
+    if run.vertex_state != AUTO or selected.device is not None or run.cluster is not None or checkpoint is not None:
+        return _solve(placed, run, selected, checkpoint, deadline)
+    again = replace(placed, program=program_bytes() if placed.program is None else placed.program)
+    try:
+        return _solve(placed, run, selected, checkpoint, deadline)
+    except BudgetError as error:
+        refused = error.with_traceback(None)  # its frames hold what was in memory
+    logging.getLogger("emdiam").info("%s: going on with vertex state on disk", refused.what)
+    try:
+        return _solve(again, replace(run, vertex_state=DISK), selected, checkpoint, deadline)
+    except BudgetError:
+        raise refused from None
 
 
 def nothing_yet(store: Store, run: Run, seconds: float) -> Result:

@@ -67,8 +67,8 @@ def check(store: Store, folder: Path, diameter: int) -> None:
         for start in range(0, store.n_vertices, 1 << 16):
             part = np.arange(start, min(start + (1 << 16), store.n_vertices))
             assert np.array_equal(found.gather(part), want[part])
-        for name in vars(formula):
-            assert getattr(after, name) - getattr(before, name) <= 2 * getattr(formula, name) + 2 * store.n_vertices / 64
+        for name, most in vars(formula).items():  # a bit a vertex beside
+            assert getattr(after, name) - getattr(before, name) <= 2 * most + store.n_vertices // 32
         result = METHODS["pivots"].definition().solve(engine, method_options("pivots", {}))
     assert result.exact and result.diameter_max_component == diameter
     certificate = folder / "proof.json"

@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ...engine.interface import Engine
+from ...engine.needs import MOST_ON_DISK
 from ...errors import InputError, MoreMemoryError
 from ...traverse.columns import Column
 from ...traverse.level_window_batch import MAX_WINDOW_SOURCES, window_batch_bytes
@@ -115,7 +116,7 @@ class PivotColumns:
         """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
         n, blocks = self._engine.facts.n_vertices, self._engine.facts.n_blocks
         if self._on_disk:
-            return MAX_WINDOW_SOURCES
+            return MOST_ON_DISK
         for k in range(MAX_WINDOW_SOURCES, 0, -1):
             dtype, words = words_for(k)
             batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), window_batch_bytes(n, blocks, k))
