@@ -34,11 +34,12 @@ from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, open_store
 from ..store.writer import check_target
-from ..units import available_cores, format_size, parse_duration, parse_size, peak_rss_bytes
+from ..units import available_cores, current_rss_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
     from ..journal.run import Checkpoint
+    from ..methods.exact.certificate import Room
     from .reordering import Placed
 
 # Option -> argument of make_run, and what reads it.
@@ -363,6 +364,16 @@ def _complete(result: Result, run: Run, engine: Any, kernels: tuple[float, float
     result.details.update(engine.details())
 
 
+def _room(result: Result, run: Run) -> Room | None:
+    """What the certificate may take for each vertex; None where vertex state was in memory."""
+    from ..methods.exact.certificate import Room
+
+    if "vertex_state" not in result.details:
+        return None
+    # Half, since what the engine has given back may still be the process's.
+    return Room(max(0, (result.memory_limit_bytes or 0) - current_rss_bytes()) // 2, run.options.scratch)
+
+
 def _finish(result: Result, run: Run, stores: tuple[Store, Store], progress: Listener | None) -> None:
     """Write the certificate, if one is wanted. stores : the one that was given, and the one that was solved. Raises
     NotWritten for what could not be written, and StoppedEarly on Ctrl-C."""
@@ -373,7 +384,7 @@ def _finish(result: Result, run: Run, stores: tuple[Store, Store], progress: Lis
         try:
             given, solved = stores
             write_certificate(run.certificate, result.proof, claims_of(result), solved, graph=given,
-                              threads=run.threads, progress=progress)
+                              threads=run.threads, room=_room(result, run), progress=progress)
             result.certificate = str(run.certificate)
         except InputError as error:
             result.not_written.append(str(error))

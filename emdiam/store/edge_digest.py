@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -29,6 +29,7 @@ from .info import offset_pieces
 from .store import Store
 
 _NAME = b"emdiam edges 1"
+_PIECE = 1 << 16
 
 
 class EdgeDigest:
@@ -53,13 +54,19 @@ class EdgeDigest:
     def hexdigest(self) -> str:
         """32 hexadecimal digits, when all runs were added. Raises StoreError for a store with a loop
         or with an edge in one direction only."""
-        if int(self._sums[4]):
-            raise self._store.damaged("a vertex is its own neighbour")
-        if self._sums[:2].tolist() != self._sums[2:4].tolist():
-            raise self._store.damaged("an edge is stored in one direction only")
-        counts = np.array([self._store.n_vertices, self._store.n_arcs // 2], "<u8")
-        sums = np.concatenate((self._vertices, self._sums[:2])).astype("<u8")
-        return hashlib.blake2b(_NAME + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
+        return sealed(self._store, self._vertices, self._sums)
+
+
+def sealed(store: Store, vertices: np.ndarray, arcs: np.ndarray) -> str:
+    """The digest from the sums over vertices, uint64[2], and arcs, uint64[5]; see sum_vertices and sum_arcs. Raises
+    StoreError."""
+    if int(arcs[4]):
+        raise store.damaged("a vertex is its own neighbour")
+    if arcs[:2].tolist() != arcs[2:4].tolist():
+        raise store.damaged("an edge is stored in one direction only")
+    counts = np.array([store.n_vertices, store.n_arcs // 2], "<u8")
+    sums = np.concatenate((vertices, arcs[:2])).astype("<u8")
+    return hashlib.blake2b(_NAME + counts.tobytes() + sums.tobytes(), digest_size=16).hexdigest()
 
 
 def edge_digest(store: Store, *, threads: int = 2, progress: Listener | None = None) -> str:
@@ -89,14 +96,17 @@ def hash_ids(ids: Sequence[int] | Sequence[str]) -> np.ndarray:
     return out
 
 
+def hash_bytes(store: Store) -> int:
+    """What vertex_hashes takes, at most."""
+    mapped = store.record.id_kind in ("int", "string")
+    return 8 * store.n_vertices * ((2 if mapped else 1) if not store.is_natural else int(mapped))
+
+
 def vertex_hashes(store: Store) -> np.ndarray:
     """h of every vertex, uint64[n], or length 0 for a naturally ordered store whose ids are numbered
     through (then h is that of first_id + v). Raises StoreError."""
-    hashes = np.empty(store.n_vertices if store.record.id_kind in ("int", "string") else 0, np.uint64)
-    if store.record.id_kind == "string":
-        _hash_strings(store, hashes)
-    elif len(hashes):
-        mix_all(filled(hashes, store.values("vertex_id")))
+    mapped = store.record.id_kind in ("int", "string")
+    hashes = filled(np.empty(store.n_vertices if mapped else 0, np.uint64), hash_pieces(store) if mapped else ())
     if store.is_natural:
         return hashes
     out = np.empty(store.n_vertices, np.uint64)
@@ -108,19 +118,33 @@ def vertex_hashes(store: Store) -> np.ndarray:
     return out
 
 
-def _hash_strings(store: Store, out: np.ndarray) -> None:
+def hash_pieces(store: Store) -> Iterator[np.ndarray]:
+    """h of the user's ids in increasing order of these, in pieces, uint64[k] each. Raises StoreError."""
+    if store.record.id_kind == "string":
+        yield from _hash_strings(store)
+        return
+    first = np.uint64(store.record.first_id)
+    numbered = (np.arange(start, min(start + _PIECE, store.n_vertices), dtype=np.uint64) + first
+                for start in range(0, store.n_vertices, _PIECE))
+    for ids in store.values("vertex_id") if store.record.id_kind == "int" else numbered:
+        hashes = ids.astype(np.uint64)
+        mix_all(hashes)
+        yield hashes
+
+
+def _hash_strings(store: Store) -> Iterator[np.ndarray]:
     """Offsets and bytes are read side by side; the hash of a string goes on over both kinds of cuts."""
     texts, state = store.values("vertex_id_bytes"), np.zeros(4, np.uint64)
-    text, base, begin = np.empty(0, np.uint8), 0, 0
+    text, base = np.empty(0, np.uint8), 0
     for piece in offset_pieces(store.array("vertex_id_offsets")):
-        ends, part = piece[1:], out[begin : begin + len(piece) - 1]
+        ends, part = piece[1:], np.empty(len(piece) - 1, np.uint64)
         state[0] = 0
         while not hash_text(text, base, ends, part, state):
             base += len(text)
             text = next(texts, text[:0])
             if not len(text):
                 raise store.damaged(f"vertex_id_bytes end after {base} bytes")
-        begin += len(ends)
+        yield part
 
 
 @inlined
@@ -155,6 +179,23 @@ def sum_vertices(n, first_id, hashes, sums):  # type: ignore[no-untyped-def]
         sums[1] += _mix(h ^ np.uint64(0xE7037ED1A0B428DB))
 
 
+@inlined
+def add_arc(v, w, first, other, sums):  # type: ignore[no-untyped-def]
+    """Add the two mixes of the arc from v to w, whose hashes are `first` and `other`; see sum_arcs."""
+    low = min(first, other)
+    high = max(first, other)
+    one = _mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high)
+    two = _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low)
+    if v < w:
+        sums[0] += one
+        sums[1] += two
+    elif v > w:
+        sums[2] += one
+        sums[3] += two
+    else:
+        sums[4] += np.uint64(1)
+
+
 @kernel
 def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-untyped-def]
     """Add the two mixes of every arc to sums: uint64[5], of arcs up (2), of arcs down (2), loops."""
@@ -163,19 +204,7 @@ def sum_arcs(rows, starts, ids, first_id, hashes, sums):  # type: ignore[no-unty
         first = _hash_of(v, first_id, hashes)
         for p in range(starts[i], starts[i + 1]):
             w = np.int64(ids[p])
-            other = _hash_of(w, first_id, hashes)
-            low = min(first, other)
-            high = max(first, other)
-            one = _mix(_mix(low ^ np.uint64(0x8EBC6AF09C88C6E3)) + high)
-            two = _mix(_mix(high ^ np.uint64(0x589965CC75374CC3)) + low)
-            if v < w:
-                sums[0] += one
-                sums[1] += two
-            elif v > w:
-                sums[2] += one
-                sums[3] += two
-            else:
-                sums[4] += np.uint64(1)
+            add_arc(v, w, first, _hash_of(w, first_id, hashes), sums)
 
 
 @kernel

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from emdiam.conversion.convert import ConvertOptions
 from emdiam.errors import StoreError
-from emdiam.store import arc_runs
+from emdiam.order.reorder import reorder
+from emdiam.store import arc_runs, digest_on_disk
 from emdiam.store.arc_runs import scan_arcs, scan_bytes
 from emdiam.store.edge_digest import edge_digest, hash_ids, vertex_hashes
 from emdiam.store.layout import StoreRecord
@@ -67,6 +69,27 @@ def test_strings_of_all_lengths(tmp_path: Path) -> None:
         assert len(set(hash_ids(names).tolist())) == len(names)
     names[10], names[11] = names[11], names[10]
     assert digest(tmp_path / "g.zarr", graph, ids=names) != want
+
+
+@pytest.mark.parametrize("kind", ["numbered", "mapped", "strings", "reordered", "reordered-mapped"])
+def test_the_same_with_hashes_on_disk(tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One range of vertices in memory, or several, for ids of every kind, in their order and in another one."""
+    monkeypatch.setattr(digest_on_disk, "_LEAST_ROOM", 8)
+    graph, more = some_graph(), {}
+    n = len(graph)
+    if "mapped" in kind:
+        more = {"ids": np.arange(n) * 3 + 5}
+    if kind == "strings":
+        more = {"ids": ["x" * (v % 90) + str(v) for v in range(n)]}
+    path = make_store(tmp_path / "g.zarr", graph, **more)
+    if "reordered" in kind:
+        path = tmp_path / "h.zarr"
+        reorder(tmp_path / "g.zarr", path, "bfs", options=ConvertOptions(chunk_ids=64))
+    with open_store(path) as store:
+        want = edge_digest(store)
+        for hashes in (n + 1, 70, 7):
+            assert digest_on_disk.digest_on_disk(store, 8 * hashes, tmp_path, threads=2) == want
+    assert list(tmp_path.glob("emdiam-scratch*")) == []
 
 
 @SETTINGS

@@ -20,8 +20,8 @@ import numpy as np
 
 from ...durable import write_whole
 from ...errors import InputError
-from ...progress import Listener
-from ...store.edge_digest import edge_digest
+from ...store.digest_on_disk import digest_on_disk
+from ...store.edge_digest import edge_digest, hash_bytes
 from ...store.store import Store
 from .result import Proof, Result
 
@@ -91,19 +91,32 @@ def claims_of(result: Result) -> Claims:
                   result.n_components == 1)
 
 
+@dataclass(frozen=True)
+class Room:
+    """bytes : of memory, for what there is of every vertex. scratch : folder for the rest."""
+
+    bytes: int
+    scratch: str | Path | None
+
+
 def write_certificate(
-    path: str | Path, proof: Proof, claims: Claims, store: Store, *, graph: Store | None = None, threads: int = 2,
-    progress: Listener | None = None,
+    path: str | Path, proof: Proof, claims: Claims, store: Store, *, graph: Store | None = None,
+    room: Room | None = None, **reading: Any,
 ) -> Certificate:
     """Write the certificate of `proof` (in vertices of `store`) to `path`; returns its content.
 
-    graph : the same graph in the order in which it was given, of which the digest is; None: `store`.
+    graph : the same graph in the order in which it was given, of which the digest is; None: `store`. room : for hashes
+    of vertices, where there need not be room for all of them. reading : threads and progress, as of edge_digest.
 
     It is written as PATH.partial and renamed; a file of that name is replaced. Costs one pass over
     the edges, for the digest. Raises InputError if it cannot be written, StoreError, and
     ValueError for a proof that no certificate can hold (a lower bound without a witness, say).
     """
-    digest = edge_digest(store if graph is None else graph, threads=threads, progress=progress)
+    whole = store if graph is None else graph
+    if room is None or room.bytes >= hash_bytes(whole):
+        digest = edge_digest(whole, **reading)
+    else:
+        digest = digest_on_disk(whole, room.bytes, room.scratch, **reading)
     facts = GraphFacts(digest, store.n_vertices, store.n_arcs // 2)
     certificate = Certificate(facts, claims, _in_user_ids(proof, store))
     data = certificate.to_bytes()
