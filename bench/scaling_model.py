@@ -26,7 +26,7 @@ DENSE_ARCS = 1 << 15
 DENSE_PASSES, OVERFLOW_PASSES, START_PASSES = 9, 10, 2
 ROUNDS = 2
 # Bytes a vertex of the widest phase of pivots at worst (docs/memory.md), of which a worker plans its share.
-COLUMN_BYTES = 20.4
+COLUMN_BYTES = 20.2
 BLOCK_ENTRY = 24
 PARTS = ("arcs", "vertices", "bitmaps", "network", "latency", "scheduler", "disk")
 
