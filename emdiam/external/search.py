@@ -22,6 +22,7 @@ from ..traverse.workspace import list_bits
 from .buckets import Ranges
 from .disk import Disk
 from .frontier import Frontier, take_away_bits, take_away_masks
+from .rows import PIECE
 from .takers import Bits, Masks
 from .thin import (
     ARCS,
@@ -236,9 +237,12 @@ class Search:
             for frontier in (self._current, self._previous):
                 for vertices, _ in frontier.within(number):
                     take_away_bits(words, first, vertices)
-            vertices = np.empty(int(np.bitwise_count(words).sum()), np.int64)
-            list_bits(words, vertices)
-            self._next(following, number, vertices + first, np.ones(len(vertices), np.uint64))
+            # A list takes up to 64 times what the bitmap does.
+            for start in range(0, len(words), max(1, PIECE >> 6)):
+                some = words[start : start + max(1, PIECE >> 6)]
+                vertices = np.empty(int(np.bitwise_count(some).sum()), np.int64)
+                list_bits(some, vertices)
+                self._next(following, number, vertices + first + 64 * start, np.ones(len(vertices), np.uint64))
 
         return done
 

@@ -14,7 +14,7 @@ from .buckets import Sink
 from .columns import WordFile
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
-from .rows import Sources
+from .rows import PIECE, Sources
 
 _S32 = np.uint64(32)
 _LOW = np.uint64(0xFFFFFFFF)
@@ -86,7 +86,8 @@ class TreeRows:
 def _taken(file: WordFile, places: np.ndarray) -> np.ndarray:
     """The entries at `places` (int64[k], not descending)."""
     values = np.empty(len(places), file.dtype)
-    cuts = [0, *(np.flatnonzero(np.diff(places) > _NEAR) + 1).tolist(), len(places)]
+    apart = (np.diff(places) > _NEAR) | (np.diff(places // PIECE) > 0)
+    cuts = [0, *(np.flatnonzero(apart) + 1).tolist(), len(places)]
     for start, stop in zip(cuts, cuts[1:] if len(places) else [], strict=False):
         first = int(places[start])
         values[start:stop] = file[first : int(places[stop - 1]) + 1][places[start:stop] - first]
