@@ -266,7 +266,7 @@ def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("order", ["degree", "bfs"])
+@pytest.mark.parametrize("order", ["degree", "bfs", "cluster"])
 @pytest.mark.parametrize("kind", ["kronecker", "regular"])
 def test_the_peak_stays_below_the_smallest_budget(tmp_path: Path, order: str, kind: str) -> None:
     """Graphs of 2^20 vertices; with edge factor 8 the sort goes to disk."""
