@@ -160,7 +160,7 @@ def test_reads_are_traversals_times_what_one_reads(grid: Path, probed: dict[str,
         few = replace(probe, evaluations=0.0)
         assert forecast_of(store, make_run("fdiam"), plan, probe=few).reads == pytest.approx(2 * probe.reads + scan)
         settled = replace(probe, unsettled=1)
-        assert pivots(store, plan, probe=settled).reads == pytest.approx(5 * probe.reads + scan)
+        assert pivots(store, plan, probe=settled).reads == pytest.approx(4 * probe.reads + scan)
 
 
 def uncut(plan: MemoryPlan) -> MemoryPlan:

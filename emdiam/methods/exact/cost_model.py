@@ -16,11 +16,10 @@ from .pivot_columns import MOST_KEPT
 
 # Blocks read by a BFS on the graphs of small diameter that usual reads were measured on, in times all blocks.
 USUAL_BFS_READS = 3.6
-# BFS of a proof by pivots with the one of the witness: of a tree, where four sweeps settle all, and else (the middle of
-# 5 to 11).
-_TREE_BFS, _SETTLED_BFS, _PIVOT_BFS = 4, 5, 8
-# How often a proof by pivots looks at all edges of a graph in memory: BFS, components, and the check of the witness.
-PIVOT_SCANS = _PIVOT_BFS + 2
+# BFS of a streamed proof by pivots: of a tree, where four sweeps settle all, and else (the middle of 4 to 10).
+_TREE_BFS, _SETTLED_BFS, _PIVOT_BFS = 3, 4, 7
+# How often a proof by pivots looks at all edges of a graph in memory: BFS, components, and BFS and check of the witness.
+PIVOT_SCANS = _PIVOT_BFS + 3
 # BFS of F-Diam beside those of evaluated vertices: the double sweep. On a tree: all that it takes.
 _FDIAM_BFS, _FDIAM_TREE_BFS = 2, 7
 # The ball of a vertex in the middle of a periphery meets about twice the blocks of one at the far end.
