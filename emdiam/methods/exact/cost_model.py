@@ -18,7 +18,7 @@ from .pivot_columns import MOST_KEPT
 USUAL_BFS_READS = 3.6
 # BFS of a streamed proof by pivots: of a tree, where four sweeps settle all, and else (the middle of 4 to 10).
 _TREE_BFS, _SETTLED_BFS, _PIVOT_BFS = 3, 4, 7
-# How often a proof by pivots looks at all edges of a graph in memory: BFS, components, and BFS and check of the witness.
+# How often a proof by pivots looks at all edges of a graph in memory: BFS, components, BFS and check of the witness.
 PIVOT_SCANS = _PIVOT_BFS + 3
 # BFS of F-Diam beside those of evaluated vertices: the double sweep. On a tree: all that it takes.
 _FDIAM_BFS, _FDIAM_TREE_BFS = 2, 7
