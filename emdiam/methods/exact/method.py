@@ -136,7 +136,7 @@ class ExactMethod:
             raise InputError(f"0 to {MOST_LISTED:,} components can be listed", text=str(options.components))
         self.engine, self.options, self.limits, self.gap = engine, options, limits, limits.gap or 0
         self.deadline = None if limits.seconds is None else time.monotonic() + limits.seconds
-        self.best, self.kept = Best(), KeptLabels(engine, getattr(options, "scratch", None))
+        self.best, self.kept = Best(), KeptLabels(getattr(options, "scratch", None))
         self.stages = self._new_stages()
         self.components: Components | None = None
         self.components_known = False

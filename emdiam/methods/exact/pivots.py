@@ -205,7 +205,7 @@ class _ComponentRun:
         if run.farthest >= 0 and run.eccentricity > self.longest[0]:
             self.longest = (run.eccentricity, run.source, run.farthest)
         if run.source == self.method.best.source != self.method.kept.source:
-            self.method.kept.keep(run.source, column)
+            self.method.kept.put_away(run.source, column)
         self.pivots.append(run.source)
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
         if self.candidates is not None:

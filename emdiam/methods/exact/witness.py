@@ -28,22 +28,17 @@ _REPORT = "this is a fault of emdiam: please report it with the store"
 
 
 class KeptLabels:
-    """Distances from one vertex, until the witness is checked: on disk where edges are streamed, so that they take no
-    memory and no traversal has to be done again. Elsewhere a BFS costs little: only `put_away` and `hold` keep them.
+    """Distances from one vertex, until the witness is checked: on disk, so that they take no memory and no traversal
+    has to be done again.
 
     scratch : folder for temporary files (None: the system's). source : whose distances they are, -1: there are none.
     """
 
-    def __init__(self, engine: Engine, scratch: Path | None) -> None:
-        self._engine, self._scratch = engine, scratch
+    def __init__(self, scratch: Path | None) -> None:
+        self._scratch = scratch
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._labels: Column | StoredColumn | None = None
         self.source = -1
-
-    def keep(self, source: int, column: Column) -> None:
-        """Write the distances from `source` to disk, in place of others, where edges are streamed."""
-        if not self._engine.facts.in_ram:
-            self.put_away(source, column)
 
     def put_away(self, source: int, column: Column) -> None:
         """Write the distances from `source` to disk, in place of others, if they are in memory and there is room."""
