@@ -19,18 +19,20 @@ from emdiam.runs import registry
 from tests.conftest import ROOT
 from tests.engine import test_methods as test_engine_methods
 from tests.helpers.selection import Function, parameters, select
-from tests.helpers.stores import ENGINES
+from tests.helpers.stores import ENGINES, EXTERNAL
 from tests.simt.devices import DEVICES
 
 EXACT, APPROXIMATE = set(registry.EXACT), set(registry.APPROXIMATIONS)
-KINDS = {"engines": set(ENGINES), "devices": set(DEVICES), "variants of BFS": set(VARIANTS), "mappings": set(MAPPINGS),
+KINDS = {"engines": {*ENGINES, *EXTERNAL},
+         "devices": set(DEVICES), "variants of BFS": set(VARIANTS), "mappings": set(MAPPINGS),
          "ways of a level": set(direction_table.WAYS),
          "ways to page": {repr((way,)) for way in WAYS}, "exact methods": EXACT, "approximations": APPROXIMATE}
 NAMES = set().union(*KINDS.values())
 # Parameters of which the quick tests have a sample or none, since each value takes seconds and processes of its own;
 # engine/test_methods.py has all of them on small graphs.
 SLOW = {("dask/test_checkpoint.py", "run"), ("dask/test_command.py", "method"), ("dask/test_values.py", "method"),
-        ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method")}
+        ("runs/test_forecast.py", "method"), ("runs/test_cold.py", "method"),
+        ("external/test_allocations.py", "method")}
 
 # A file and the parameters of one of its tests; a file, a parameter, and one of its values as text.
 Test = tuple[str, dict[str, Any]]
@@ -91,7 +93,7 @@ def test_all_of_a_kind_are_met(collected: Collected, kind: str) -> None:
 def test_every_engine_solves_with_every_method(collected: Collected) -> None:
     file_name = str(Path(test_engine_methods.__file__).relative_to(ROOT / "tests"))
     pairs = {(plain(case["kind"]), plain(case["method"])) for file, case in collected.quick if file == file_name}
-    assert pairs == set(product([*ENGINES, "shim", "shim-paged", "workers"], EXACT | APPROXIMATE))
+    assert pairs == set(product([*ENGINES, *EXTERNAL, "shim", "shim-paged", "workers"], EXACT | APPROXIMATE))
 
 
 # A made-up file: the engine varies fastest, and there are as many engines as one case in so many is taken.

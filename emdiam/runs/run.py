@@ -144,10 +144,11 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     (StoreError, BudgetError; NotWritten with `result` where the path or the certificate cannot be written in the end),
     DeviceError, and StoppedEarly with `result` on Ctrl-C and at the end of the time.
     """
+    from ..stream.plan import program_bytes
     from .opening import selection  # which brings numba: a program that only converts never pays for it
     from .reordering import Placed, Placing
 
-    seconds = run.options.limits.seconds
+    program, seconds = program_bytes(), run.options.limits.seconds
     deadline = None if seconds is None else time.monotonic() + seconds
     _check_files(run)
     with ExitStack() as stack:
@@ -161,7 +162,12 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                 result: Result | None = None
                 while result is None:  # once more where the store is reordered first
                     with placing.attempt() as placed:
-                        result = _in_memory_or_on_disk(placed, run, selected, checkpoint, deadline)
+                        try:
+                            result = _solve(placed, run, selected, checkpoint, deadline)
+                        except BudgetError as error:
+                            refused = error.with_traceback(None)  # its frames hold what was in memory
+                            again = replace(placed, program=placed.program or program)
+                            result = _on_disk(refused, again, run, selected, checkpoint, deadline)
             except DEVICE_FAULTS as error:
                 fault = error.with_traceback(None)  # its frames hold what lies on the device
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
@@ -174,23 +180,17 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     return result
 
 
-def _in_memory_or_on_disk(
-    placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None, deadline: float | None
+def _on_disk(
+    refused: BudgetError, placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None,
+    deadline: float | None
 ) -> Result:
-    """The result. Where vertex state turns out to be more than memory has room for, as distances that take more bytes
-    than was planned, and it may be on disk, the method begins again with it there."""
-    from ..stream.plan import program_bytes
-
+    """The result with vertex state on disk, where that may be and memory has turned out to have no room for it, as for
+    distances that take more bytes than was planned: the method begins again. Raises `refused` otherwise."""
     if run.vertex_state != AUTO or selected.device is not None or run.cluster is not None or checkpoint is not None:
-        return _solve(placed, run, selected, checkpoint, deadline)
-    again = replace(placed, program=program_bytes() if placed.program is None else placed.program)
-    try:
-        return _solve(placed, run, selected, checkpoint, deadline)
-    except BudgetError as error:
-        refused = error.with_traceback(None)  # its frames hold what was in memory
+        raise refused
     logging.getLogger("emdiam").info("%s: going on with vertex state on disk", refused.what)
     try:
-        return _solve(again, replace(run, vertex_state=DISK), selected, checkpoint, deadline)
+        return _solve(placed, replace(run, vertex_state=DISK), selected, None, deadline)
     except BudgetError:
         raise refused from None
 

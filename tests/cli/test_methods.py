@@ -84,7 +84,7 @@ def test_an_interval_of_the_largest_component_is_told(call, tmp_path):  # noqa: 
 
 def test_a_time_limit_leaves_with_3(call, torus: str):  # noqa: F811
     code, out, err = call("exact", torus, "--quiet", "--time-limit", "0.001ms")
-    assert (code, out) == (3, "")
+    assert code == 3 and "0 <= D <= 239" in out
     assert "the time limit is over" in err
     assert answer(call, torus, "--time-limit", "8h")["diameter"] == 16
     assert call("exact", torus, "--time-limit", "soon")[0] == 2

@@ -62,13 +62,15 @@ class CountingFolder(Folder):
         return number
 
 
-def comparable(result: Any) -> dict[str, Any]:
+def comparable(result: Any, in_ram: bool = True) -> dict[str, Any]:
     """All of a result that is the same in every run."""
     found = {name: value for name, value in asdict(result).items() if name not in _MEASURED}
     if result.method == "clusters":  # labels that threads lower while others read them: arcs looked at again vary
         for name in ("edges_scanned", "levels"):
             del found[name]
         found["details"].pop("passes", None)
+    elif not in_ram:  # how a level is done depends on the blocks at hand, of which a new process has none
+        del found["edges_scanned"]
     found["details"] = {name: value for name, value in found["details"].items() if name not in _MEASURED_DETAILS}
     return found
 
@@ -105,4 +107,4 @@ class Kept:
 
     def _on(self, engine: Any) -> dict[str, Any]:
         options = method_options(self._method, self._switches)
-        return comparable(METHODS[self._method].definition().solve(engine, options))
+        return comparable(METHODS[self._method].definition().solve(engine, options), self._bare.facts.in_ram)

@@ -27,6 +27,8 @@ from ...traverse.columns import Column
 from ...traverse.stored_column import StoredColumn
 from .boxes import Boxes, Tick, build_boxes, disjoint_pairs, open_points, worst_pair
 
+# Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
+MANY_BOXED = 1 << 16
 _MOST_SLOTS, _LEAST_SLOTS, _POINTS_A_SLOT = 1 << 20, 1 << 10, 8
 COARSEST = 12
 _ONE_BOX = 63  # a q of which all distances are in one

@@ -12,6 +12,7 @@ from ...stream.plan import MemoryPlan
 from ...traverse.multi import WORD_BITS, batch_bytes
 from ...traverse.workspace import column_bytes, workspace_bytes
 from ..forecast import CostInputs, CostModel, Probe, planned_held
+from .candidates import MANY_BOXED
 from .pivot_columns import MOST_KEPT
 
 # Blocks read by a BFS on the graphs of small diameter that usual reads were measured on, in times all blocks.
@@ -33,13 +34,14 @@ def shared_held(inputs: CostInputs) -> int:
 
 
 def _pivots_held(inputs: CostInputs) -> int:
-    """Bounds, a column at hand and the one of the first BFS; then candidates with their distances, or a batch."""
+    """Bounds, a column at hand and the one of the first BFS; then candidates with their distances, or a batch. Of very
+    many vertices that are open, boxes leave few as candidates, on most graphs."""
     n, column = inputs.store.n_vertices, inputs.column
     columns = 5 * column * n
     if inputs.tree:
         return shared_held(inputs) + inputs.labels + columns
     open_vertices = (n // 2 if column == 1 else n) if inputs.probe is None else inputs.probe.unsettled
-    candidates = open_vertices * (24 + 24 * column)
+    candidates = min(open_vertices, MANY_BOXED) * (24 + 24 * column)
     batch = batch_bytes(n, WORD_BITS) if column == 1 and open_vertices > 1 else 0
     return shared_held(inputs) + inputs.labels + columns + min(inputs.plan.pool_bytes, max(candidates, batch))
 

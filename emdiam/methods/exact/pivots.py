@@ -31,7 +31,7 @@ from ...traverse.components import Component
 from ...traverse.pivot_bounds import Folded
 from ...traverse.workspace import workspace_bytes
 from ..definition import Method, MethodOptions
-from .candidates import Candidates, Verdict, boxed_candidates
+from .candidates import MANY_BOXED, Candidates, Verdict, boxed_candidates
 from .cost_model import PIVOTS
 from .covering import Covering
 from .method import Eccentricity, ExactMethod, path_middle, solver
@@ -50,8 +50,6 @@ from .strategy import Costs
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
 # Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
 MANY = 8
-# Of more candidates a tree of boxes, a pass a level, costs more than a table of boxes that leaves fewer of them.
-MANY_BOXED = 1 << 16
 LARGEST_TIE = 1 << 12
 PROVED = Verdict(0, 0, 0, (-1, -1))
 
