@@ -148,7 +148,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     from .opening import selection  # which brings numba: a program that only converts never pays for it
     from .reordering import Placed, Placing
 
-    program, seconds = program_bytes(), run.options.limits.seconds
+    seconds = run.options.limits.seconds
     deadline = None if seconds is None else time.monotonic() + seconds
     _check_files(run)
     with ExitStack() as stack:
@@ -162,11 +162,12 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                 result: Result | None = None
                 while result is None:  # once more where the store is reordered first
                     with placing.attempt() as placed:
+                        program = program_bytes() if placed.program is None else placed.program
                         try:
                             result = _solve(placed, run, selected, checkpoint, deadline)
                         except BudgetError as error:
                             refused = error.with_traceback(None)  # its frames hold what was in memory
-                            again = replace(placed, program=placed.program or program)
+                            again = replace(placed, program=program)
                             result = _on_disk(refused, again, run, selected, checkpoint, deadline)
             except DEVICE_FAULTS as error:
                 fault = error.with_traceback(None)  # its frames hold what lies on the device
