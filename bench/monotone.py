@@ -39,9 +39,9 @@ def _measure(setting: Setting, graph: Graph) -> dict[str, Any]:
         slots = max(LEAST_BLOCKS, int(share * n_blocks))
         arena = None if slots >= n_blocks else slots * block
         ways: dict[str, list[dict[str, Any]]] = {"default": [], "none": []}
-        for _ in range(setting.effort.rounds):
-            ways["default"].append(cold_run(path, setting.threads, arena))
-            ways["none"].append(cold_run(path, setting.threads, arena, batches=False))
+        for turn in range(setting.effort.rounds):
+            for way in (list(ways), list(reversed(ways)))[turn % 2]:  # the later of two runs may find memory at hand
+                ways[way].append(cold_run(path, setting.threads, arena, batches=way == "default"))
         best = {way: min(rounds, key=lambda row: float(row["seconds"])) for way, rounds in ways.items()}
         steps.append({"share": share, "blocks": min(slots, n_blocks), **best})
     answers = {step[way]["answer"] for step in steps for way in ("default", "none")}

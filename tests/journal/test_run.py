@@ -290,7 +290,8 @@ def test_kill_9(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", [
-    ["exact", "--method", "pivots"], ["exact", "--method", "fdiam"], ["exact", "--method", "ifub", "--arena", "16KiB"],
+    ["exact", "--method", "pivots"], ["exact", "--method", "fdiam"],
+    ["exact", "--method", "ifub", "--arena", "16KiB", "--reorder", "never"],
     ["approx", "--masters", "2%"], ["approx", "--masters", "2%", "--arena", "16KiB"],
 ], ids=" ".join)
 def test_kill_9_at_many_moments(tmp_path: Path, command: list[str]) -> None:
