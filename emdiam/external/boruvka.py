@@ -22,12 +22,12 @@ from ..errors import InputError
 from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.light_edges import edge_hash, stream_of
-from .buckets import Buckets, Sink, Taker
+from .buckets import Sink, Taker
 from .columns import WordFile
 from .components import Hidden, external_components
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
-from .rows import PIECE, Rows
+from .rows import Rows, pieces
 from .tables import Table
 
 _NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -43,12 +43,11 @@ class Boruvka:
         if space.ranges.n >= 1 << 32:
             raise InputError("the external engine makes spanning forests of fewer than 2^32 vertices",
                              text=f"{space.ranges.n:,}", remedy="use the method sweep or clusters")
-        self._rows, self._space, self._ranks, self._tick = rows, space, ranks, tick
+        self._rows, self._space, self.ranks, self._tick = rows, space, ranks, tick
         self.stream, self.shift = stream_of(key), space.ranges.shift
         self.trees = WordFile(space.scratch, space.ranges.n, space.key, 0, space.page)
         self.active = WordFile(space.scratch, space.ranges.n, np.uint8, 0, space.page)
-        for number in range(space.ranges.count):
-            first, stop = space.ranges.bounds(number)
+        for _, first, stop in space.ranges.each():
             self.trees[first:stop] = np.arange(first, stop, dtype=space.key)
             self.active[first:stop] = np.ones(stop - first, np.uint8)
         self.edges, self.rounds = space.queues(), 0
@@ -62,39 +61,30 @@ class Boruvka:
         """Join every tree with another; False if there is none."""
         space = self._space
         offers = space.queues(4)
-        lightest = _Lightest(self, offers)
-        buckets = Buckets(space.scratch, space.ranges, lightest, space.key, np.uint64, buffer_bytes=8 * space.room)
-        self._rows.send(self._sources(), buckets, tick=self._tick)
-        buckets.finish()
-        self._rows.counters.add(passes=1)
+        self._rows.bring(self._sources(), space.buckets(_Lightest(self, offers)), tick=self._tick)
         if len(offers) == 0:
             return False
         chosen = WordFile(space.scratch, space.ranges.n, np.uint8, 0, space.page)
         joins = Table(space.scratch, 2, max(1, space.room // 2))
-        for number in offers.filled().tolist():
-            self._choose(number, offers, chosen, joins)
+        for number, first, stop in space.ranges.each(offers.filled()):
+            self._choose(offers.read(number), (first, stop), chosen, joins)
         offers.close()
         self._join(chosen, joins)
         return True
 
     def _sources(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The vertices that take part, and words (label of the tree, rank)."""
-        for start in range(0, self._space.ranges.n, PIECE):
-            active = np.flatnonzero(self.active[start : start + PIECE])
+        for start, stop in pieces(self._space.ranges.n):
+            active = np.flatnonzero(self.active[start:stop])
             if len(active):
-                trees, ranks = self.trees[start : start + PIECE][active], self.ranks(start, start + PIECE)[active]
+                trees, ranks = self.trees[start:stop][active], self.ranks.part(start, stop)[active]
                 yield active + start, (trees.astype(np.uint64) << _S32) | ranks.astype(np.uint64)
 
-    def ranks(self, start: int, stop: int) -> np.ndarray:
-        """Natural ranks of vertices start..stop-1, int64[k]."""
-        return self._ranks.part(start, min(stop, self._space.ranges.n))
-
-    def _choose(self, number: int, offers: RangeQueues, chosen: WordFile, joins: Table) -> None:
+    def _choose(self, offers: Iterator[np.ndarray], span: tuple[int, int], chosen: WordFile, joins: Table) -> None:
         """The lightest edges of the trees with labels in a range."""
-        ranges = self._space.ranges
-        first, stop = ranges.bounds(number)
+        first, stop = span
         weights, others, edges = (np.full(stop - first, _NO_EDGE) for _ in range(3))
-        for rows in offers.read(number):
+        for rows in offers:
             fold_offers(rows, first, weights, others, edges)
         trees = np.flatnonzero(edges != _NO_EDGE)
         flags = np.zeros(stop - first, np.uint8)
@@ -102,7 +92,7 @@ class Boruvka:
         chosen[first:stop] = flags
         joins.append(np.column_stack((trees + first, others[trees].astype(np.int64))))
         words = edges[trees]
-        self.edges.put((words >> _S32).astype(np.int64) >> ranges.shift, words)
+        self.edges.put((words >> _S32).astype(np.int64) >> self.shift, words)
 
     def _join(self, chosen: WordFile, joins: Table) -> None:
         """Labels of the trees that are joined, for all vertices that take part."""
@@ -112,22 +102,17 @@ class Boruvka:
             for _, rows in joins.pieces():
                 sink.add(rows.max(axis=1), rows.min(axis=1))
 
-        def facts(number: int) -> tuple[np.ndarray, np.ndarray]:
-            first, stop = ranges.bounds(number)
-            return (np.zeros(stop - first, np.int64),) * 2
-
         joined = external_components(self._space, Hidden(
-            send, lambda number: chosen[slice(*ranges.bounds(number))] != 0, facts), 0, self._tick)
+            send, lambda first, stop: chosen[first:stop] != 0,
+            lambda first, stop: (np.zeros(stop - first, np.int64),) * 2), 0, self._tick)
         joins.clear()
         assert joined is not None, "every tree that chose is in one"
         asked, answers = self._space.queues(2), self._space.queues(2)
-        for number in range(ranges.count):
-            first, stop = ranges.bounds(number)
+        for _, first, stop in ranges.each():
             active = np.flatnonzero(self.active[first:stop])
             trees = self.trees[first:stop][active].astype(np.int64)
             asked.put(trees >> ranges.shift, np.column_stack((trees, active + first)).view(np.uint64))
-        for number in asked.filled().tolist():
-            first, stop = ranges.bounds(number)
+        for number, first, stop in ranges.each(asked.filled()):
             labels = joined.labels[first:stop].astype(np.uint64)
             for rows in asked.read(number):
                 vertices = rows[:, 1].astype(np.int64)
@@ -152,7 +137,7 @@ class _Lightest(Taker):
         """See Taker."""
         self._first, self._trees = first, self._boruvka.trees[first:stop].astype(np.int64)
         self._active = self._boruvka.active[first:stop]
-        self._ranks = self._boruvka.ranks(first, stop)
+        self._ranks = self._boruvka.ranks.part(first, stop)
         self._weights, self._words = np.full((2, stop - first), _NO_EDGE)
 
     def take(self, keys: np.ndarray, values: np.ndarray) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -67,6 +67,11 @@ class Ranges:
     def bounds(self, i: int) -> tuple[int, int]:
         """First key and end of range i."""
         return i * self.width, min(self.n, (i + 1) * self.width)
+
+    def each(self, numbers: np.ndarray | Iterable[int] | None = None) -> Iterator[tuple[int, int, int]]:
+        """(number, first key, end) of these ranges; None: of all."""
+        for number in range(self.count) if numbers is None else numbers:
+            yield int(number), *self.bounds(int(number))
 
 
 def widest(n: int, item_bytes: float, room_bytes: int) -> Ranges:

@@ -26,7 +26,7 @@ from .growth import Growth, new_labels
 from .labels import DiskLabels
 from .queues import Space
 from .ranks import NaturalRanks
-from .rows import PIECE, Rows
+from .rows import Rows, pieces
 from .tree_diameter import tree_diameter
 
 # The compiled hash takes one number; its Python source takes arrays.
@@ -75,27 +75,22 @@ class ClusteringVerbs:
     def hidden_components(self, unseen: Callable[[int, int], np.ndarray], reached: int) -> ExternalComponents | None:
         """The components of vertices with an edge that are unseen. unseen(first, stop) : bool[stop - first]. reached :
         label of all others."""
-        ranges, rows = self.space.ranges, self._rows
+        rows = self._rows
 
-        def degrees(number: int) -> np.ndarray:
-            first, stop = ranges.bounds(number)
-            result: np.ndarray = np.diff(rows.read_bounds(first, stop + 1))
-            return result
-
-        def members(number: int) -> np.ndarray:
-            hidden = unseen(*ranges.bounds(number))
+        def members(first: int, stop: int) -> np.ndarray:
+            hidden = unseen(first, stop)
             if hidden.any():
-                hidden &= degrees(number) > 0
+                hidden &= rows.degrees_of(first, stop) > 0
             return hidden
 
         def sources() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-            for number in range(ranges.count):
-                vertices = np.flatnonzero(members(number)) + ranges.bounds(number)[0]
-                for start in range(0, len(vertices), PIECE):
-                    yield (vertices[start : start + PIECE],) * 2
+            for _, first, stop in self.space.ranges.each():
+                vertices = np.flatnonzero(members(first, stop)) + first
+                for begin, end in pieces(len(vertices)):
+                    yield (vertices[begin:end],) * 2
 
         hidden = Hidden(lambda sink: rows.send(sources(), sink, up=True, tick=self.reporter.heartbeat), members,
-                        lambda number: (degrees(number), self.natural_ranks.part(*ranges.bounds(number))))
+                        lambda first, stop: (rows.degrees_of(first, stop), self.natural_ranks.part(first, stop)))
         found = external_components(self.space, hidden, reached, self.reporter.heartbeat)
         if found is not None:
             rows.counters.add(passes=1)

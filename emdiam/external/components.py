@@ -40,12 +40,12 @@ _NOT_HIDDEN = np.uint32(0xFFFFFFFF)
 @dataclass(frozen=True)
 class Hidden:
     """What is to be labelled. send : sends the number of every hidden vertex along its arcs to larger vertices.
-    members : of a range, whether each vertex is hidden, bool[k]. facts : of a range, degrees and natural ranks of its
-    vertices, int64[k] each."""
+    members(first, stop) : whether each vertex of a range is hidden, bool[k]. facts(first, stop) : degrees and natural
+    ranks of its vertices, int64[k] each."""
 
     send: Callable[[Sink], object]
-    members: Callable[[int], np.ndarray]
-    facts: Callable[[int], tuple[np.ndarray, np.ndarray]]
+    members: Callable[[int, int], np.ndarray]
+    facts: Callable[[int, int], tuple[np.ndarray, np.ndarray]]
 
 
 class ExternalComponents(Components):
@@ -148,10 +148,10 @@ class _Union:
 
     def unite(self, number: int) -> None:
         """Unite a range, and hand on what leaves it."""
-        members = self._hidden.members(number)
+        first, stop = self._ranges.bounds(number)
+        members = self._hidden.members(first, stop)
         if not members.any():
             return
-        first, stop = self._ranges.bounds(number)
         leader = np.arange(stop - first, dtype=np.uint32)
         low = np.full(stop - first, _NONE, np.int64)
         for words in self.edges.read(number):
@@ -169,7 +169,7 @@ class _Union:
         """Sizes and so on of all parts of a range, to the range that each hangs from, or to the table."""
         first, stop = self._ranges.bounds(number)
         sums = np.zeros((stop - first, _SUMS), np.int64)
-        add_vertices(leader, members, first, *self._hidden.facts(number), sums)
+        add_vertices(leader, members, first, *self._hidden.facts(first, stop), sums)
         for rows in self._parts.read(number):
             add_parts(leader, rows.view(np.int64), first, sums)
         leads = np.flatnonzero(members & (leader == np.arange(stop - first)))

@@ -16,7 +16,7 @@ from ..traverse.columns import Column, smallest_dtype
 from .buckets import Buckets, widest
 from .columns import DiskColumn
 from .disk import Disk
-from .takers import Bits, Smallest
+from .takers import bitmap, smallest
 
 
 class LevelColumn:
@@ -27,7 +27,7 @@ class LevelColumn:
         self._column: DiskColumn | None = None
         self._put: Callable[[int, np.ndarray], None] = lambda first, values: None
         self._none = np.iinfo(np.uint32).max
-        self._buckets = disk.buckets(Smallest(lambda first, values: self._put(first, values), np.uint32,
+        self._buckets = disk.buckets(smallest(lambda first, values: self._put(first, values), np.uint32,
                                               int(self._none)), 4, np.uint32)
 
     def add(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
@@ -67,7 +67,7 @@ class ReachedBits:
         def put(first: int, bits: np.ndarray) -> None:
             words[first >> 6 : (first >> 6) + len(bits)] = bits
 
-        self._buckets = disk.buckets(Bits(put), 0.125)
+        self._buckets = disk.buckets(bitmap(put), 0.125)
 
     def add(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:
         """See search.Found."""
@@ -105,7 +105,7 @@ class LevelColumns:
         self._stride = -(-disk.n // 64) * 64
         ranges = widest(self._stride * len(columns), 4, disk.sizes.range_bytes)
         self._none = int(np.iinfo(np.uint32).max)
-        self._buckets = Buckets(disk.scratch, ranges, Smallest(self._put, np.uint32, self._none), np.uint64, np.uint32,
+        self._buckets = Buckets(disk.scratch, ranges, smallest(self._put, np.uint32, self._none), np.uint64, np.uint32,
                                 buffer_bytes=disk.sizes.buffer_bytes)
 
     def add(self, vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray) -> None:

@@ -7,7 +7,6 @@ Bytes: 24 a tree with an edge, as the method has them; a range of vertices at a 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from functools import cached_property
 from typing import NoReturn
 
@@ -22,7 +21,7 @@ from .boruvka import Boruvka
 from .components import Hidden, external_components
 from .queues import Space
 from .ranks import NaturalRanks
-from .rows import PIECE, Rows
+from .rows import Rows, pieces
 from .tree_refinement import DiskRefinement
 from .tree_rows import TreeRows
 
@@ -36,20 +35,15 @@ class DiskTrees:
 
     def __init__(self, rows: Rows, forest: TreeRows, space: Space, ranks: NaturalRanks, tick: Tick | None) -> None:
         self._space, self._ranks = space, ranks
-        ranges = space.ranges
 
-        def facts(number: int) -> tuple[np.ndarray, np.ndarray]:
+        def facts(first: int, stop: int) -> tuple[np.ndarray, np.ndarray]:
             # The largest first word wins: that of the highest degree, and of these that of the smallest rank.
-            first, stop = ranges.bounds(number)
             own = ranks.part(first, stop)
-            return (_degrees(rows, first, stop) << _RANK_BITS) + ((1 << _RANK_BITS) - 1 - own), own
+            return (rows.degrees_of(first, stop) << _RANK_BITS) + ((1 << _RANK_BITS) - 1 - own), own
 
-        def sources() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-            for start in range(0, ranges.n, PIECE):
-                yield (np.arange(start, min(start + PIECE, ranges.n)),) * 2
-
-        hidden = Hidden(lambda sink: forest.send(sources(), sink, up=True),
-                        lambda number: _degrees(rows, *ranges.bounds(number)) > 0, facts)
+        hidden = Hidden(lambda sink: forest.send((
+            (np.arange(start, stop),) * 2 for start, stop in pieces(space.ranges.n)), sink, up=True),
+            lambda first, stop: rows.degrees_of(first, stop) > 0, facts)
         found = external_components(space, hidden, int(np.iinfo(space.key).max), tick)
         none = np.empty(0, np.int64)
         self._labels = none if found is None else found.labels
@@ -79,7 +73,7 @@ class DiskTrees:
     def bounds(self, heights: Column, known: int) -> TreeBounds:
         """See Trees."""
         first, second = np.zeros(self.n_trees, np.uint32), np.zeros(self.n_trees, np.uint32)
-        for start, stop in self._ranges():
+        for _, start, stop in self._space.ranges.each():
             tallest_two(self.numbers(start, stop), heights.part(start, stop), first, second)
         found = sum_up(first, second, self.sizes, np.int64(min(known, int(EXACT))), self.largest)
         return TreeBounds(*(int(value) for value in found))
@@ -87,13 +81,10 @@ class DiskTrees:
     def farthest(self, tree: int, labels: Column, height: int) -> int:
         """See Trees."""
         best = np.full(2, -1, np.int64)
-        for start, stop in self._ranges():
+        for _, start, stop in self._space.ranges.each():
             first_so_high(self.numbers(start, stop), self._ranks.part(start, stop), tree, labels.part(start, stop),
                           height, start, best)
         return int(best[0])
-
-    def _ranges(self) -> Iterator[tuple[int, int]]:
-        return map(self._space.ranges.bounds, range(self._space.ranges.count))
 
 
 class DiskForest:
@@ -137,11 +128,6 @@ class DiskForest:
     def release(self) -> None:
         """See Forest."""
         del self._forest
-
-
-def _degrees(rows: Rows, first: int, stop: int) -> np.ndarray:
-    result: np.ndarray = np.diff(rows.read_bounds(first, stop + 1))
-    return result
 
 
 @kernel

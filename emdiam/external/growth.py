@@ -178,8 +178,7 @@ class Growth:
 
     def _write(self) -> None:
         """Write the labels of all that was reached since the last time."""
-        for number in self._labelled.filled().tolist():
-            first, stop = self._space.ranges.bounds(number)
+        for number, first, stop in self._space.ranges.each(self._labelled.filled()):
             labels = self._labels[first:stop]
             for rows in self._labelled.read(number):
                 labels[(rows[:, 0] >> self._bits).astype(np.int64) - first] = (

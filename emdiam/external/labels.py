@@ -36,8 +36,7 @@ class DiskLabels:
 
     def parts(self) -> Iterator[tuple[int, np.ndarray]]:
         """(first vertex, words) of all vertices, range by range."""
-        for number in range(self.space.ranges.count):
-            first, stop = self.space.ranges.bounds(number)
+        for _, first, stop in self.space.ranges.each():
             yield first, self.words[first:stop]
 
     def tally(self) -> tuple[np.ndarray, np.ndarray]:

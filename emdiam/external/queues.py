@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..sorting.scratch import Scratch, ScratchFile
-from .buckets import Ranges
+from .buckets import Buckets, Ranges, Taker
 from .columns import PAGE, WordFile
 
 # Words of a piece that is read.
@@ -46,10 +46,13 @@ class Space:
         """Queues of rows of so many words for every range."""
         return RangeQueues(self.scratch, self.ranges.count, max(1, self.room // width), width)
 
+    def buckets(self, taker: Taker) -> Buckets:
+        """Pairs of vertices and words."""
+        return Buckets(self.scratch, self.ranges, taker, self.key, np.uint64, buffer_bytes=8 * self.room)
+
     def write(self, rows: RangeQueues, file: WordFile) -> None:
         """Write values to entries of a file: rows (entry, value), which are dropped."""
-        for number in rows.filled().tolist():
-            first, stop = self.ranges.bounds(number)
+        for number, first, stop in self.ranges.each(rows.filled()):
             values = file[first:stop]
             for some in rows.read(number):
                 values[some[:, 0].astype(np.int64) - first] = some[:, 1]

@@ -33,8 +33,7 @@ class NaturalRanks:
             vertices = np.arange(first, first + len(ranks), dtype=np.uint64)
             queues.put(ranks >> ranges.shift, np.column_stack((ranks.astype(np.uint64), vertices)))
             first += len(ranks)
-        for number in range(ranges.count):
-            begin, stop = ranges.bounds(number)
+        for number, begin, stop in ranges.each():
             seen, vertices = np.zeros(stop - begin, bool), np.zeros(stop - begin, self._space.key)
             for rows in queues.read(number):
                 at = rows[:, 0].astype(np.int64) - begin

@@ -21,7 +21,7 @@ from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_add
 from ..traverse.search import lower_bound
-from .buckets import Sink
+from .buckets import Buckets, Sink
 
 # Vertices whose bounds are in memory at a time.
 PIECE = 1 << 16
@@ -116,6 +116,11 @@ class Rows:
         """All vertices: first and end."""
         return 0, self.table.n_vertices
 
+    def degrees_of(self, first: int, stop: int) -> np.ndarray:
+        """Degrees of vertices first..stop-1, int64[stop - first], past the arena."""
+        result: np.ndarray = np.diff(self.read_bounds(first, stop + 1))
+        return result
+
     def degrees(self, vertices: np.ndarray) -> np.ndarray:
         """Degrees of `vertices` (int64[k], in any order), int64[k]."""
         starts, ends = self.bounds_of(vertices)
@@ -123,10 +128,8 @@ class Rows:
 
     def ascending(self, stop: int | None = None, first: int = 0) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(vertices, their degrees) of first..stop-1 (None: all), in pieces, int64[k] each."""
-        end = self.table.n_vertices if stop is None else stop
-        for start in range(first, end, PIECE):
-            bounds = self.read_bounds(start, min(start + PIECE, end) + 1)
-            yield np.arange(start, start + len(bounds) - 1), np.diff(bounds)
+        for start, end in pieces(self.table.n_vertices if stop is None else stop, first):
+            yield np.arange(start, end), self.degrees_of(start, end)
 
     def needed(self, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
         """Blocks with an arc of rows with these bounds (ascending), int64[k] ascending."""
@@ -153,6 +156,19 @@ class Rows:
             total += int((ends - starts).sum())
         self.counters.add(edges_scanned=total)
         return total
+
+    def bring(self, sources: Sources, buckets: Buckets, *, up: bool = False, tick: Tick | None = None) -> int:
+        """One pass: what is sent, as `send`, is handed out. Returns the arcs looked at."""
+        arcs = self.send(sources, buckets, up=up, tick=tick)
+        buckets.finish()
+        self.counters.add(passes=1)
+        return arcs
+
+
+def pieces(stop: int, first: int = 0) -> Iterator[tuple[int, int]]:
+    """(first, end) of the pieces of first..stop-1."""
+    for start in range(first, stop, PIECE):
+        yield start, min(start + PIECE, stop)
 
 
 def _arena(array: ShardedArray, slots: int) -> Arena:

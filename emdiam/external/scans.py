@@ -6,51 +6,35 @@ I/O: every block once, and every arc (half of them, where both directions say th
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.columns import Column
-from .buckets import Taker
 from .disk import Disk
-from .rows import PIECE
+from .rows import pieces
+from .takers import Fold
 
 
 def all_values(disk: Disk, column: Column) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """All vertices with their values (uint32), as Rows.send takes them."""
-    for start in range(0, disk.n, PIECE):
-        values = column.part(start, start + PIECE).astype(np.uint32)
-        yield np.arange(start, start + len(values)), values
-
-
-class _Steep(Taker):
-    """Counts values that are more than 1 from that of the vertex that they came to."""
-
-    def __init__(self, column: Column) -> None:
-        self.count = 0
-        self._column, self._first, self._part = column, 0, np.empty(0, np.uint32)
-
-    def begin(self, first: int, stop: int) -> None:
-        """See Taker."""
-        self._first, self._part = first, self._column.part(first, stop).astype(np.uint32)
-
-    def take(self, keys: np.ndarray, values: np.ndarray) -> None:
-        """See Taker."""
-        self.count += int(count_steep(self._part, self._first, keys, values))
-
-    def end(self) -> None:
-        """See Taker."""
+    for start, stop in pieces(disk.n):
+        yield np.arange(start, stop), column.part(start, stop).astype(np.uint32)
 
 
 def steep_arcs(disk: Disk, column: Column, tick: Tick | None = None) -> int:
     """Arcs whose ends differ by more than 1 in `column` (both unreached is level)."""
-    steep = _Steep(column)
-    buckets = disk.buckets(steep, 4, np.uint32)
-    disk.rows.send(all_values(disk, column), buckets, up=True, tick=tick)
-    buckets.finish()
-    disk.rows.counters.add(passes=1)
-    return 2 * steep.count
+    steep = 0
+
+    def count(*pairs: Any) -> None:
+        nonlocal steep
+        steep += int(count_steep(*pairs))
+
+    met = Fold(lambda first, stop: column.part(first, stop).astype(np.uint32), count)
+    disk.rows.bring(all_values(disk, column), disk.buckets(met, 4, np.uint32), up=True, tick=tick)
+    return 2 * steep
 
 
 @kernel

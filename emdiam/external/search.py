@@ -23,7 +23,7 @@ from .buckets import Ranges
 from .disk import Disk
 from .frontier import Frontier, take_away_bits, take_away_masks
 from .rows import PIECE
-from .takers import Bits, Masks
+from .takers import bitmap, united
 from .thin import (
     ARCS,
     ASKED,
@@ -69,13 +69,12 @@ class _Lists:
     """The arrays of thin_levels."""
 
     def __init__(self, size: int) -> None:
-        capacity = size
-        self.lists = np.zeros((3, capacity), np.int64)
-        self.masks = np.zeros((3, capacity), np.uint64)
+        self.lists = np.zeros((3, size), np.int64)
+        self.masks = np.zeros((3, size), np.uint64)
         self.counts = np.zeros(3, np.int64)
-        self.work = (np.empty((2, capacity), np.int64), np.empty(capacity, np.int64), np.empty(4 * capacity, np.int64),
-                     np.empty((2, capacity), np.int64), np.empty((2, capacity), np.uint64), np.empty(257, np.int64))
-        self.out = np.empty(4 * capacity, np.int64), np.empty(4 * capacity, np.uint64), np.empty(4 * capacity, np.int64)
+        self.work = (np.empty((2, size), np.int64), np.empty(size, np.int64), np.empty(4 * size, np.int64),
+                     np.empty((2, size), np.int64), np.empty((2, size), np.uint64), np.empty(257, np.int64))
+        self.out = np.empty(4 * size, np.int64), np.empty(4 * size, np.uint64), np.empty(4 * size, np.int64)
 
 
 class Search:
@@ -215,11 +214,9 @@ class Search:
             self.complete = False
             return
         masked, following = self._bits > 1, self._frontier(self._current.ranges)
-        taker = Masks(self._masks_done(following)) if masked else Bits(self._bits_done(following))
+        taker = united(self._masks_done(following)) if masked else bitmap(self._bits_done(following))
         buckets = disk.buckets(taker, 8 if masked else 0.125, np.uint64 if masked else None)
-        self._state[ARCS] += disk.rows.send(self._current.sources(), buckets, tick=tick)
-        buckets.finish()
-        disk.rows.counters.add(passes=1)
+        state[ARCS] += disk.rows.bring(self._current.sources(), buckets, tick=tick)
         self._previous.close()
         self._previous, self._current = self._current, following
         if following.count == 0:

@@ -15,21 +15,7 @@ from .buckets import Buckets, Ranges
 from .columns import DiskColumn
 from .disk import Disk
 from .search import Search, Wanted
-from .takers import Smallest
-
-
-class _Lower(Smallest):
-    """Lowers a column. lowered : entries that fell."""
-
-    def __init__(self, column: DiskColumn) -> None:
-        super().__init__(self._put, column.dtype, column.part)
-        self._column, self.lowered = column, 0
-
-    def _put(self, first: int, values: np.ndarray) -> None:
-        fell = int(np.count_nonzero(values != self._column.part(first, first + len(values))))
-        self.lowered += fell
-        if fell:
-            self._column.set_part(first, values)
+from .takers import Fold, put_smaller
 
 
 def spread(
@@ -39,9 +25,17 @@ def spread(
     """See Engine.spread."""
     if limit >= bound.unreached:
         raise OverflowError(f"the limit {limit} does not fit the bound column ({bound.dtype})")
-    lower = _Lower(bound)
-    buckets = Buckets(disk.scratch, Ranges(disk.n, disk.sizes.page), lower, disk.key, np.uint32,
-                      buffer_bytes=disk.sizes.buffer_bytes)
+    lowered = 0
+
+    def lower(first: int, least: np.ndarray) -> None:
+        nonlocal lowered
+        fell = int(np.count_nonzero(least != bound.part(first, first + len(least))))
+        lowered += fell
+        if fell:
+            bound.set_part(first, least)
+
+    buckets = Buckets(disk.scratch, Ranges(disk.n, disk.sizes.page), Fold(bound.part, put_smaller, lower), disk.key,
+                      np.uint32, buffer_bytes=disk.sizes.buffer_bytes)
     for value, start in _groups(bound, seeds, values, limit):
         def found(vertices: np.ndarray, masks: np.ndarray, levels: np.ndarray, value: int = value) -> None:
             buckets.add(vertices, levels + value)
@@ -51,7 +45,7 @@ def spread(
             if tick is not None:
                 tick()
     buckets.finish()
-    return lower.lowered
+    return lowered
 
 
 def _groups(

@@ -19,11 +19,10 @@ import numpy as np
 from ..jit import kernel
 from ..stream.pager import Tick
 from ..traverse.columns import Column
-from .buckets import Buckets
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
-from .rows import PIECE, Rows
-from .takers import Smallest
+from .rows import Rows, pieces
+from .takers import smallest
 from .tree_order import by_depth, numbered
 
 _NOTHING = (1 << 64) - 1
@@ -35,11 +34,7 @@ def tree_diameter(
     """Number of edges on the longest path of the canonical BFS tree of the distances in `column`. Raises RuntimeError
     if they are no distances."""
     edges = _TreeEdges(space, column, ranks)
-    buckets = Buckets(space.scratch, space.ranges, Smallest(edges.hang, np.uint64, _NOTHING), space.key,
-                      np.uint64, buffer_bytes=8 * space.room)
-    rows.send(edges.sources(), buckets, tick=tick)
-    buckets.finish()
-    rows.counters.add(passes=1)
+    rows.bring(edges.sources(), space.buckets(smallest(edges.hang, np.uint64, _NOTHING)), tick=tick)
     children, below = numbered(space, edges.by_depth(), tick)
     below.close()
     return _longest(space, children, tick)
@@ -55,10 +50,9 @@ class _TreeEdges:
 
     def sources(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The reached vertices, and words (distance, rank)."""
-        for start in range(0, len(self._column), PIECE):
-            distances = self._column.part(start, start + PIECE)
+        for start, stop in pieces(len(self._column)):
+            distances, ranks = self._column.part(start, stop), self._ranks.part(start, stop)
             reached = np.flatnonzero(distances != self._column.unreached)
-            ranks = self._ranks.part(start, start + len(distances))
             words = (distances[reached].astype(np.uint64) << self._bits) | ranks[reached].astype(np.uint64)
             yield reached + start, words
 
@@ -89,8 +83,7 @@ class _TreeEdges:
 def _longest(space: Space, parents: RangeQueues, tick: Tick | None) -> int:
     """The longest path of the tree, in edges."""
     branches, longest = space.queues(2), 0
-    for number in reversed(range(space.ranges.count)):
-        first, stop = space.ranges.bounds(number)
+    for number, first, stop in space.ranges.each(reversed(range(space.ranges.count))):
         above, heights = np.full(stop - first, -1, np.int64), np.zeros(stop - first, np.int64)
         for rows in parents.read(number):
             above[rows[:, 0].astype(np.int64) - first] = rows[:, 1].astype(np.int64)

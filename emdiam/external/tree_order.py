@@ -51,8 +51,7 @@ def numbered(space: Space, edges: Iterator[np.ndarray], tick: Tick | None = None
         places.put(rows[:, 0].astype(np.int64) >> shift, np.column_stack((rows[:, 0], numbers)))
         asked.put(rows[:, 1].astype(np.int64) >> shift, np.column_stack((rows[:, 1], numbers, rows[:, 0])))
         done += len(rows)
-    for number in range(space.ranges.count):
-        first, stop = space.ranges.bounds(number)
+    for number, first, stop in space.ranges.each():
         at = np.zeros(stop - first, np.uint64)
         for rows in places.read(number):
             at[rows[:, 0].astype(np.int64) - first] = rows[:, 1]

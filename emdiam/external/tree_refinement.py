@@ -26,8 +26,8 @@ from .columns import DiskColumn, WordFile
 from .growth import Growth, new_labels
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
-from .rows import PIECE, Rows
-from .takers import Done, Smallest
+from .rows import Rows, pieces
+from .takers import Done, smallest
 from .tree_order import by_depth, numbered
 from .tree_rows import TreeRows
 
@@ -57,12 +57,11 @@ class DiskRefinement:
 
     def _hang(self, forest: TreeRows, roots: np.ndarray) -> None:
         """Heights and parents in the forest."""
-        ranges, words = self._space.ranges, new_labels(self._space)
+        words = new_labels(self._space)
         growth = Growth(forest, self._space, words, len(roots))
         growth.grow(roots, 0, None, self._tick)
         growth.close()
-        for number in range(ranges.count):
-            first, stop = ranges.bounds(number)
+        for _, first, stop in self._space.ranges.each():
             labels = words[first:stop]
             heights = np.where(labels == UNREACHED, 0, labels >> np.uint64(WIDE_BITS))
             self._column.set_part(first, heights.astype(np.uint32))
@@ -81,14 +80,11 @@ class DiskRefinement:
 
     def _smallest(self, done: Done) -> Buckets:
         """The least word that comes to every vertex."""
-        taker = Smallest(done, np.uint64, _NOTHING)
-        return Buckets(self._space.scratch, self._space.ranges, taker, self._space.key, np.uint64,
-                       buffer_bytes=8 * self._space.room)
+        return self._space.buckets(smallest(done, np.uint64, _NOTHING))
 
     def _lowered(self, names: Callable[[int, int], np.ndarray]) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """The vertices that fell, and words (height, name)."""
-        for start in range(0, self._space.ranges.n, PIECE):
-            stop = min(start + PIECE, self._space.ranges.n)
+        for start, stop in pieces(self._space.ranges.n):
             fell = np.flatnonzero(self._fell[start:stop])
             if len(fell):
                 heights = self._column.part(start, stop)[fell].astype(np.uint64)
@@ -131,8 +127,7 @@ class DiskRefinement:
     def _rehang(self, wanted: RangeQueues) -> None:
         """Take over the parents that were chosen, by rank."""
         ranges, changes = self._space.ranges, self._space.queues(2)
-        for number in wanted.filled().tolist():
-            first, stop = ranges.bounds(number)
+        for number, first, stop in ranges.each(wanted.filled()):
             vertices = self._ranks.vertices(first, stop).astype(np.uint64)
             for rows in wanted.read(number):
                 parents = vertices[rows[:, 0].astype(np.int64) - first]
@@ -144,8 +139,7 @@ class DiskRefinement:
         ranges, lower = self._space.ranges, self._space.queues(2)
         children, below = numbered(self._space, by_depth(self._space, self._edges(), self._highest), self._tick)
         told = self._space.queues(2)
-        for number in range(ranges.count):
-            first, stop = ranges.bounds(number)
+        for number, first, stop in ranges.each():
             above, heights = np.full(stop - first, -1, np.int64), np.zeros(stop - first, np.int64)
             names = np.zeros(stop - first, np.uint64)
             for rows in children.read(number):
@@ -166,17 +160,15 @@ class DiskRefinement:
 
     def _edges(self) -> Iterator[np.ndarray]:
         """Rows (vertex, parent, height) of all vertices that hang from another."""
-        for start in range(0, self._space.ranges.n, PIECE):
-            stop = min(start + PIECE, self._space.ranges.n)
+        for start, stop in pieces(self._space.ranges.n):
             here, parents = np.arange(start, stop, dtype=np.uint64), self._parents[start:stop].astype(np.uint64)
             rows = np.column_stack((here, parents, self._column.part(start, stop).astype(np.uint64)))
             yield rows[rows[:, 2] > 0]
 
     def _take_over(self, lower: RangeQueues) -> int:
         """Put the new heights into the column; how many are smaller."""
-        ranges, fallen, self._highest = self._space.ranges, 0, 0
-        for number in range(ranges.count):
-            first, stop = ranges.bounds(number)
+        fallen = self._highest = 0
+        for number, first, stop in self._space.ranges.each():
             before = self._column.part(first, stop)
             heights = before.copy()
             for rows in lower.read(number):
@@ -190,8 +182,7 @@ class DiskRefinement:
 
     def take_labels(self) -> Column:
         """See TreeRefinement."""
-        for number in range(0 if self.exact else self._space.ranges.count):
-            first, stop = self._space.ranges.bounds(number)
+        for _, first, stop in self._space.ranges.each(() if self.exact else None):
             self._column.set_part(first, np.minimum(self._column.part(first, stop), np.uint32(self.known)))
         return self._column
 

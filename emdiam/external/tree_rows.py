@@ -36,32 +36,30 @@ class TreeRows:
     def _arcs(self, edges: RangeQueues) -> RangeQueues:
         """Words (vertex, vertex) of both arcs of all edges, by ranges of the former."""
         ranges, half, arcs = self._space.ranges, self._space.queues(), self._space.queues()
-        for number in range(ranges.count):
+        for number, first, stop in ranges.each():
             words = np.unique(np.concatenate([np.empty((0, 1), np.uint64), *edges.read(number)]))
             self.n_edges += len(words)
-            named = (words & _LOW) << _S32 | self._named(number, words)
+            named = (words & _LOW) << _S32 | self._named(first, stop, words)
             half.put((named >> _S32).astype(np.int64) >> ranges.shift, named)
         edges.close()
-        for number in range(ranges.count):
+        for number, first, stop in ranges.each():
             for rows in half.read(number):
                 words = rows[:, 0]
-                ends = self._named(number, words), words & _LOW
+                ends = self._named(first, stop, words), words & _LOW
                 for tails, heads in (ends, ends[::-1]):
                     arcs.put(tails.astype(np.int64) >> ranges.shift, (tails << _S32) | heads)
         half.close()
         return arcs
 
-    def _named(self, number: int, words: np.ndarray) -> np.ndarray:
-        """The vertices of the ranks in the upper halves of words, which lie in a range, uint64[k]."""
-        first, stop = self._space.ranges.bounds(number)
+    def _named(self, first: int, stop: int, words: np.ndarray) -> np.ndarray:
+        """The vertices of the ranks in the upper halves of words, which are first..stop-1, uint64[k]."""
         result: np.ndarray = self._ranks.vertices(first, stop).astype(np.uint64)[
             (words >> _S32).astype(np.int64) - first]
         return result
 
     def _sort(self, arcs: RangeQueues) -> None:
         ranges, done = self._space.ranges, 0
-        for number in range(ranges.count):
-            first, stop = ranges.bounds(number)
+        for number, first, stop in ranges.each():
             words = np.sort(np.concatenate([np.empty((0, 1), np.uint64), *arcs.read(number)])[:, 0])
             self._heads[done : done + len(words)] = (words & _LOW).astype(self._heads.dtype)
             starts = np.searchsorted(words >> _S32, np.arange(first, stop + 1, dtype=np.uint64)) + done

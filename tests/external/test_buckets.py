@@ -10,7 +10,7 @@ import pytest
 
 from emdiam.external.buckets import Buckets, Ranges, widest
 from emdiam.external.columns import WordFile
-from emdiam.external.takers import Bits, LookUp, Masks, Smallest
+from emdiam.external.takers import Fold, bitmap, smallest, united
 from emdiam.sorting.scratch import Scratch
 
 N = 1000
@@ -46,9 +46,9 @@ def test_the_least_value_and_the_bits(scratch: Scratch, way: tuple[int, int], n_
     def put_masks(first: int, values: np.ndarray) -> None:
         masks[first : first + len(values)] = values
 
-    through(scratch, way, Smallest(put, np.uint32, 1 << 21), pairs, np.uint32)
-    through(scratch, way, Bits(put_bits), pairs, None)
-    made = through(scratch, way, Masks(put_masks), pairs, np.uint64)
+    through(scratch, way, smallest(put, np.uint32, 1 << 21), pairs, np.uint32)
+    through(scratch, way, bitmap(put_bits), pairs, None)
+    made = through(scratch, way, united(put_masks), pairs, np.uint64)
     assert made.total == n_pairs
     for key in range(N):
         values = [v for k, v in pairs if k == key]
@@ -61,9 +61,9 @@ def test_the_least_value_and_the_bits(scratch: Scratch, way: tuple[int, int], n_
 
 def test_every_pair_is_written_and_read_once(scratch: Scratch) -> None:
     pairs = [(key % N, key) for key in range(5000)]
-    through(scratch, (64, 800), Smallest(lambda first, values: None, np.uint32, 0), pairs, np.uint32)
+    through(scratch, (64, 800), smallest(lambda first, values: None, np.uint32, 0), pairs, np.uint32)
     assert scratch.bytes_written == scratch.bytes_read == 5000 * 8
-    through(scratch, (1024, 800), Smallest(lambda first, values: None, np.uint32, 0), pairs, np.uint32)
+    through(scratch, (1024, 800), smallest(lambda first, values: None, np.uint32, 0), pairs, np.uint32)
     assert scratch.bytes_written == 5000 * 8, "where all keys are in one range, nothing is written"
 
 
@@ -73,8 +73,8 @@ def test_looking_up(scratch: Scratch, way: tuple[int, int]) -> None:
     column[0:N] = np.arange(N, dtype=np.uint32)[::-1].copy()
     pairs = [(key * 7 % N, key) for key in range(300)]
     found: list[tuple[int, int]] = []
-    through(scratch, way, LookUp(column, lambda values, entries: found.extend(
-        zip(values.tolist(), entries.tolist(), strict=True))), pairs, np.uint32)
+    through(scratch, way, Fold(lambda first, stop: column[first:stop], lambda part, first, keys, values: found.extend(
+        zip(values.tolist(), part[keys.astype(np.int64) - first].tolist(), strict=True))), pairs, np.uint32)
     assert sorted(found) == [(key, N - 1 - key * 7 % N) for key in range(300)]
 
 

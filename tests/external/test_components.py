@@ -30,17 +30,14 @@ def components_of(
     arcs = np.array([(v, w) for v in np.flatnonzero(hidden) for w in graph[v]], np.int64).reshape(-1, 2)
     facts = np.array([[len(row) for row in graph], ranks])
 
-    def part(number: int) -> slice:
-        return slice(*ranges.bounds(number))
-
     up = arcs[arcs[:, 1] > arcs[:, 0]]
 
     def send(sink: Sink) -> None:
         for piece in np.array_split(up, 3):
             sink.add(piece[:, 1].astype(np.uint32), piece[:, 0])
 
-    given = Hidden(send, lambda number: hidden[part(number)],
-                   lambda number: (facts[0, part(number)], facts[1, part(number)]))
+    given = Hidden(send, lambda first, stop: hidden[first:stop],
+                   lambda first, stop: (facts[0, first:stop], facts[1, first:stop]))
     return external_components(Space(scratch, ranges, room, np.dtype(np.uint32)), given, reached)
 
 

@@ -12,7 +12,7 @@ import pytest
 from emdiam.errors import StoreError
 from emdiam.external.buckets import Buckets, Ranges
 from emdiam.external.rows import Rows
-from emdiam.external.takers import Smallest
+from emdiam.external.takers import smallest
 from emdiam.sorting.scratch import Scratch
 from emdiam.store.store import open_store
 from emdiam.stream.counters import SharedCounters
@@ -65,7 +65,7 @@ def test_the_least_value_of_the_neighbours(
         least[first : first + len(found)] = found
 
     with rows_of(write_store(tmp_path / "g.zarr", graph), arc_slots) as rows:
-        buckets = Buckets(scratch, Ranges(n, 64), Smallest(put, np.uint32, 5000), np.uint32, np.uint32,
+        buckets = Buckets(scratch, Ranges(n, 64), smallest(put, np.uint32, 5000), np.uint32, np.uint32,
                           buffer_bytes=1000)
         pieces = [(part, values[part]) for part in np.array_split(active, 3)]
         arcs = rows.send(pieces, buckets, up=up)
@@ -82,7 +82,7 @@ def test_the_least_value_of_the_neighbours(
 def test_a_block_is_read_once_a_piece(tmp_path: Path, scratch: Scratch) -> None:
     graph = ODD["mesh"]
     with rows_of(write_store(tmp_path / "g.zarr", graph), 1) as rows:
-        nothing = Smallest(lambda first, found: None, np.uint32, 0)
+        nothing = smallest(lambda first, found: None, np.uint32, 0)
         buckets = Buckets(scratch, Ranges(len(graph), 512), nothing, np.uint32, buffer_bytes=1000)
         before = rows.counters.snapshot().blocks_read
         rows.send([(np.arange(len(graph)), None)], buckets)
@@ -93,5 +93,5 @@ def test_a_block_is_read_once_a_piece(tmp_path: Path, scratch: Scratch) -> None:
 def test_rows_that_do_not_ascend_are_refused(tmp_path: Path, scratch: Scratch) -> None:
     path = write_store(tmp_path / "g.zarr", [[2, 1], [0], [0]])
     with rows_of(path) as rows, pytest.raises(StoreError, match="vertex 0 do not ascend"):
-        rows.send([(np.array([0]), None)], Buckets(scratch, Ranges(3, 64), Smallest(
+        rows.send([(np.array([0]), None)], Buckets(scratch, Ranges(3, 64), smallest(
             lambda first, found: None, np.uint32, 0), np.uint32, buffer_bytes=1000))
