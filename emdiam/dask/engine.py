@@ -34,6 +34,7 @@ from ..traverse.core import Core
 from ..traverse.degrees import highest_degrees
 from ..traverse.paths import all_edges_exist, read_rows
 from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.workspace import pairs_to_meet
 from . import components as component_verbs
 from . import multi, scans, search, walks
 from .column_verbs import Reached, of_degree, on_core
@@ -242,10 +243,7 @@ class DaskEngine(Engine):
 
     def _batch(self, sources: np.ndarray, targets: np.ndarray | None, columns: list[int] | None) -> np.ndarray:
         """The eccentricities of one batch, int32[k]."""
-        remaining = None
-        if targets is not None:
-            themselves = targets[sources >> 6] >> (sources & 63).astype(np.uint64) & np.uint64(1)
-            remaining = int(np.bitwise_count(targets).sum()) * len(sources) - int(themselves.sum())
+        remaining = None if targets is None else pairs_to_meet(targets, sources)
         room, words = self._room(len(sources)), [None] * self.group.size
         eccentricities, self.reporter.level, too_long = self.group.some(multi.multi_source, {
             rank: (sources, columns, bitmap, remaining, room)

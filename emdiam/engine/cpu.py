@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..errors import BudgetError, InputError, StoreError
+from ..errors import BudgetError, InputError
 from ..progress import Listener, TimeOver
 from ..store.check import blamed_on
 from ..store.store import Store
@@ -86,8 +86,7 @@ class LocalEngine:
         seen = np.zeros((len(stored) + 63) // 64, np.uint64)
         set_bits(seen, stored, len(stored))  # all are below n
         if int(np.bitwise_count(seen).sum()) != len(stored):
-            raise StoreError("natural_id does not hold every vertex once", path=self.store.path,
-                             remedy="the store is damaged: reorder the original again")
+            raise self.store.wrong_ranks()
         return stored
 
     def ranks(self, ids: np.ndarray) -> np.ndarray:

@@ -21,7 +21,7 @@ import numpy as np
 from ..errors import InputError
 from ..jit import kernel
 from ..stream.pager import Tick
-from ..traverse.light_edges import edge_hash, stream_of
+from ..traverse.light_edges import HALF, LOW, edge_hash, stream_of
 from .buckets import Sink, Taker
 from .columns import WordFile
 from .components import Hidden, external_components
@@ -31,8 +31,6 @@ from .rows import Rows, pieces
 from .tables import Table
 
 _NO_EDGE = np.uint64(0xFFFFFFFFFFFFFFFF)
-_S32 = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
 
 
 class Boruvka:
@@ -78,7 +76,7 @@ class Boruvka:
             active = np.flatnonzero(self.active[start:stop])
             if len(active):
                 trees, ranks = self.trees[start:stop][active], self.ranks.part(start, stop)[active]
-                yield active + start, (trees.astype(np.uint64) << _S32) | ranks.astype(np.uint64)
+                yield active + start, (trees.astype(np.uint64) << HALF) | ranks.astype(np.uint64)
 
     def _choose(self, offers: Iterator[np.ndarray], span: tuple[int, int], chosen: WordFile, joins: Table) -> None:
         """The lightest edges of the trees with labels in a range."""
@@ -92,7 +90,7 @@ class Boruvka:
         chosen[first:stop] = flags
         joins.append(np.column_stack((trees + first, others[trees].astype(np.int64))))
         words = edges[trees]
-        self.edges.put((words >> _S32).astype(np.int64) >> self.shift, words)
+        self.edges.put((words >> HALF).astype(np.int64) >> self.shift, words)
 
     def _join(self, chosen: WordFile, joins: Table) -> None:
         """Labels of the trees that are joined, for all vertices that take part."""
@@ -150,11 +148,11 @@ class _Lightest(Taker):
         fresh = self._words != _NO_EDGE
         self._boruvka.active[self._first : self._first + len(fresh)] = fresh.astype(np.uint8)
         trees, own, words = self._trees[fresh], self._ranks[fresh].astype(np.uint64), self._words[fresh]
-        other = words & _LOW
-        edges = (np.minimum(own, other) << _S32) | np.maximum(own, other)
+        other = words & LOW
+        edges = (np.minimum(own, other) << HALF) | np.maximum(own, other)
         shift = self._boruvka.shift
         self._offers.put(trees >> shift, np.column_stack((trees.astype(np.uint64), self._weights[fresh],
-                                                          words >> _S32, edges)))
+                                                          words >> HALF, edges)))
 
 
 @kernel
@@ -165,10 +163,10 @@ def lightest_edges(pairs, first, active, trees, ranks, stream, weights, words): 
     keys, values = pairs
     for i in range(len(keys)):
         at = np.int64(keys[i]) - first
-        if not active[at] or np.int64(values[i] >> _S32) == trees[at]:
+        if not active[at] or np.int64(values[i] >> HALF) == trees[at]:
             continue
         own = np.uint64(ranks[at])
-        other = values[i] & _LOW
+        other = values[i] & LOW
         weight = edge_hash(stream, min(own, other), max(own, other))
         if words[at] == _NO_EDGE or weight < weights[at]:
             weights[at] = weight

@@ -16,6 +16,7 @@ from ..stream.pager import Tick
 from ..traverse.chains import one_way
 from ..traverse.label_vector import WIDE_BITS
 from ..traverse.labels import UNREACHED
+from .labels import GROUP
 from .queues import Space
 from .rows import Rows, pieces
 from .takers import Fold
@@ -23,7 +24,6 @@ from .takers import Fold
 Push = Callable[[np.ndarray], None]
 # part(first, stop): what vertices send, and what meets it, uint64[stop - first].
 Part = Callable[[int, int], np.ndarray]
-_GROUP = np.uint64((1 << WIDE_BITS) - 1)
 
 
 def push_meetings(
@@ -57,8 +57,8 @@ def pack_crossing(heads, first, own, others, shifts, packed):  # type: ignore[no
         here = own[np.int64(heads[i]) - first]
         if here == UNREACHED or others[i] == UNREACHED:
             return -1 - i
-        group = here & _GROUP
-        other = others[i] & _GROUP
+        group = here & GROUP
+        other = others[i] & GROUP
         if group != other:
             weight = (here >> np.uint64(WIDE_BITS)) + (others[i] >> np.uint64(WIDE_BITS)) + np.uint64(1)
             packed[count] = (group << shifts[0]) | (other << shifts[1]) | weight

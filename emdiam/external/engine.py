@@ -20,6 +20,7 @@ from ..traverse.columns import Column, smallest_dtype
 from ..traverse.degrees import highest_degrees
 from ..traverse.paths import copied_rows, heads_in_rows
 from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.workspace import pairs_to_meet
 from .bounds import DiskPivotBounds
 from .clustering import ClusteringVerbs
 from .columns import DiskColumn
@@ -111,10 +112,7 @@ class ExternalEngine(ClusteringVerbs):
         vertices, where = np.unique(sources, return_inverse=True)
         masks = np.zeros(len(vertices), np.uint64)
         np.bitwise_or.at(masks, where, np.uint64(1) << np.arange(len(sources)).astype(np.uint64))
-        wanted = Wanted()
-        if targets is not None:
-            own = int((targets[sources >> 6] >> (sources & 63).astype(np.uint64) & np.uint64(1)).sum())
-            wanted = Wanted(words=targets, remaining=int(np.bitwise_count(targets).sum()) * len(sources) - own)
+        wanted = Wanted() if targets is None else Wanted(words=targets, remaining=pairs_to_meet(targets, sources))
         made = None if columns is None else LevelColumns(self.disk, columns)
         search = Search(self.disk, [(vertices, masks)], max(2, len(sources)), wanted,
                         (lambda *found: None) if made is None else made.add)

@@ -20,7 +20,8 @@ from .columns import DiskColumn, WordFile
 from .queues import Space
 from .ranks import NaturalRanks
 
-_GROUP = np.uint64((1 << WIDE_BITS) - 1)
+# Of a word of labels: the number of the group.
+GROUP = np.uint64((1 << WIDE_BITS) - 1)
 
 
 class DiskLabels:
@@ -64,7 +65,7 @@ class DiskLabels:
     def groups(self, vertices: np.ndarray) -> np.ndarray:
         """See Labels."""
         words = self.words.take(np.asarray(vertices, np.int64))
-        return np.where(words == UNREACHED, np.int64(-1), (words & _GROUP).astype(np.int64))
+        return np.where(words == UNREACHED, np.int64(-1), (words & GROUP).astype(np.int64))
 
     def places(self) -> np.ndarray:
         """Raises MoreMemoryError: there is no room for an entry a vertex in the process; the labels are gone."""
@@ -99,7 +100,7 @@ def first_by_rank(labels, ranks, first, radii, members, best):  # type: ignore[n
     for i in range(len(labels)):
         if labels[i] == UNREACHED:
             continue
-        group = np.int64(labels[i] & _GROUP)
+        group = np.int64(labels[i] & GROUP)
         if len(radii) and np.int64(labels[i] >> np.uint64(WIDE_BITS)) != radii[group]:
             continue
         if best[group] < 0 or ranks[i] < best[group]:

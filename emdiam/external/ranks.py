@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..errors import StoreError
 from ..store.store import Store
 from .columns import WordFile
 from .queues import Space
@@ -39,8 +38,7 @@ class NaturalRanks:
                 at = rows[:, 0].astype(np.int64) - begin
                 seen[at], vertices[at] = True, rows[:, 1]
             if not seen.all():
-                raise StoreError("natural_id does not hold every vertex once", path=self._store.path,
-                                 remedy="the store is damaged: reorder the original again")
+                raise self._store.wrong_ranks()
             self._vertices[begin:stop] = vertices
         queues.close()
 

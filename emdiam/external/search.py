@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from ..stream.pager import Tick
-from ..traverse.workspace import list_bits
+from ..traverse.workspace import bits_at, list_bits
 from .buckets import Ranges
 from .disk import Disk
 from .frontier import Frontier, take_away_bits, take_away_masks
@@ -269,10 +269,7 @@ class Search:
 
 def _wanted_at(wanted: Wanted, vertices: np.ndarray) -> np.ndarray:
     """bool[k], which of the vertices are targets."""
-    if len(wanted.words):
-        hit: np.ndarray = wanted.words[vertices >> 6] >> (vertices & 63).astype(np.uint64) & np.uint64(1) != 0
-        return hit
-    return np.isin(vertices, wanted.listed)
+    return bits_at(wanted.words, vertices) if len(wanted.words) else np.isin(vertices, wanted.listed)
 
 
 def listed_targets(source: int, targets: Iterable[int]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from ..stream.pager import Tick
 from ..traverse.columns import Column
 from ..traverse.label_vector import WIDE_BITS
 from ..traverse.labels import UNREACHED
+from ..traverse.light_edges import HALF, LOW
 from ..traverse.rooted import UNKNOWN
 from ..traverse.tree_refinement import EXACT
 from .buckets import Buckets
@@ -31,8 +32,6 @@ from .takers import Done, smallest
 from .tree_order import by_depth, numbered
 from .tree_rows import TreeRows
 
-_LOW = np.uint64(0xFFFFFFFF)
-_S32 = np.uint64(32)
 _NOTHING = (1 << 64) - 1
 
 
@@ -72,7 +71,7 @@ class DiskRefinement:
             heights = self._column.part(first, first + len(least)).astype(np.uint64)
             here = np.arange(first, first + len(least), dtype=np.uint64)
             self._parents[first : first + len(least)] = np.where(
-                least >> _S32 < heights, least & _LOW, here).astype(self._space.key)
+                least >> HALF < heights, least & LOW, here).astype(self._space.key)
 
         buckets = self._smallest(hang)
         forest.send(self._lowered(lambda start, stop: np.arange(start, stop)), buckets)
@@ -88,7 +87,7 @@ class DiskRefinement:
             fell = np.flatnonzero(self._fell[start:stop])
             if len(fell):
                 heights = self._column.part(start, stop)[fell].astype(np.uint64)
-                yield fell + start, (heights << _S32) | names(start, stop)[fell].astype(np.uint64)
+                yield fell + start, (heights << HALF) | names(start, stop)[fell].astype(np.uint64)
 
     def _note(self, known: int) -> None:
         self.exact = self._highest <= known
@@ -109,11 +108,11 @@ class DiskRefinement:
 
         def done(first: int, least: np.ndarray) -> None:
             heights = self._column.part(first, first + len(least)).astype(np.uint64)
-            falls = np.flatnonzero((least != np.uint64(_NOTHING)) & ((least >> _S32) + np.uint64(1) < heights))
+            falls = np.flatnonzero((least != np.uint64(_NOTHING)) & ((least >> HALF) + np.uint64(1) < heights))
             if len(falls):
                 words = least[falls]
-                lowest.append(int(words.min() >> _S32) + 1)
-                parents = words & _LOW
+                lowest.append(int(words.min() >> HALF) + 1)
+                parents = words & LOW
                 wanted.put(parents.astype(np.int64) >> shift,
                            np.column_stack((parents, (falls + first).astype(np.uint64))))
 

@@ -10,14 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from ..stream.pager import Tick
+from ..traverse.light_edges import HALF, LOW
 from .buckets import Sink
 from .columns import WordFile
 from .queues import RangeQueues, Space
 from .ranks import NaturalRanks
 from .rows import PIECE, Sources
 
-_S32 = np.uint64(32)
-_LOW = np.uint64(0xFFFFFFFF)
 # Entries that are read though nobody asked for them: a read of its own costs as much.
 _NEAR = 1 << 9
 
@@ -39,30 +38,30 @@ class TreeRows:
         for number, first, stop in ranges.each():
             words = np.unique(np.concatenate([np.empty((0, 1), np.uint64), *edges.read(number)]))
             self.n_edges += len(words)
-            named = (words & _LOW) << _S32 | self._named(first, stop, words)
-            half.put((named >> _S32).astype(np.int64) >> ranges.shift, named)
+            named = (words & LOW) << HALF | self._named(first, stop, words)
+            half.put((named >> HALF).astype(np.int64) >> ranges.shift, named)
         edges.close()
         for number, first, stop in ranges.each():
             for rows in half.read(number):
                 words = rows[:, 0]
-                ends = self._named(first, stop, words), words & _LOW
+                ends = self._named(first, stop, words), words & LOW
                 for tails, heads in (ends, ends[::-1]):
-                    arcs.put(tails.astype(np.int64) >> ranges.shift, (tails << _S32) | heads)
+                    arcs.put(tails.astype(np.int64) >> ranges.shift, (tails << HALF) | heads)
         half.close()
         return arcs
 
     def _named(self, first: int, stop: int, words: np.ndarray) -> np.ndarray:
         """The vertices of the ranks in the upper halves of words, which are first..stop-1, uint64[k]."""
         result: np.ndarray = self._ranks.vertices(first, stop).astype(np.uint64)[
-            (words >> _S32).astype(np.int64) - first]
+            (words >> HALF).astype(np.int64) - first]
         return result
 
     def _sort(self, arcs: RangeQueues) -> None:
         ranges, done = self._space.ranges, 0
         for number, first, stop in ranges.each():
             words = np.sort(np.concatenate([np.empty((0, 1), np.uint64), *arcs.read(number)])[:, 0])
-            self._heads[done : done + len(words)] = (words & _LOW).astype(self._heads.dtype)
-            starts = np.searchsorted(words >> _S32, np.arange(first, stop + 1, dtype=np.uint64)) + done
+            self._heads[done : done + len(words)] = (words & LOW).astype(self._heads.dtype)
+            starts = np.searchsorted(words >> HALF, np.arange(first, stop + 1, dtype=np.uint64)) + done
             self._starts[first : stop + 1] = starts.astype(np.uint64)
             done += len(words)
         arcs.close()

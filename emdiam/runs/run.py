@@ -168,7 +168,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
                         except BudgetError as error:
                             refused = error.with_traceback(None)  # its frames hold what was in memory
                             again = replace(placed, program=program)
-                            result = _on_disk(refused, again, run, selected, checkpoint, deadline)
+                            result = _on_disk(refused, again, run, selected, deadline)
             except DEVICE_FAULTS as error:
                 fault = error.with_traceback(None)  # its frames hold what lies on the device
                 result = _solve_again(fault, Placed(opened, progress), run, selected, deadline)
@@ -182,12 +182,13 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
 
 
 def _on_disk(
-    refused: BudgetError, placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None,
-    deadline: float | None
+    refused: BudgetError, placed: Placed, run: Run, selected: Selection, deadline: float | None
 ) -> Result:
     """The result with vertex state on disk, where that may be and memory has turned out to have no room for it, as for
     distances that take more bytes than was planned: the method begins again. Raises `refused` otherwise."""
-    if run.vertex_state != AUTO or selected.device is not None or run.cluster is not None or checkpoint is not None:
+    from .opening import state_of
+
+    if state_of(run, selected) != AUTO:
         raise refused
     logging.getLogger("emdiam").info("%s: going on with vertex state on disk", refused.what)
     try:

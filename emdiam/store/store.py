@@ -100,8 +100,12 @@ class Store(Shown):
 
     def _check_ranks(self, ranks: np.ndarray) -> None:
         if len(ranks) and int(ranks.max()) >= self.n_vertices:
-            raise StoreError(f"natural_id holds {int(ranks.max())}, which is no vertex", path=self.path,
-                             remedy="the store is damaged: reorder the original again")
+            raise self.wrong_ranks(f"holds {int(ranks.max())}, which is no vertex")
+
+    def wrong_ranks(self, what: str = "does not hold every vertex once") -> StoreError:
+        """The error of natural ranks that are none."""
+        return StoreError(f"natural_id {what}", path=self.path,
+                          remedy="the store is damaged: reorder the original again")
 
     def neighbours(self, vertex: int) -> np.ndarray:
         """The neighbours of a vertex, ascending, id_dtype[degree]; reads the blocks that hold them. Raises

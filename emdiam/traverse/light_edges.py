@@ -32,8 +32,8 @@ from .rooted import ForestDegrees, count_neighbour
 
 LEAST_EDGES = 16
 _TOP = np.uint64(0xFFFFFFFFFFFFFFFF)
-_LOW = np.uint64(0xFFFFFFFF)
-_S32 = np.uint64(32)
+LOW = np.uint64(0xFFFFFFFF)
+HALF = np.uint64(32)
 _STEP, _FINEST_STEP = 3, 9  # a step takes 2^-3 of the span, after a scan in vain 2^-6, then 2^-9
 _BUCKET_BITS = 10
 _SLICE_BUCKETS = 1 << 11
@@ -124,8 +124,8 @@ def stream_of(key: int) -> np.uint64:
 @kernel
 def edge_hash(stream, first, second):  # type: ignore[no-untyped-def]
     """uint64 of an edge between the ranks first < second (uint64)."""
-    high = ((first >> _S32) << _S32) | (second >> _S32)
-    return draw(draw(stream, high), (first << _S32) | (second & _LOW))
+    high = ((first >> HALF) << HALF) | (second >> HALF)
+    return draw(draw(stream, high), (first << HALF) | (second & LOW))
 
 
 @kernel

@@ -38,7 +38,7 @@ from .multi_dense import (
 )
 from .multi_sparse import DENSE, DENSE_ARCS, DONE, MET, MISSING, STATE, STOP_ARCS, reach, sparse_multi
 from .sparse import ARCS, COUNT, CURRENT, HEAD, LEVEL, MISSED, NEXT, NEXT_ARCS
-from .workspace import list_bits, set_bits
+from .workspace import list_bits, pairs_to_meet, set_bits
 
 NARROW_BITS, WORD_BITS, MOST_BITS = 8, 64, 512
 # A pushed arc reads and writes two places at random, a pulled one reads one.
@@ -110,9 +110,7 @@ class MultiRun:
             np.bitwise_or.at(words[plane], (self._sources, place // bits), value)
         np.bitwise_or.at(words[0, -1], place // bits, value)
         if len(self._targets):
-            own = self._targets[self._sources >> 6] >> (self._sources & 63).astype(np.uint64) & np.uint64(1)
-            wanted = int(np.bitwise_count(self._targets).sum())
-            state[REMAINING] = wanted * len(self._sources) - int(own.sum())
+            state[REMAINING] = pairs_to_meet(self._targets, self._sources)
         if self._columns is not None:
             self._open_columns(self._columns)
         queue = np.unique(self._sources)

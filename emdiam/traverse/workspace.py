@@ -61,6 +61,17 @@ class Workspace:
         return self.missed_v, self.missed_p
 
 
+def bits_at(bitmap: np.ndarray, vertices: np.ndarray) -> np.ndarray:
+    """Whether the bit of each of `vertices` (int64[k]) is set, bool[k]."""
+    hit: np.ndarray = bitmap[vertices >> 6] >> (vertices & 63).astype(np.uint64) & np.uint64(1) != 0
+    return hit
+
+
+def pairs_to_meet(targets: np.ndarray, sources: np.ndarray) -> int:
+    """How many pairs of a source (int64[k]) and another vertex of the bitmap there are."""
+    return int(np.bitwise_count(targets).sum()) * len(sources) - int(bits_at(targets, sources).sum())
+
+
 @kernel
 def set_bits(bitmap, vertices, count):  # type: ignore[no-untyped-def]
     """Set the bits of vertices[:count]."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..jit import kernel
+from ..traverse.components import _find
 from .labels import Tick
 from .packed import WeightedArcs, each_block, head_of, tail_of, weight_of
 
@@ -42,14 +43,6 @@ def components(arcs: WeightedArcs, tick: Tick | None = None) -> np.ndarray:
     return parent
 
 
-@inlined
-def _root(parent, v):  # type: ignore[no-untyped-def]
-    while parent[v] != v:
-        parent[v] = parent[parent[v]]
-        v = np.int64(parent[v])
-    return v
-
-
 @kernel
 def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-def]
     """Join the ends of every edge; the smaller root stays one. Of both directions one is looked at."""
@@ -57,8 +50,8 @@ def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-
         a = tail_of(arc, id_bits, weight_bits)
         b = head_of(arc, id_bits, weight_bits)
         if a < b:
-            a = _root(parent, a)
-            b = _root(parent, b)
+            a = _find(parent, a)
+            b = _find(parent, b)
             if a < b:
                 parent[b] = a
             elif b < a:
