@@ -42,6 +42,7 @@ ROOMS: tuple[str, ...] = (
     "runs",  # a run from its options to its result
     "verification",  # certificates, checked by traversals of their own
     "front",  # functions of the package for Python
+    "networkx",  # networkx's functions on distances, answered by those
     "batch",  # many runs
     "report",  # pages about them
     "tradeoff",  # answers of one graph by several methods

@@ -153,6 +153,12 @@ FAULTS = (
     Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/exchange.py",
           "np.minimum.reduceat(values, starts)", "np.maximum.reduceat(values, starts)",
           ("tests/dask/test_values.py", "tests/dask/test_labels.py")),
+    # -- networkx -----------------------------------------------------------------------------------------------
+    Fault("a search for networkx ends a level late", "emdiam/networkx/search.py",
+          "if further > limit:", "if further > limit + 1:", ("tests/networkx/test_backend.py",)),
+    Fault("eccentricities for networkx are of the vertex before the last", "emdiam/networkx/search.py",
+          "out[i] = distances[queue[reached - 1]]", "out[i] = distances[queue[max(reached - 2, 0)]]",
+          ("tests/networkx/test_backend.py",)),
     # -- GPU ----------------------------------------------------------------------------------------------------
     Fault("distances on the device end at 3", "emdiam/gpu/kernels/bfs_top_down.cu",
           "distances[w] = level;", "distances[w] = min(level, 3u);",

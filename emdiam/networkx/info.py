@@ -1,0 +1,29 @@
+"""What networkx is told of the backend when it is imported: which functions there are, and what their pages say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any
+
+_BOUNDS = "By bounds from a few BFS on larger graphs, of which every vertex's eccentricity is none."
+_ALL = "By bounds on all eccentricities on larger graphs."
+_SEARCH = "By one search of a compiled kernel."
+
+# Function of networkx, by the name it is dispatched under -> what its page says of this backend.
+FUNCTIONS: Mapping[str, str] = MappingProxyType({
+    "eccentricity": _ALL, "diameter": _BOUNDS, "radius": _ALL, "center": _ALL, "periphery": _ALL,
+    "approximate_diameter": "Two searches, from the same random node as networkx.",
+    "single_source_shortest_path_length": _SEARCH, "single_target_shortest_path_length": _SEARCH,
+    "all_pairs_shortest_path_length": "One search of a compiled kernel for every node, while you iterate.",
+    "bfs_layers": _SEARCH, "descendants_at_distance": _SEARCH,
+})
+
+
+def backend_info() -> dict[str, Any]:
+    """The metadata of the backend (entry point networkx.backend_info)."""
+    return {
+        "backend_name": "emdiam", "project": "emdiam", "package": "emdiam.networkx",
+        "short_summary": "Distances and exact diameters of undirected graphs, also of those that do not fit in memory.",
+        "functions": {name: {"additional_docs": text} for name, text in FUNCTIONS.items()},
+    }

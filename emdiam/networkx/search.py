@@ -1,0 +1,56 @@
+"""Breadth-first search over arrays in memory, in the order in which networkx meets vertices: first in, first out, and
+neighbours in the order of their row. Kernels run without the interpreter's lock."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import inlined, kernel
+
+
+@inlined
+def _search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarray, n_sources: int,
+            distances: np.ndarray) -> int:
+    n = len(distances)
+    for place in range(n_sources):
+        distances[queue[place]] = 0
+    head, end = 0, n_sources
+    while head < end < n:
+        vertex = queue[head]
+        head += 1
+        further = distances[vertex] + 1
+        if further > limit:
+            break
+        for arc in range(indptr[vertex], indptr[vertex + 1]):
+            neighbour = indices[arc]
+            if distances[neighbour] < 0:
+                distances[neighbour] = further
+                queue[end] = neighbour
+                end += 1
+    return end
+
+
+@kernel
+def search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarray, n_sources: int,
+           distances: np.ndarray) -> int:
+    """Search from the distinct vertices queue[:n_sources] up to the distance `limit`; returns how many vertices were
+    reached, r: they are queue[:r], in the order in which they were met.
+
+    indptr : int64[n + 1]. indices : id[m], rows in any order, with loops and duplicates if there are any. queue :
+    id[n]. distances : int64[n], all -1 before and those of vertices that were not reached after it.
+    """
+    return _search(indptr, indices, limit, queue, n_sources, distances)
+
+
+@kernel
+def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray, queue: np.ndarray,
+                   distances: np.ndarray, out: np.ndarray) -> None:
+    """out[i] = the largest distance of a vertex that sources[i] reaches. sources : int64[k]. out : int64[k]. Others :
+    as for `search`; all distances are -1 again after it."""
+    n = len(distances)
+    for i in range(len(sources)):
+        queue[0] = sources[i]
+        reached = _search(indptr, indices, n, queue, 1, distances)
+        out[i] = distances[queue[reached - 1]]
+        for place in range(reached):
+            distances[queue[place]] = -1

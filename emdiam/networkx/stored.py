@@ -1,0 +1,220 @@
+"""A store as a graph of networkx: edges stay on disk, and functions of networkx on distances run on it."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cached_property
+from pathlib import Path
+from threading import RLock
+from typing import Any, Unpack
+
+import networkx as nx
+import numpy as np
+
+from ..api import diameter
+from ..keywords import RunKeywords
+from ..runs.opening import open_for, selection
+from ..runs.run import run_with
+from ..store.array_reader import filled
+from ..store.store import Store, open_store
+from .graph import BackendGraph
+
+_PIECE = 1 << 16
+# Names that are looked up one by one; for more, all are loaded.
+_FEW = 1 << 12
+
+
+class _Numbers(Mapping[Any, int]):
+    """Positions of the nodes first, first + 1, ... (n of them), which are nowhere listed."""
+
+    def __init__(self, first: int, n: int) -> None:
+        self._nodes = range(first, first + n)
+
+    def __getitem__(self, node: Any) -> int:
+        hash(node)  # a TypeError for what cannot be hashed, as a dict raises
+        try:
+            return self._nodes.index(operator.index(node))
+        except (TypeError, ValueError):
+            raise KeyError(node) from None
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._nodes)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+
+class StoredGraph(BackendGraph):
+    """A store as an undirected graph for functions of networkx: `nx.diameter(emdiam.networkx.Graph("graph.zarr"))`.
+
+    store : opened, or its path or address. options : by name, those of emdiam.diameter, but for require_connected:
+    memory, arena, threads, device, scratch, progress and so on. Nodes are the ids of the store, in increasing order;
+    those of one distance are in that order too. An engine is opened with the first search and stays, with its arena,
+    until `close`, the end of the context, or a function that computes eccentricities. Raises StoreError, InputError for
+    an option that cannot be, TypeError for one that there is not.
+    """
+
+    def __init__(self, store: Store | str | Path, **options: Unpack[RunKeywords]) -> None:
+        unknown = options.keys() - RunKeywords.__annotations__.keys() | options.keys() & {"require_connected"}
+        if unknown:
+            raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
+        self._progress = options.get("progress")
+        self._options = options
+        self._run = run_with("pivots", {name: value for name, value in options.items() if name != "progress"}, "exact")
+        self._stack, self._lock = ExitStack(), RLock()
+        self._engine: Any = None
+        self.store = store if isinstance(store, Store) else self._stack.enter_context(open_store(store))
+        self._engines = self._stack.enter_context(ExitStack())
+
+    def __repr__(self) -> str:
+        return f"Graph({self.store.path!r})"
+
+    def __enter__(self) -> StoredGraph:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give the engine back, and close the store if it was opened here."""
+        with self._lock:
+            self._stack.close()
+
+    # -- nodes ----------------------------------------------------------------------------------
+    @cached_property
+    def index(self) -> Mapping[Any, int]:  # type: ignore[override]
+        """See BackendGraph. Ids that are no run of numbers are all loaded."""
+        record = self.store.record
+        if record.id_kind in ("identity", "offset"):
+            return _Numbers(record.first_id, self.store.n_vertices)
+        return {node: position for position, node in enumerate(self._names)}
+
+    @cached_property
+    def _names(self) -> np.ndarray:
+        """All ids, objects[n], ascending."""
+        store, n = self.store, self.store.n_vertices
+        if store.record.id_kind != "string":
+            return np.fromiter((node for start in range(0, n, _PIECE) for node in store.ids_of_ranks(
+                np.arange(start, min(start + _PIECE, n)))), object, n)
+        texts, ends = store.array("vertex_id_bytes"), store.array("vertex_id_offsets")
+        text = filled(np.empty(texts.length, np.uint8), store.values("vertex_id_bytes")).tobytes()
+        offsets = filled(np.empty(ends.length, np.int64), store.values("vertex_id_offsets")).tolist()
+        return np.fromiter((text[begin:end].decode() for begin, end in zip(offsets, offsets[1:], strict=False)),
+                           object, n)
+
+    def names(self, positions: np.ndarray) -> list[Any]:
+        """See BackendGraph."""
+        if len(positions) <= _FEW or self.store.record.id_kind in ("identity", "offset"):
+            return self.store.ids_of_ranks(positions)
+        return self._names[positions].tolist()
+
+    @cached_property
+    def _ranks(self) -> np.ndarray | None:
+        """Position of every vertex, id[n]; None if they are the same."""
+        return self.store.natural_ids()
+
+    @cached_property
+    def _vertex_at(self) -> np.ndarray | None:
+        """The vertex at every position, int64[n]; None if they are the same."""
+        if self._ranks is None:
+            return None
+        vertices = np.empty(len(self), np.int64)
+        vertices[self._ranks] = np.arange(len(self))
+        return vertices
+
+    def _vertices(self, positions: Sequence[int] | np.ndarray) -> np.ndarray:
+        """The vertices at positions, int64[k]."""
+        places = np.asarray(positions, np.int64)
+        return places if self._vertex_at is None else self._vertex_at[places]
+
+    def to_networkx(self) -> nx.Graph:
+        """See BackendGraph: all edges come into memory, hundreds of bytes each."""
+        store = self.store
+        offsets = filled(np.empty(len(self) + 1, np.int64), store.values("indptr"))
+        heads = filled(np.empty(store.n_arcs, np.int64), store.values("indices"))
+        tails = np.repeat(np.arange(len(self)), np.diff(offsets))
+        if self._ranks is not None:
+            tails, heads = self._ranks[tails].astype(np.int64), self._ranks[heads].astype(np.int64)
+        order = np.lexsort((heads, tails))[: len(heads)]
+        tails, heads = tails[order], heads[order]
+        graph = nx.Graph()
+        graph.add_nodes_from(self.index)
+        once = tails < heads
+        graph.add_edges_from(zip(self.names(tails[once]), self.names(heads[once]), strict=True))
+        return graph
+
+    # -- distances ------------------------------------------------------------------------------
+    def _opened(self) -> Any:
+        """The engine."""
+        if self._engine is None:
+            self._engine = self._engines.enter_context(
+                open_for(self.store, self._run, selection(self._run), self._progress))
+        return self._engine
+
+    def _without_engine(self) -> None:
+        """Give the engine back, since what follows opens one of its own."""
+        self._engine = None
+        self._engines.close()
+
+    def search(self, sources: Sequence[int], limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """See BackendGraph."""
+        n, vertices = len(self), self._vertices(sources)
+        if limit == 0:
+            return np.asarray(sources, np.int64), np.zeros(len(sources), np.int64)
+        with self._lock:
+            engine = self._opened()
+            if len(sources) == 1:
+                column = engine.bfs(int(vertices[0]), radius=limit).distances
+            else:
+                most = n - 1 if limit is None else min(limit, n - 1)
+                column = engine.new_column(most)
+                engine.spread(vertices, np.zeros(len(vertices), np.int64), most, column)
+            distances = filled(np.empty(n, np.int64), (
+                column.gather(np.arange(start, min(start + _PIECE, n))) for start in range(0, n, _PIECE)))
+        if self._vertex_at is not None:
+            distances = distances[self._vertex_at]
+        reached = np.flatnonzero(distances >= 0)
+        reached = reached[np.argsort(distances[reached], kind="stable")]
+        return reached, distances[reached]
+
+    def farthest(self, source: int) -> tuple[int, int]:
+        """See BackendGraph."""
+        with self._lock:
+            run = self._opened().bfs(int(self._vertices([source])[0]), distances=False)
+            return run.n_reached, run.farthest if self._ranks is None else int(self._ranks[run.farthest])
+
+    @cached_property
+    def _connected(self) -> bool:
+        return self.farthest(0)[0] == len(self)
+
+    def is_connected(self) -> bool:
+        """See BackendGraph."""
+        return self._connected
+
+    @cached_property
+    def _diameter(self) -> int | None:
+        with self._lock:
+            self._without_engine()
+            return diameter(self.store, **self._options).diameter
+
+    def diameter(self) -> int | None:
+        """See BackendGraph."""
+        return self._diameter
+
+    def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
+        """See BackendGraph. Those of all vertices are computed once."""
+        if positions is None:
+            return self._eccentricities
+        with self._lock:
+            engine, vertices = self._opened(), self._vertices(positions)
+            if len(positions) == 1:
+                return np.array([engine.bfs(int(vertices[0]), distances=False).eccentricity])
+            return engine.eccentricities(vertices).astype(np.int64)
+
+    @cached_property
+    def _eccentricities(self) -> np.ndarray:
+        with self._lock:
+            values = self._opened().eccentricities(np.arange(len(self))).astype(np.int64)
+        return values if self._vertex_at is None else values[self._vertex_at]
