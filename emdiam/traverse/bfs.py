@@ -400,7 +400,7 @@ class BfsRun:
         self._core.pager.arena.take_back()
         self._left = None
         if self._complete:
-            self._core.thin = self._windowed and not self._swept
+            self._core.thin = self.level if self._windowed and not self._swept else 0
             if self._core.alone_arcs is None and self._thick < _TRIED and 2 * int(state[REACHED]) > len(self._dist):
                 self._core.alone_arcs = self._core.dense_arcs
         level = self.level

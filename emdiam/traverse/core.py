@@ -35,9 +35,9 @@ class Core:
     direction : rule of direction.py. dense_arcs : frontier arcs from which two threads on bitmaps beat
     one thread on a queue (0: always dense; default measured on R-MAT and grids; none in small graphs); the same for
     batches of sources: dense_arcs_of_batch. bias : see
-    direction.py; it fades, so that a graph is given another chance. thin : whether the last full BFS
-    took windows of levels and no dense one. thin_share : of all arcs, up to which a frontier that outgrows
-    the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
+    direction.py; it fades, so that a graph is given another chance. thin : levels of the last full
+    BFS, if it took windows of levels and no dense one (0: not so). thin_share : of all arcs, up to which a frontier
+    that outgrows the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
     shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py). alone_arcs :
     up to which it is not, as a BFS has measured (None: none yet), since looking at every level costs time.
@@ -58,7 +58,7 @@ class Core:
     thin_share: float = 1 / 16
     most_loaded: int = 16
     shared_arcs: int = _SHARED_ARCS
-    thin: bool = False
+    thin: int = 0
     alone_arcs: int | None = None
     at_rest: Callable[[Any], None] | None = None
     reserve: Reserve | None = None

@@ -16,7 +16,7 @@ import numpy as np
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .level_windows import NARROWEST, NOTHING, WIDEST, grow, load_lowest, waiting_keys
+from .level_windows import NOTHING, first_width, grow, load_lowest, next_width, waiting_keys
 from .workspace import set_bits, thin_capacity
 
 MAX_WINDOW_SOURCES = 32
@@ -52,7 +52,7 @@ class LevelWindowBatch:
         self._capacity = capacity = max(1, capacity // core.threads.compute)
         self._room = [(np.empty((2, capacity), core.work.queues.dtype), np.empty(capacity, core.work.queues.dtype))
                       for _ in range(core.threads.compute)]
-        self._width, self._window, self.level = NARROWEST, 0, 0
+        self._width, self._window, self.level = first_width(core, 0), 0, 0
         self._limit = columns[0].unreached - 1
 
     def step(self, tick: Tick | None = None) -> bool:
@@ -69,7 +69,7 @@ class LevelWindowBatch:
                                     f" {self._columns[0].dtype}")
             self.level = lowest
             self._window = min(self._limit, lowest + self._width)
-            self._width = min(WIDEST, 2 * self._width)
+            self._width = next_width(self._width)
         self._grow_all(load_lowest(core, keys, self._window, tick))
         return False
 

@@ -26,7 +26,9 @@ from .core import Core
 from .rows import range_mask
 
 NOTHING = np.int64(1) << 62
-NARROWEST, WIDEST = 4, 64
+# Levels of a window: the first of a BFS, and up to which windows double, while nobody knows how many levels there are;
+# and the share of all levels, once a BFS has counted them or this one has gone through as many.
+NARROWEST, WIDEST, SHARE = 4, 64, 4
 
 
 class LevelWindows:
@@ -42,7 +44,7 @@ class LevelWindows:
         self._core, self._dist, self.level = core, dist, level
         self.finished = self._open = False
         self.arcs = 0
-        self._width, self._window = NARROWEST, level
+        self._width, self._window = first_width(core, level), level
         self._keys = np.full(core.table.n_blocks, NOTHING, np.int64)
         waiting_keys(core.work.frontier, dist, core.table.shift, *core.offsets, self._keys)
 
@@ -66,7 +68,7 @@ class LevelWindows:
                 return True
             self._open = True
             self._window = min(limit, lowest + self._width)
-            self._width = min(WIDEST, 2 * self._width)
+            self._width = next_width(self._width)
         self._grow(load_lowest(core, keys, self._window, tick))
         return False
 
@@ -81,12 +83,24 @@ class LevelWindows:
         core.counters.add(edges_scanned=arcs, kernel_cpu_seconds=time.thread_time() - begin)
 
 
+def share_of(levels: int) -> int:
+    """Levels of a window where a BFS has so many."""
+    return max(NARROWEST, levels // SHARE)
+
+
+def first_width(core: Core, level: int) -> int:
+    """Levels of the first window, which begins at `level`."""
+    return share_of(max(core.thin, level))
+
+
+def next_width(width: int) -> int:
+    """Levels of the window after one of so many."""
+    return max(width, min(WIDEST, 2 * width))
+
+
 def windows_for(levels: int) -> int:
-    """How many windows so many levels take."""
-    width, count = NARROWEST, 0
-    while levels > 0:
-        levels, width, count = levels - width, min(WIDEST, 2 * width), count + 1
-    return count
+    """How many windows so many levels take, after a BFS of as many."""
+    return -(-levels // share_of(levels))
 
 
 def load_lowest(core: Core, keys: np.ndarray, window: int, tick: Tick | None) -> np.ndarray:

@@ -91,7 +91,7 @@ class Kept:
 
     def run(self, stop: int | None = None, before: bool = True, half: int | None = None) -> dict[str, Any]:
         """The result over the journal; Planted where it is told to stop."""
-        self._bare.core.bias, self._bare.core.thin = 1.0, False  # as in a new process
+        self._bare.core.bias, self._bare.core.thin = 1.0, 0  # as in a new process
         every = self._every if half is not None else 1e9
         folder = CountingFolder(self._path, options=CheckpointOptions(every=every, resume=True))
         folder.stop = half

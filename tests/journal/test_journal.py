@@ -72,7 +72,7 @@ def test_a_run_that_stops_at_any_verb_goes_on_to_the_same_result(engine: Any, ru
 def test_a_checkpoint_changes_no_result(engine: Any, tmp_path: Path) -> None:
     for run in RUNS:
         kept = Kept(engine, tmp_path / run, run)
-        engine.core.bias, engine.core.thin = 1.0, False
+        engine.core.bias, engine.core.thin = 1.0, 0
         plain = kept.plain()
         assert kept.run() == plain, run
 
