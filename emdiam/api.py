@@ -8,7 +8,7 @@ graph came as.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,12 +21,13 @@ from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
+from .distribution.result import Distances
 from .durable import check_scratch
 from .errors import InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
-from .keywords import ApproximateKeywords, ExactKeywords, RunKeywords, WritingKeywords
+from .keywords import ApproximateKeywords, DistanceKeywords, ExactKeywords, RunKeywords, WritingKeywords
 from .methods.approx.result import Approximation
 from .methods.definition import PROBE_SECONDS
 from .methods.exact.result import Result
@@ -178,10 +179,15 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     Raises InputError (BudgetError where memory cannot do), and StoppedEarly on Ctrl-C, whose
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
-    unknown = options.keys() - RunKeywords.__annotations__.keys()
+    _check_names(options, RunKeywords)
+    return _run(graph, method, "exact", dict(options))
+
+
+def _check_names(options: Mapping[str, Any], known: type) -> None:
+    """Raises TypeError for an option that there is not."""
+    unknown = options.keys() - known.__annotations__.keys()
     if unknown:
         raise TypeError(f"there is no option {', '.join(sorted(unknown))}")
-    return _run(graph, method, "exact", dict(options))
 
 
 def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords]) -> Result:
@@ -211,6 +217,31 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
     return cast(Approximation, _run(graph, method, "approx", dict(options)))
+
+
+def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
+    """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
+    vertices by distance, pairs that no path joins, the mean, and the effective diameter.
+
+    By name, one of: sample : count from so many vertices, drawn at random (default 1,024; a graph of no more is
+    counted whole). exact : count from all. hyperball : estimate from 2^hyperball counters a vertex. Further:
+    quantile : share of the connected pairs within the effective diameter (default 0.9). seed : of the sample, or of
+    the counters. out : a Parquet file for the closeness and harmonic centrality of every vertex, in the ids of the
+    store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
+    scheduler, worker_memory, worker_threads, scratch, vertex_state, evict_page_cache, progress as for `exact`.
+
+    Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
+    whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
+    """
+    from .distribution.run import distances as count_distances
+
+    _check_names(options, DistanceKeywords)
+    given = cast("dict[str, Any]", dict(options))
+    progress, sizes = given.pop("progress", None), {name: given.get(name) for name in ("memory", "threads", "scratch")}
+    memory_bytes = None if sizes["memory"] is None else parse_size(sizes["memory"])
+    here = not (given.get("workers") or given.get("scheduler"))
+    with _as_store(graph, memory_bytes, sizes["threads"], sizes["scratch"], progress, here) as (store, _):
+        return _named(lambda: count_distances(store, given, progress), graph, None)
 
 
 def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
@@ -259,12 +290,17 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     progress, scratch = options.pop("progress", None), options.get("scratch")
     run = run_with(method, options, family)
     with _as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
-        try:
-            return _of_caller(execute(store, run, progress), graph, rename)
-        except (StoppedEarly, NotWritten) as stop:
-            if stop.result is not None:
-                _of_caller(stop.result, graph, rename)
-            raise
+        return _named(lambda: execute(store, run, progress), graph, rename)
+
+
+def _named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
+    """The result of a run, also of one that is stopped, with the caller's names in it."""
+    try:
+        return _of_caller(work(), graph, rename)
+    except (StoppedEarly, NotWritten) as stop:
+        if stop.result is not None:
+            _of_caller(stop.result, graph, rename)
+        raise
 
 
 @contextmanager
@@ -323,7 +359,7 @@ def _of_caller(result: Any, graph: Any, rename: Rename | None) -> Any:
     """`result` with the caller's names in its witness, and without those of a temporary store."""
     if not _is_store(graph):
         result.store_path = result.store_name = ""
-    witness = result.witness
+    witness = getattr(result, "witness", None)
     if witness is not None and rename is not None:
         witness.source, witness.target = rename(witness.source), rename(witness.target)
         witness.path = None if witness.path is None else [rename(vertex) for vertex in witness.path]

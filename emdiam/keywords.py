@@ -49,6 +49,33 @@ class RunKeywords(TypedDict, total=False):
     progress: Listener | None
 
 
+class DistanceKeywords(TypedDict, total=False):
+    """Of `distances`."""
+
+    sample: int | str | None
+    exact: bool
+    hyperball: int | None
+    quantile: float
+    seed: int
+    out: str | Path | None
+    memory: int | str | None
+    arena: int | str | None
+    threads: int | None
+    time_limit: float | str | None
+    device: str
+    bfs: str | None
+    mapping: str | None
+    vram: int | str | None
+    workers: int | None
+    scheduler: str | None
+    worker_memory: int | str | None
+    worker_threads: int | None
+    scratch: str | Path | None
+    vertex_state: str
+    evict_page_cache: bool
+    progress: Listener | None
+
+
 class MethodKeywords(RunKeywords, CheckpointKeywords, total=False):
     """Of `exact` and `approximate`."""
 

@@ -41,6 +41,7 @@ ROOMS: tuple[str, ...] = (
     "order",  # orders of the vertices, and a store put into one
     "runs",  # a run from its options to its result
     "verification",  # certificates, checked by traversals of their own
+    "distribution",  # how distances are distributed
     "front",  # functions of the package for Python
     "networkx",  # networkx's functions on distances, answered by those
     "batch",  # many runs

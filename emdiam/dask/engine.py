@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..engine.counting import ColumnCounting
 from ..engine.cpu import CpuEngine, CpuForest
 from ..engine.interface import Components, Engine, Facts, Labels
 from ..engine.reporter import Reporter
@@ -55,7 +56,7 @@ _VAIN_LOSSES = 3
 _Value = TypeVar("_Value")
 
 
-class DaskEngine(Engine):
+class DaskEngine(ColumnCounting, Engine):
     """Engine over a RankGroup; see emdiam.engine.interface.Engine for the verbs. Not thread-safe.
 
     store : as the client sees it. plan : of the client's own memory. local : opens the CPU engine of the client, for

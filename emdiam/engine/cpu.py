@@ -36,12 +36,13 @@ from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.euler import euler_masters
 from ..traverse.hidden import find_components
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
-from ..traverse.multi import MOST_BITS, MultiRun
+from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
 from ..traverse.spanning import SpanningForest, buffer_sizes, spanning_forest
 from ..traverse.spread import SpreadRun
+from ..traverse.tally import DistanceSums, TallyRun, added
 from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
 from ..traverse.workspace import Workspace, set_bits
@@ -227,6 +228,21 @@ class CpuEngine(LocalEngine, Engine):
             self._finish(run)
             result[begin:end] = run.result()
         return result
+
+    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
+                        sums: DistanceSums | None = None) -> np.ndarray:
+        """See Engine.count_distances."""
+        self.reporter.begin()
+        most = batch_for(self.facts.n_vertices, self.facts.pool_bytes)
+        counts = np.zeros((1, 1), np.int64)
+        for begin in range(0, len(sources), most):
+            part = slice(begin, begin + most)
+            run = TallyRun(self.core, sources[part], sums, None if groups is None else groups[part])
+            self._finish(run)
+            run.result()
+            counts = added(counts, run.counts)
+        self.reporter.end("multi-source", sources=len(sources), eccentricity=counts.shape[1] - 1)
+        return counts
 
     def _windows(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
         """Distances of all sources by windows of levels that share their blocks; the eccentricities."""

@@ -18,6 +18,7 @@ from ..store.store import Store
 from ..traverse.columns import Column
 from ..traverse.components import Component
 from ..traverse.pivot_bounds import PivotBounds
+from ..traverse.tally import DistanceSums
 from ..traverse.tree_refinement import TreeBounds
 from .reporter import Reporter
 
@@ -203,6 +204,12 @@ class Traversing(Protocol):
         dtype, it writes the distances there. With `targets`, a bitmap uint64[ceil(n/64)], a batch stops when all its
         sources have seen all targets; what is returned is then at least the largest distance to a target and at most
         the eccentricity. Raises OverflowError if a distance does not fit the columns."""
+
+    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
+                        sums: DistanceSums | None = None) -> np.ndarray:
+        """Pairs (source, vertex) by distance, each source with itself among them, int64[n_groups, levels + 1]: of all
+        sources together, or with `groups`, int64[k], the number of each source's group, of each group. sources : k
+        different vertices, one at least. sums : takes what is summed at vertices."""
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.counting import ColumnCounting
 from ..engine.interface import Components, Facts, Traversal
 from ..engine.reporter import Reporter
 from ..progress import Listener
@@ -32,7 +33,7 @@ from .search import BITS, Search, Wanted, listed_targets
 from .spread import spread
 
 
-class ExternalEngine(ClusteringVerbs):
+class ExternalEngine(ColumnCounting, ClusteringVerbs):
     """See emdiam.engine.interface.Engine for the verbs. Not thread-safe. disk : the graph and its scratch files."""
 
     def __init__(self, disk: Disk, plan: MemoryPlan, progress: Listener | None = None) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from ..engine.counting import ColumnCounting
 from ..engine.cpu import LocalEngine
 from ..engine.interface import Components, Engine, Labels
 from ..stream.pager import Tick
@@ -41,7 +42,7 @@ from .vram import VramPlan
 _MOST_POINTS = 1000
 
 
-class GpuEngine(LocalEngine, Engine):
+class GpuEngine(ColumnCounting, LocalEngine, Engine):
     """Traversals on a device over what `engine` has opened; see emdiam.engine.interface.Engine.
 
     vram : the plan of the device's memory. Puts the graph on the device as it says, which `upload_seconds` tells of; it

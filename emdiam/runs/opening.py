@@ -58,14 +58,15 @@ def needs_of(store: Store, run: Run) -> Needs:
 
 
 def open_for(
-    store: Store, run: Run, selected: Selection, progress: Listener | None = None, program: int | None = None
+    store: Store, run: Run, selected: Selection, progress: Listener | None = None, program: int | None = None,
+    needs: Needs | None = None,
 ) -> AbstractContextManager[LocalEngine | ExternalEngine | DaskEngine]:
     """An engine for the run, whose traversals are on the selected device or on the workers of the run; leaving the
-    context closes it. program : of this process, see stream.plan.make_plan. Raises BudgetError, StoreError,
-    InputError, DeviceError."""
+    context closes it. program : of this process, see stream.plan.make_plan. needs : of memory, if not
+    those of the method. Raises BudgetError, StoreError, InputError, DeviceError."""
     sizes: dict[str, Any] = {"memory_bytes": run.memory_bytes, "arena_bytes": run.arena_bytes, "threads": run.threads,
                              "progress": progress}
-    needs = needs_of(store, run)
+    needs = needs_of(store, run) if needs is None else needs
     if run.cluster is not None:
         return _open_on_workers(store, run.cluster, needs, **sizes)
     return _open_here(store, needs, device_of(run, selected), vertex_state=state_of(run, selected), program=program,

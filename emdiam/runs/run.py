@@ -121,6 +121,16 @@ def run_with(method: str, options: Mapping[str, Any], family: str | None = None)
     that is no size, an unknown method, and an option that it has not."""
     entry_of(method, family)
     given = {name: value for name, value in options.items() if value is not None}
+    fields = shared_fields(given)
+    switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
+    if "path_file" in switches:
+        switches["path_file"] = Path(switches["path_file"])
+    return make_run(method, switches, family=family, **fields)
+
+
+def shared_fields(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What make_run takes beside the options of a method, of options by the names of the command line; others are left
+    out. Raises InputError."""
     fields: dict[str, Any] = {"threads": available_cores()}
     for name, (field, read) in _FIELDS.items():
         if name in given:
@@ -129,10 +139,7 @@ def run_with(method: str, options: Mapping[str, Any], family: str | None = None)
     fields["cluster"] = chosen_cluster(given.get("scheduler"), given.get("workers"),
                                        None if memory is None else parse_size(memory), given.get("worker_threads"))
     fields["checkpoint"] = chosen_checkpoint(given)
-    switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
-    if "path_file" in switches:
-        switches["path_file"] = Path(switches["path_file"])
-    return make_run(method, switches, family=family, **fields)
+    return fields
 
 
 def execute(store: Store | str | Path, run: Run, progress: Listener | None = None) -> Result:

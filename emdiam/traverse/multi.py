@@ -56,6 +56,13 @@ def batch_bytes(n_vertices: int, bits: int) -> int:
     return 3 * (n_vertices + 1) * bits // 8 + MARKS * ((n_vertices + 63) // 64) * 8
 
 
+def batch_for(n_vertices: int, room: int) -> int:
+    """Sources of a batch whose state fits into so many bytes: a multiple of 64, MOST_BITS at most; NARROW_BITS where
+    not even 64 fit."""
+    whole = [bits for bits in range(WORD_BITS, MOST_BITS + 1, WORD_BITS) if batch_bytes(n_vertices, bits) <= room]
+    return max(whole, default=NARROW_BITS)
+
+
 def _spanning_rows(core: Core) -> np.ndarray:
     """Vertices whose row begins in one block and goes on in the next, int64[k]."""
     table = core.table
@@ -149,7 +156,7 @@ class MultiRun:
     def _sparse_step(self) -> None:
         core, work, state = self._core, self._core.work, self._state
         arcs, level = int(state[ARCS]), self.level
-        state[STOP_ARCS] = arcs + core.slice_arcs // self._words.shape[2]
+        state[STOP_ARCS] = arcs + self._slice_arcs()
         begin = time.thread_time()
         reason = sparse_multi(core.paging, core.offsets, self._words, self._marks, work.queues, work.missed, state,
                               self._sinks, self._targets)
@@ -161,6 +168,9 @@ class MultiRun:
             self._complete = False
         elif reason == DENSE or (reason == MISSING and not self._load()):
             self._to_dense()
+
+    def _slice_arcs(self) -> int:
+        return self._core.slice_arcs // self._words.shape[2]
 
     def _load(self) -> bool:
         return self._core.load_missed(int(self._state[MISSED]))

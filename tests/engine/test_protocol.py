@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from emdiam.engine.interface import Engine, first_with_edge, max_degree_vertex
 from emdiam.traverse.components import pairs_within
+from emdiam.traverse.tally import DistanceSums
 from tests.helpers import approx_twins, naive
 from tests.helpers.stores import ENGINES, EXTERNAL, engine_on, graphs, odd_graphs, write_store
 
@@ -174,9 +175,28 @@ def check_chains(engine: Engine, graph: naive.Graph, tips: list[int]) -> None:
         assert (end, length) == (here, steps)
 
 
+def check_counts(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
+    n = len(graph)
+    for k in {1, rng.randint(1, n), n}:
+        sources = np.array(rng.sample(range(n), k))
+        groups = np.array([rng.randrange(3) for _ in range(k)])
+        groups[rng.randrange(k)] = 2
+        far = [naive.distances(graph, v) for v in sources]
+        top = max(map(max, far))
+        want = np.array([[sum(d.count(level) for d, g in zip(far, groups, strict=True) if g == group)
+                          for level in range(top + 1)] for group in range(3)])
+        sums = DistanceSums(n)
+        assert engine.count_distances(sources, groups=groups, sums=sums).tolist() == want.tolist()
+        assert engine.count_distances(sources).tolist() == want.sum(axis=0, keepdims=True).tolist()
+        near = [[d[v] for d in far if d[v] > 0] for v in range(n)]
+        assert sums.values[0].tolist() == list(map(len, near)) and sums.values[1].tolist() == list(map(sum, near))
+        assert np.allclose(sums.values[2] / 2.0**sums.shift, [sum(1 / d for d in row) for row in near], rtol=1e-12)
+
+
 def check_all(engine: Engine, graph: naive.Graph, rng: random.Random) -> None:
     n = len(graph)
     check_eccentricities(engine, graph, rng)
+    check_counts(engine, graph, rng)
     for _ in range(2):
         source = rng.randrange(n)
         check_bfs(engine, graph, source, None)

@@ -1,0 +1,96 @@
+"""`emdiam distances`: how the distances of a store are distributed."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from ..errors import NotWritten, StoppedEarly
+from ..units import format_count, format_size
+from . import options
+from .answer_lines import device_lines, memory_lines, seconds_line
+from .listener import listening
+from .outcome import EmdiamCommand
+from .output import answer
+
+
+@click.command(cls=EmdiamCommand)
+@options.STORE
+@click.option("--sample", type=options.COUNT, metavar="K",
+              help="Count from K vertices, drawn at random; from all, if there are no more. [default: 1024]")
+@click.option("--exact", is_flag=True, help="Count from all vertices.")
+@click.option("--hyperball", type=click.IntRange(4, 16), metavar="P",
+              help="Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.")
+@click.option("--quantile", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="Q", default=0.9,
+              show_default=True, help="Share of the connected pairs that lie within the effective diameter.")
+@click.option("--seed", type=options.AT_LEAST_0, metavar="N", default=0, show_default=True,
+              help="Seed of the sample, or of the hash of --hyperball.")
+@click.option("--out", type=options.NEW_FILE, metavar="FILE",
+              help="Write the closeness and the harmonic centrality of every vertex to FILE, as Parquet.")
+@options.stacked(options.time_limit, options.memory, options.arena, options.threads, options.vertex_state,
+                 options.spill, options.evict_page_cache, options.gpu, options.workers)
+@options.stacked(options.as_json, options.verbose, options.progress)
+def command(**given: Any) -> int:
+    """Show how distances are distributed: pairs by distance, mean, effective diameter.
+
+    Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
+    """
+    from ..distribution.run import distances
+
+    show = partial(distances_text, verbose=given["verbose"])
+    asked = {**options.passed(given, "store"), "device": options.chosen_device(given["device"])}
+    try:
+        with listening(given) as listener:
+            result = distances(given["store"], asked, listener)
+    except (StoppedEarly, NotWritten) as end:
+        if end.result is not None:
+            answer(end.result.to_dict(), show, given["as_json"])  # type: ignore[attr-defined]
+        raise
+    answer(result.to_dict(), show, given["as_json"])
+    return 0
+
+
+_MOST_LEVELS = 24
+_WAYS = {"exact": "counted from all {samples} vertices with an edge",
+         "sample": "estimated from {samples} sources, drawn at random (seed {seed})",
+         "hyperball": "estimated by HyperBall with {registers} registers a vertex, {runs} (seed {seed})"}
+
+
+def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
+    """Lines for a result as `Distances.to_dict()` gives it."""
+    runs = None if result["runs"] is None else format_count(result["runs"], "run")
+    way = _WAYS[result["method"]].format(
+        samples=f"{result['samples']:,}", seed=result["seed"], registers=result["registers"], runs=runs)
+    errors = result["standard_error"]
+    lines = [
+        f"mean distance: {_figure(result['mean'], errors['mean'])}",
+        f"effective diameter ({100 * result['quantile']:g} % of the pairs):"
+        f" {_figure(result['effective_diameter'], errors['effective_diameter'])}",
+        f"pairs: {sum(result['pairs'].values()):,} connected, {result['unreachable_pairs']:,} not,"
+        f" in {format_count(result['n_components'], 'component')}",
+        f"method: {way}",
+        *_levels(result["pairs"]),
+    ]
+    if result["out"] is not None:
+        lines.append(f"centralities: in {result['out']}")
+    work = (f"work: {format_count(result['levels'], 'level')}, {format_count(result['edges_scanned'], 'arc')} scanned,"
+            f" {format_size(result['bytes_read'])} read")
+    return "\n".join([*lines, work, *device_lines(result, verbose), seconds_line(result),
+                      *memory_lines(result, verbose)])
+
+
+def _figure(value: float | None, error: float | None) -> str:
+    """A figure with its standard error, if there is one."""
+    if value is None:
+        return "none, since no two vertices are connected"
+    return f"{value:.4f}" + (f" (standard error {error:.2g})" if error else "")
+
+
+def _levels(pairs: dict[str, int]) -> list[str]:
+    """Pairs by distance in a line, the middle left out where there are many."""
+    parts = [f"{distance}: {count:,}" for distance, count in pairs.items()]
+    if len(parts) > _MOST_LEVELS:
+        parts = [*parts[: _MOST_LEVELS // 2], "...", *parts[-_MOST_LEVELS // 2 :]]
+    return ["pairs by distance: " + ", ".join(parts)] if parts else []

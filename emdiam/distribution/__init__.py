@@ -1,0 +1,1 @@
+"""How distances are distributed: pairs by distance, mean, effective diameter, and centralities of vertices."""

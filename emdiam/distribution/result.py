@@ -1,0 +1,69 @@
+"""The result of a run: the stable contract of the command line and the Python interface."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar
+
+from ..shown import Shown
+from ..units import MemoryFigures
+from .statistics import Figures
+
+EXACT, SAMPLE, HYPERBALL = "exact", "sample", "hyperball"
+
+
+@dataclass(repr=False)
+class Distances(Shown, MemoryFigures):
+    """What is known of the distances between different vertices; all pairs are unordered.
+
+    pairs : how many are at each distance from 1 on, rounded where they are estimated. unreachable_pairs : in different
+    components, counted exactly. mean, effective_diameter : over connected pairs; None where there is none. method :
+    "exact", "sample" or "hyperball". samples : sources whose distances were counted; 0 for hyperball. standard_error :
+    of both figures; None where nobody can say. registers, runs : of hyperball, counters of a vertex in a run, and runs
+    that are averaged. complete : False of a run that was stopped and counted fewer sources than it was to. out : the
+    file of centralities. seconds : wall seconds {total, load, components, count, write}. not_written : a sentence for
+    a file that was asked for and could not be written.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "mean", "effective_diameter", "quantile", "method", "samples", "standard_error.mean",
+        "standard_error.effective_diameter", "n_vertices", "n_edges", "unreachable_pairs", "out")
+
+    n_vertices: int
+    n_edges: int
+    connected: bool
+    n_components: int
+    pairs: dict[int, int]
+    unreachable_pairs: int
+    mean: float | None
+    effective_diameter: float | None
+    quantile: float
+    method: str
+    samples: int
+    standard_error: Figures | None
+    seed: int
+    complete: bool = True
+    registers: int | None = None
+    runs: int | None = None
+    out: str | None = None
+    levels: int = 0
+    edges_scanned: int = 0
+    bytes_read: int = 0
+    memory_limit_bytes: int | None = None
+    planned_rss_bytes: int | None = None
+    peak_rss_bytes: int | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    device: str = "cpu"
+    version: str = ""
+    store_digest: str = ""
+    store_path: str = ""
+    store_name: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+    not_written: list[str] = field(default_factory=list)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict with exactly these names, and memory_limit_exceeded; ready for JSON."""
+        none = {"mean": None, "effective_diameter": None}
+        return {**asdict(self), "pairs": {str(distance): count for distance, count in self.pairs.items()},
+                "standard_error": none if self.standard_error is None else self.standard_error.to_dict(),
+                "memory_limit_exceeded": self.memory_limit_exceeded}

@@ -1,0 +1,150 @@
+"""One run from its options to its result: memory is planned, the engine opened, distances counted, files written."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from .._version import __version__
+from ..durable import check_file
+from ..engine.needs import DeviceState, Needs, traversal_phases
+from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
+from ..gpu.setting import DEVICE_FAULTS, Selection
+from ..methods.definition import Limits, MethodOptions
+from ..progress import Listener, Meter, TimeOver, timed, until
+from ..runs.opening import open_for, selection
+from ..runs.run import Run, shared_fields, store_of
+from ..store.store import Store
+from ..stream.plan import Pool, program_bytes, with_budget
+from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
+from ..traverse.tally import DistanceSums
+from ..units import peak_rss_bytes
+from .centrality import write_centralities
+from .counting import SourceCount
+from .options import DistanceOptions, options_of
+from .parts import connected_pairs
+from .result import EXACT, Distances
+
+
+def distances(store: Store | str | Path, options: Mapping[str, Any], progress: Listener | None = None) -> Distances:
+    """How the distances of a store (opened, or a path) are distributed. options : by the names of the command line;
+    None counts as not given.
+
+    Raises InputError (StoreError, BudgetError; NotWritten with `result` where the file of centralities cannot be
+    written in the end), DeviceError, and StoppedEarly on Ctrl-C and at the end of the time, with `result` where a
+    source has been counted by then."""
+    asked, run = options_of(options), _run_of(options)
+    if asked.out is not None:
+        check_file(asked.out)
+    seconds = run.options.limits.seconds
+    deadline = None if seconds is None else time.monotonic() + seconds
+    with ExitStack() as stack:
+        opened = stack.enter_context(store_of(store, run))
+        if not opened.n_vertices:
+            raise InputError("the graph has no vertices, so there are no distances", path=opened.path)
+        selected = selection(run)
+        try:
+            return _solve(opened, run, asked, selected, deadline, progress)
+        except DEVICE_FAULTS as error:
+            if not selected.or_cpu:
+                raise
+            fault = error.with_traceback(None)  # its frames hold what lies on the device
+        return _solve(opened, run, asked, selected.without_gpu(fault), deadline, progress)
+
+
+def _run_of(options: Mapping[str, Any]) -> Run:
+    """What memory, threads and device a run has. Raises InputError."""
+    fields = shared_fields({name: value for name, value in options.items() if value is not None})
+    limits = Limits(seconds=fields.pop("time_limit", None))
+    return Run("distances", MethodOptions(limits=limits, scratch=options.get("scratch")), **fields)
+
+
+def needs_of(store: Store, asked: DistanceOptions) -> Needs:
+    """What counting needs of memory: a batch of sources, their list, and sums at vertices."""
+    n = store.n_vertices
+    sums = 0 if asked.out is None else DistanceSums.bytes_for(n) + 8 * n
+    held = sums + (16 * n if asked.method == EXACT else 0)
+    return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False),
+                 Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS)),
+                 tables_bytes=held, device=DeviceState(1, batches=True))
+
+
+def _solve(store: Store, run: Run, asked: DistanceOptions, selected: Selection, deadline: float | None,
+           progress: Listener | None) -> Distances:
+    """The result on the selected device."""
+    begin = time.perf_counter()
+    # Sums of vertices cannot do without the rest of a batch: the time is looked at between batches then.
+    listener = until(deadline, progress) if asked.out is None else progress
+    try:
+        with open_for(store, run, selected, listener, program_bytes(), needs_of(store, asked)) as opened:
+            engine: Any = opened
+            counting = _Counting(engine, asked, deadline)
+            try:
+                result = counting.solved() if run.cluster is None else engine.repeated(counting.solved)
+            except MoreMemoryError as error:
+                here = selected.device is None and run.cluster is None
+                raise (with_budget(error, engine.plan, run.threads) if here else error) from None
+            _complete(result, engine, selected, counting.seconds)
+            if asked.out is not None and not counting.interrupted:
+                _write(counting, result, asked.out, progress)
+            result.seconds = {"total": time.perf_counter() - begin, **counting.seconds}
+    except TimeOver:
+        raise StoppedEarly("the time limit is over before a source was counted") from None
+    if not result.complete:
+        raise StoppedEarly(f"{counting.why}; {result.samples:,} sources are counted", result)
+    if result.not_written:
+        raise NotWritten("; ".join(result.not_written), result)
+    return result
+
+
+class _Counting:
+    """The stages of one run. seconds : wall seconds of each. why : a sentence, of a run that ended early. interrupted :
+    by Ctrl-C, so that sums of vertices are not whole."""
+
+    def __init__(self, engine: Any, asked: DistanceOptions, deadline: float | None) -> None:
+        self.engine, self._asked, self._deadline = engine, asked, deadline
+        self.seconds: dict[str, float] = {"load": engine.load_seconds}
+        self.why, self.interrupted = "the time limit is over", False
+        self.count: SourceCount | None = None
+
+    def solved(self) -> Distances:
+        """What is counted in the time. Raises StoppedEarly where that is nothing."""
+        before = self.engine.reporter.stats()
+        try:
+            with timed(self.seconds, "components"):
+                connected = connected_pairs(self.engine)
+            self.count = SourceCount(self.engine, self._asked, connected, self._deadline)
+            with timed(self.seconds, "count"):
+                self.count.run()
+        except KeyboardInterrupt:
+            self.why, self.interrupted = "stopped by the user", True
+        if self.count is None or not (self.count.complete or self.count.samples):
+            raise StoppedEarly(f"{self.why} before a source was counted")
+        result, used = self.count.result(), self.engine.reporter.stats() - before
+        result.levels, result.edges_scanned = used.levels, used.edges_scanned
+        return result
+
+
+def _complete(result: Distances, engine: Any, selected: Selection, seconds: dict[str, float]) -> None:
+    """`result` with what was planned and measured, and the names of the store."""
+    store, plan = engine.store, engine.plan
+    result.bytes_read = engine.reporter.stats().bytes_read
+    result.device, result.version, result.seconds = selected.name, __version__, dict(seconds)
+    result.memory_limit_bytes, result.planned_rss_bytes = plan.memory_limit_bytes, plan.planned_rss_bytes
+    result.peak_rss_bytes = peak_rss_bytes()
+    result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
+    result.details.update(engine.details())
+
+
+def _write(counting: _Counting, result: Distances, path: Path, progress: Listener | None) -> None:
+    """Write the centralities of all vertices."""
+    assert counting.count is not None, "what is written was counted"
+    try:
+        with timed(counting.seconds, "write"):
+            write_centralities(counting.engine, path, counting.count.vertex_sums(), Meter(progress))
+        result.out = str(path)
+    except InputError as error:
+        result.not_written.append(str(error))

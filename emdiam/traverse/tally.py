@@ -1,0 +1,182 @@
+"""Pairs by distance, from multi-source BFS: bits that are new at a level are pairs (source, vertex) at that distance.
+
+Definition: of a batch of sources, counts[d] is the number of pairs (source, vertex) at distance d, sources counted with
+themselves at distance 0. Sums of a vertex are over the sources that reach it, itself left out: how many, their
+distances, and the inverses of these. Edges are undirected, so what is summed over sources at a vertex is what a BFS
+from it would sum over them: with all vertices as sources the sums are whole, and no bit is looked at alone.
+Work: beside the BFS a word of bits for each (vertex, level) that has new ones; where sources are told apart, a step for
+each pair. I/O: that of the BFS. Bytes a vertex: those of the BFS, and 24 for sums.
+Source: Then et al., PVLDB 2014 (MS-BFS), section 2 (closeness by a batch of sources).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..stream.pager import Tick
+from .atomics import count_ones, count_trailing_zeros
+from .columns import Column
+from .core import Core
+from .multi import MultiRun
+from .multi_dense import ACTIVE, FLIP
+from .rows import bit_walk
+from .sparse import COUNT, CURRENT
+
+_PIECE = 1 << 17
+_NO_SUMS = np.empty((3, 0), np.uint64)
+
+
+def added(counts: np.ndarray, more: np.ndarray) -> np.ndarray:
+    """The sum of two tables of counts, int64[k, l], whose shapes may differ."""
+    shape = np.maximum(counts.shape, more.shape)
+    both = np.zeros(shape, np.int64)
+    for table in (counts, more):
+        both[: table.shape[0], : table.shape[1]] += table
+    return both
+
+
+class DistanceSums:
+    """Sums over sources at every vertex, itself left out. values : uint64[3, n], how many sources reach it, the sum of
+    their distances, and that of the inverses, in units of 2^-shift. All are whole numbers, so that neither the order of
+    sources nor threads change them."""
+
+    def __init__(self, n_vertices: int) -> None:
+        self.values = np.zeros((3, n_vertices), np.uint64)
+        self.shift = 62 - n_vertices.bit_length()
+
+    def unit(self, distance: int) -> int:
+        """The inverse of a distance."""
+        return ((2 << self.shift) // distance + 1) // 2
+
+    def add_column(self, column: Column) -> None:
+        """Count the source of these distances at every vertex."""
+        units = np.zeros(1, np.uint64)
+        for start in range(0, len(column), _PIECE):
+            stop = min(start + _PIECE, len(column))
+            values = column.part(start, stop)
+            reached = np.flatnonzero((values != column.unreached) & (values != 0))
+            if not len(reached):
+                continue
+            distances = values[reached].astype(np.int64)
+            while len(units) <= int(distances.max()):
+                units = np.append(units, np.uint64(self.unit(len(units))))
+            here = self.values[:, start:stop]
+            here[0, reached] += np.uint64(1)
+            here[1, reached] += distances.astype(np.uint64)
+            here[2, reached] += units[distances]
+
+    @staticmethod
+    def bytes_for(n_vertices: int) -> int:
+        """Bytes of the sums."""
+        return 24 * n_vertices
+
+
+class TallyRun(MultiRun):
+    """A multi-source BFS whose pairs are counted by distance.
+
+    sums : takes what is summed at vertices, if it is given. groups : group of each source, int64[k], for counts by
+    group; None: all are one. counts : int64[n_groups, levels + 1], once `step` has returned True.
+    """
+
+    def __init__(self, core: Core, sources: np.ndarray, sums: DistanceSums | None = None,
+                 groups: np.ndarray | None = None) -> None:
+        super().__init__(core, sources)
+        self._sums, self._groups = sums, groups
+        self._size = 1 if groups is None else int(groups.max()) + 1
+        self._by_level = [self._in_groups(np.ones(len(sources), np.int64))]
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """See MultiRun."""
+        before = self.level
+        finished = super().step(tick)
+        if self.level > before:
+            self._by_level.append(self._count_level())
+        return finished
+
+    @property
+    def counts(self) -> np.ndarray:
+        """See the class."""
+        return np.stack(self._by_level, axis=1)
+
+    def _slice_arcs(self) -> int:
+        return 0  # sparse levels return one by one, to be counted
+
+    def _count_level(self) -> np.ndarray:
+        """Pairs at this level, int64[n_groups]."""
+        sums = self._sums
+        about: tuple[Any, ...] = (self._words, int(self._state[FLIP]), self.level,
+                                  np.uint64(1 if sums is None else sums.unit(self.level)),
+                                  _NO_SUMS if sums is None else sums.values)
+        if self._dense:
+            parts = self._core.over_words(lambda turn, grain, end: self._part(
+                lambda single: count_marked(turn, grain, end, self._marks[ACTIVE], *about, single)))
+            return np.sum(parts, axis=0)
+        queue = self._core.work.queues[int(self._state[CURRENT]), : int(self._state[COUNT])]
+        return self._part(lambda single: count_queued(queue, *about, single))
+
+    def _part(self, count: Any) -> np.ndarray:
+        """Pairs that a kernel counts, int64[n_groups]. count : it, called with an array for those of each source."""
+        single = np.zeros(0 if self._groups is None else len(self._sources), np.int64)
+        total = count(single)
+        return np.array([total], np.int64) if self._groups is None else self._in_groups(single)
+
+    def _in_groups(self, by_source: np.ndarray) -> np.ndarray:
+        """Sums of a figure of each source, int64[n_groups]."""
+        if self._groups is None:
+            return np.array([by_source.sum()])
+        out = np.zeros(self._size, np.int64)
+        np.add.at(out, self._groups, by_source)
+        return out
+
+
+@inlined
+def _count_vertex(words, plane, v, level, unit, sums, single):  # type: ignore[no-untyped-def]
+    """New bits of a vertex, which are added to its sums."""
+    size = words.itemsize * 8
+    pairs = 0
+    for j in range(words.shape[2]):
+        bits = np.uint64(words[plane, v, j])
+        pairs += count_ones(bits)
+        while len(single) and bits:
+            single[j * size + count_trailing_zeros(bits)] += 1
+            bits &= bits - np.uint64(1)
+    if sums.shape[1]:
+        sums[0, v] += np.uint64(pairs)
+        sums[1, v] += np.uint64(pairs * level)
+        sums[2, v] += np.uint64(pairs) * unit
+    return pairs
+
+
+@inlined
+def _marked(state, word):  # type: ignore[no-untyped-def]
+    return state[0][word]
+
+
+@inlined
+def _count_bit(state, v, word, bit):  # type: ignore[no-untyped-def]
+    _, words, plane, level, unit, sums, single = state
+    return _count_vertex(words, plane, v, level, unit, sums, single)
+
+
+_walk_marked = bit_walk(_marked, _count_bit)
+
+
+@kernel
+def count_marked(turn, grain, end, bitmap, words, plane, level, unit, sums, single):  # type: ignore[no-untyped-def]
+    """Threads share this: bits in a plane of words at the vertices of a bitmap, all of which are new at `level`.
+
+    unit : inverse of the level, for sums (uint64[3, n], or 0 long). single : int64[k] of this thread, pairs of each
+    source, or 0 long."""
+    return _walk_marked(turn, grain, end, (bitmap, words, plane, level, unit, sums, single))[1]
+
+
+@kernel
+def count_queued(queue, words, plane, level, unit, sums, single):  # type: ignore[no-untyped-def]
+    """The same for the vertices of a queue, id[k], on one thread."""
+    pairs = 0
+    for i in range(len(queue)):
+        pairs += _count_vertex(words, plane, np.int64(queue[i]), level, unit, sums, single)
+    return pairs
