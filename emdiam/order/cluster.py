@@ -1,17 +1,18 @@
 """The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
 
-Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py), the condensed graph
-is clustered again until few are left, and vertices are sorted by the positions of their clusters
-(methods/approx/cluster_order.py). So what is near in the graph is near in the store, in every direction: a BFS from
-anywhere meets a block about once.
-Passes: those of growing clusters, and one to condense. Bytes a vertex: 4 for the labels of clusters, 8 where they are
-too many for that, and 3.5 for the clusters, then 4 for the new numbers.
+Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py), the condensed graph, or
+enough of it (methods/approx/sampled.py), is clustered again until few are left, and vertices are sorted by the
+positions of their clusters (methods/approx/cluster_order.py). So what is near in the graph is near in the store, in
+every direction: a BFS from anywhere meets a block about once.
+Passes: those of growing clusters, and one or two to condense. Bytes a vertex: 4 for the labels of clusters, 8 where
+they are too many for that, and 3.5 for the clusters, then 4 for the new numbers.
 Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
 sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,19 +21,22 @@ import numpy as np
 
 from ..engine.needs import Needs, label_bytes, phases_of
 from ..methods.approx.cluster_order import local_positions
-from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room, condensed_graph
+from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room
 from ..methods.approx.rank_order import stream_key
+from ..methods.approx.sampled import sampled_graph
 from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..stream.blocks import table_bytes
+from ..traverse.clusters import Labels
+from ..traverse.condense import RowChoice, push_condensed
 from ..traverse.label_vector import NARROW, WIDE
 from ..traverse.workspace import workspace_bytes
 from ..units import scratch_folder
+from ..weighted.packed import Packing
 from .placing import pass_bytes, place_by_key
 
 if TYPE_CHECKING:
     from ..engine.cpu import CpuEngine
-    from ..engine.interface import Labels
 
 SPACING = 64
 _ARC_BYTES = 2 * LEAST_ARC_BYTES
@@ -41,6 +45,8 @@ _CLUSTER_BYTES = 224
 # And once they are in order: masters, and the place of each.
 _PLACE_BYTES = 48
 _PIECE = 1 << 16
+# Arcs between clusters that the order is made of: of a cluster, and in all. The graph alone decides how many they are.
+_WANTED, _LEAST_WANTED = 64, 1 << 20
 
 
 def cluster_needs(store: Store) -> Needs:
@@ -67,7 +73,7 @@ def by_clusters(engine: CpuEngine, seed: int, scratch: str | Path | None = None)
     engine.reporter.tick("grow clusters")
     expected = max(1, (engine.facts.n_vertices - engine.facts.n_isolated) // SPACING)
     labels = engine.grow_clusters(engine.sample_vertices(stream_key(seed, "order"), expected))
-    assert labels is not None
+    assert isinstance(labels, Labels)
     spare = _hold_clusters(engine, labels.n_groups)
     files = Scratch(Path(scratch_folder(scratch)), Path())
     try:
@@ -110,7 +116,14 @@ def _cluster_positions(engine: CpuEngine, labels: Labels, seed: int, room: Room)
     """Where each cluster comes among all, int64[K]."""
     radii, sizes = labels.tally()
     engine.reporter.tick("condense")
-    graph = condensed_graph(engine, labels, radii, room)
+    packing = Packing(labels.n_groups, 2 * int(radii.max()) + 1)
+
+    def scan(choice: RowChoice, push: Callable[[np.ndarray], None]) -> None:
+        bits = packing.id_bits, packing.weight_bits
+        push_condensed(engine.core, labels, bits, push, engine.reporter.heartbeat, choice)
+
+    wanted = max(_LEAST_WANTED, _WANTED * labels.n_groups)
+    graph = sampled_graph(scan, packing, radii, sizes, room, stream_key(seed, "order arcs"), wanted)
     try:
         return local_positions(graph, engine.ranks(labels.masters), sizes, seed, room)
     finally:

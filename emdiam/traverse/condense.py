@@ -10,7 +10,9 @@ section 2 (parametrized approximation).
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,15 +26,33 @@ from .rows import buffered_walk, every_row
 Push = Callable[[np.ndarray], None]
 
 
+class RowChoice(NamedTuple):
+    """Rows of clusters of a level that is not below the least one. levels : uint8[K]. least : int64[1], which may rise
+    meanwhile: sooner or later nobody looks at rows below it."""
+
+    levels: np.ndarray
+    least: np.ndarray
+
+
 def push_condensed(
-    core: Core, labels: Labels, bits: tuple[int, int], push: Push, tick: Tick | None = None
+    core: Core, labels: Labels, bits: tuple[int, int], push: Push, tick: Tick | None = None,
+    choice: RowChoice | None = None,
 ) -> None:
     """Hand the packed arcs between different clusters to `push`, in pieces and from several threads.
 
     bits : (bits of a cluster's number, bits of a weight); a packed arc is uint64, (A, B, weight)
-    from the highest bits down.
+    from the highest bits down. choice : of each edge one arc alone, from its end of the higher level (in a tie of the
+    smaller number), if that is among these rows; None: all arcs.
     """
-    _push(core, crossing_arcs, labels.packed.values, (*bits, labels.packed.bits), push, tick)
+    bits3 = (*bits, labels.packed.bits)
+    if choice is None:
+        _push(core, crossing_arcs, labels.packed.values, bits3, push, tick)
+    else:
+        _push(core, functools.partial(_from_chosen, choice), labels.packed.values, bits3, push, tick)
+
+
+def _from_chosen(choice: RowChoice, *arguments: Any) -> int:
+    return int(chosen_arcs(*arguments, *choice))
 
 
 def push_renumbered(
@@ -88,6 +108,37 @@ def _pack_crossing(state, ids, v, begin, end, whole):  # type: ignore[no-untyped
 
 
 @inlined
+def _pack_chosen(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    labels, shifts, wrong, packed, count, levels, least = state
+    owner_mask = (np.uint64(1) << shifts[2]) - np.uint64(1)
+    mine = np.uint64(labels[v])
+    own = mine & owner_mask
+    if own == owner_mask:
+        if begin < end:
+            wrong[0] = v
+        return 0, False
+    level = levels[np.int64(own)]
+    if level < least[0]:
+        return 0, False
+    weight = (mine >> shifts[2]) + np.uint64(1)
+    written = count[0]
+    for p in range(begin, end):
+        other = np.uint64(labels[np.int64(ids[p])])
+        owner = other & owner_mask
+        if owner == own:
+            continue
+        if owner == owner_mask:
+            wrong[0] = v
+            break
+        over = levels[np.int64(owner)]
+        if over < level or (over == level and own < owner):
+            packed[written] = ((own << shifts[0]) | (owner << shifts[1])) | (weight + (other >> shifts[2]))
+            written += 1
+    count[0] = written
+    return end - begin, False
+
+
+@inlined
 def _pack_renumbered(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     places, heads, low, shifts, _, packed, count = state
     own = np.uint64(places[v]) << shifts[0]
@@ -103,6 +154,7 @@ def _pack_renumbered(state, ids, v, begin, end, whole):  # type: ignore[no-untyp
 
 _walk_crossing = buffered_walk(every_row, _pack_crossing)
 _walk_renumbered = buffered_walk(every_row, _pack_renumbered)
+_walk_chosen = buffered_walk(every_row, _pack_chosen)
 
 
 @kernel
@@ -121,3 +173,10 @@ def renumbered_arcs(piece, layout, places, heads, low, shifts, wrong, packed, co
     """Pack all arcs, renumbered by places (id[n]); as crossing_arcs."""
     state = places, heads, low, shifts, wrong, packed, count
     return _walk_renumbered(piece, layout, state, len(packed), count)
+
+
+@kernel
+def chosen_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count, levels, least):  # type: ignore[no-untyped-def]
+    """Pack the arcs of a choice of rows (see push_condensed); as crossing_arcs with all labels as heads."""
+    state = labels, shifts, wrong, packed, count, levels, least
+    return _walk_chosen(piece, layout, state, len(packed), count)

@@ -9,7 +9,7 @@ of the condensed graph in Ajwani, Beckmann, Meyer, Veith (2012), section 3.
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import closing
 from threading import Lock
 from typing import cast
@@ -30,6 +30,7 @@ _LEAST_WORK_BYTES = 8 << 20
 # Of a key range in flight: the key, and its copy on the way out.
 _RANGE_BYTES = 16
 _USUAL_FAN_IN = 128
+Chosen = Callable[[Keys], int]
 
 
 class ArcCollector:
@@ -54,6 +55,7 @@ class ArcCollector:
         self._context = SortContext(plan, scratch, threads)
         self._sorter = KeySorter(self._context)
         self._lock = Lock()
+        self._chosen: Chosen | None = None
         self.n_pushed = 0
 
     @property
@@ -68,9 +70,11 @@ class ArcCollector:
             self._sorter.add(keys)
             self.n_pushed += len(keys)
 
-    def finish(self, most_ram_bytes: int) -> WeightedArcs:
+    def finish(self, most_ram_bytes: int, chosen: Chosen | None = None) -> WeightedArcs:
         """The graph: in RAM if its arcs take at most `most_ram_bytes` (beside memory_bytes), on disk
-        otherwise. The collector takes no more arcs. Raises BudgetError where the disk is full."""
+        otherwise. chosen : moves the arcs that are to stay to the front of sorted ones; returns how many. The
+        collector takes no more arcs. Raises BudgetError where the disk is full."""
+        self._chosen = chosen
         try:
             runs = fewer_runs(self._sorter.finish(), self._context)
         except BaseException:
@@ -121,11 +125,15 @@ class ArcCollector:
         last = None
 
         def lightest(keys: Keys) -> Keys:
+            if self._chosen is not None:
+                keys = keys[: self._chosen(keys)]
             return keys[: keep_lightest(keys, bits)].copy()
 
         ranges = cast("Generator[Keys, None, None]", merged(runs, self._context, lightest))
         with closing(ranges) as pieces:
             for piece in pieces:
+                if not len(piece):
+                    continue
                 # The lighter arc of a pair that a border of pieces parts came before.
                 fresh = piece[1:] if int(piece[0]) >> bits == last else piece
                 last = int(piece[-1]) >> bits
