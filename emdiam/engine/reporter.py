@@ -98,6 +98,9 @@ class Reporter:
     def tick(self, phase: str, **facts: Any) -> None:
         """Report progress to the listener (throttled); facts are kept for later events."""
         self._facts.update(facts)
+        if self.listener is silent:
+            self._phase = phase
+            return
         traversal = self.traversals.take(self._facts)
         if traversal is not None:
             self.listener(Event(self._phase, facts=traversal, kind="traversal"))
@@ -115,6 +118,8 @@ class Reporter:
     # -- for engines ----------------------------------------------------------------------------
     def heartbeat(self, force: bool = False) -> None:
         """A sign of life, unless the last one was less than 0.2 s ago."""
+        if self.listener is silent:
+            return
         now = time.monotonic()
         if not force and now - self._last_event < _EVENT_SECONDS:
             return

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
+from operator import add, sub
 from typing import Any, Self
 
 
@@ -12,14 +13,14 @@ class Tally:
     """A dataclass of numbers of which snapshots can be taken, added and subtracted."""
 
     def __add__(self, other: Self) -> Self:
-        return type(self)(**{f.name: getattr(self, f.name) + getattr(other, f.name) for f in fields(self)})
+        return type(self)(*map(add, vars(self).values(), vars(other).values()))
 
     def __sub__(self, other: Self) -> Self:
-        return type(self)(**{f.name: getattr(self, f.name) - getattr(other, f.name) for f in fields(self)})
+        return type(self)(*map(sub, vars(self).values(), vars(other).values()))
 
     def copy(self) -> Self:
         """A snapshot."""
-        return type(self)(**vars(self))
+        return type(self)(*vars(self).values())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict."""

@@ -233,7 +233,7 @@ class Pager:
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return arcs
 
-        return sum(self.threads.everywhere(work))
+        return sum(self.threads.everywhere(work, -(-len(blocks) // grain)))
 
     def _sweep_missing(self, blocks: np.ndarray, resident: np.ndarray, kernel: BlockKernel, tick: Tick | None) -> int:
         free = self.arena.n_slots - int(np.count_nonzero(self.arena.slot_of >= 0))

@@ -26,16 +26,19 @@ class Threads:
         self.compute, self.fetchers = compute, compute + readers
         self._pool = ThreadPoolExecutor(max_workers=self.fetchers, thread_name_prefix="emdiam")
 
-    def everywhere(self, task: Callable[[], R]) -> list[R]:
-        """Run `task` on every compute thread at once; the results, the caller's first.
+    def everywhere(self, task: Callable[[], R], shares: int | None = None) -> list[R]:
+        """Run `task` on every compute thread at once, or on as many as there are `shares` of the work; the results, the
+        caller's first.
 
         Waits for all threads even when one fails, then raises the first error.
         """
-        futures = [self._pool.submit(task) for _ in range(self.compute - 1)]
+        count = self.compute if shares is None else min(self.compute, max(1, shares))
+        futures = [self._pool.submit(task) for _ in range(count - 1)]
         try:
             result = task()
         finally:
-            wait(futures)
+            if futures:
+                wait(futures)
         return [result, *(f.result() for f in futures)]
 
     def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None) -> None:

@@ -116,22 +116,23 @@ class Core:
         row_starts(*self.offsets, vertices.astype(np.int64) + 1, ends)
         return ends - starts
 
-    def everywhere(self, task: Callable[[], T]) -> list[T]:
-        """Run a kernel on all compute threads and count their CPU seconds; the results."""
+    def everywhere(self, task: Callable[[], T], shares: int | None = None) -> list[T]:
+        """Run a kernel on all compute threads, or on as many as there are `shares` of the work, and count their CPU
+        seconds; the results."""
         def timed() -> T:
             begin = time.thread_time()
             result = task()
             self.counters.add(kernel_cpu_seconds=time.thread_time() - begin)
             return result
 
-        return self.threads.everywhere(timed)
+        return self.threads.everywhere(timed, shares)
 
     def over_words(self, task: Callable[[np.ndarray, int, int], T]) -> list[T]:
         """Run a kernel over the words of the span in a bitmap on all threads, as `everywhere`: task(turn, grain, end),
         in which threads share `turn`, int64[1], the next word, and take `grain` words at a time up to `end`."""
         first, end = self.span[0] >> 6, -(-self.span[1] // 64)
         turn, grain = np.array([first], np.int64), max(64, (end - first) // (16 * self.threads.compute))
-        return self.everywhere(lambda: task(turn, grain, end))
+        return self.everywhere(lambda: task(turn, grain, end), -(-(end - first) // grain))
 
     def position(self) -> dict[str, Any]:
         """Where a pass is, for an event."""

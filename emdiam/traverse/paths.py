@@ -8,6 +8,7 @@ the store, shows d <= D.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import pairwise
 
 import numpy as np
 
@@ -125,6 +126,11 @@ def read_rows(core: Core, vertices: np.ndarray) -> list[np.ndarray]:
 
 def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) -> list[np.ndarray]:
     """The rows of these bounds (int64[k] each), int64 each."""
+    if pager.everything_resident:
+        bounds = [0, *np.cumsum(ends - starts).tolist()]
+        joined = np.empty(bounds[-1], np.int64)
+        join_rows(starts, ends, pager.arena.ids, pager.arena.slot_of, shift, joined)
+        return [joined[begin:end] for begin, end in pairwise(bounds)]
     rows = []
     for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
         row = np.empty(end - start, np.int64)
@@ -138,6 +144,17 @@ def copied_rows(pager: Pager, shift: int, starts: np.ndarray, ends: np.ndarray) 
             at = stop
         rows.append(row)
     return rows
+
+
+@kernel
+def join_rows(starts, ends, ids, slot_of, shift, out):  # type: ignore[no-untyped-def]
+    """The rows of these bounds, one after another, to `out`; all blocks are in the arena."""
+    count = 0
+    for i in range(len(starts)):
+        for p in range(starts[i], ends[i]):
+            block = p >> shift
+            out[count] = ids[(np.int64(slot_of[block]) << shift) + p - (block << shift)]
+            count += 1
 
 
 def _bounds(core: Core, vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -82,8 +82,9 @@ class RamPivotBounds(PivotBounds):
 
 def fold_range(core: Core, columns: Sequence[np.ndarray], about: np.ndarray, first: int) -> np.ndarray:
     """fold_pivot on the vertices from `first` to the end of the columns (distances, lower, upper, far); its `out`."""
-    turn, out = np.array([first, 0], np.int64), np.full((core.threads.compute, _SLOTS), -1, np.int64)
-    core.everywhere(lambda: fold_pivot(turn, _GRAIN, columns[0], about, *columns[1:], *core.offsets, out))
+    turn, shares = np.array([first, 0], np.int64), max(1, -(-(len(columns[0]) - first) // _GRAIN))
+    out = np.full((min(core.threads.compute, shares), _SLOTS), -1, np.int64)
+    core.everywhere(lambda: fold_pivot(turn, _GRAIN, columns[0], about, *columns[1:], *core.offsets, out), shares)
     return out
 
 

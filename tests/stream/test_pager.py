@@ -163,6 +163,12 @@ def test_the_first_error_of_a_task_is_raised_and_stops_the_rest(threads: Threads
     assert threads.everywhere(lambda: 5) == [5, 5]
 
 
+@pytest.mark.parametrize(("shares", "runs"), [(None, 2), (0, 1), (1, 1), (2, 2), (9, 2)])
+def test_a_task_goes_to_no_more_threads_than_it_has_shares(threads: Threads, shares: int | None, runs: int) -> None:
+    results = threads.everywhere(threading.get_ident, shares)
+    assert len(results) == runs and results[0] == threading.get_ident()
+
+
 def test_an_error_of_the_tick_stops_the_tasks(threads: Threads) -> None:
     wait = threading.Event()
 

@@ -24,12 +24,15 @@ from ...units import scratch_folder
 from .result import Witness
 
 LONGEST_KEPT_PATH = 10_000
+# Distances of so many bytes stay in memory: less than what a program's memory is measured by, and a file costs more
+# than a BFS of as few vertices.
+_FEW_BYTES = 1 << 16
 _REPORT = "this is a fault of emdiam: please report it with the store"
 
 
 class KeptLabels:
-    """Distances from one vertex, until the witness is checked: on disk, so that they take no memory and no traversal
-    has to be done again.
+    """Distances from one vertex, until the witness is checked, so that no traversal has to be done again: on disk,
+    where they take no memory, unless they are few.
 
     scratch : folder for temporary files (None: the system's). source : whose distances they are, -1: there are none.
     """
@@ -41,10 +44,14 @@ class KeptLabels:
         self.source = -1
 
     def put_away(self, source: int, column: Column) -> None:
-        """Write the distances from `source` to disk, in place of others, if they are in memory and there is room."""
+        """Write the distances from `source` to disk, in place of others, if they are in memory and there is room; few
+        of them stay in memory."""
         if not isinstance(column, RamColumn):
             return
         self.source = -1
+        if len(column) * column.dtype.itemsize <= _FEW_BYTES:
+            self.hold(source, RamColumn(column.raw().copy()))
+            return
         try:
             if self._folder is None:
                 self._folder = tempfile.TemporaryDirectory(prefix="emdiam-", dir=scratch_folder(self._scratch))
@@ -100,9 +107,9 @@ def check_witness(
             vertices = None
     if walked != length + 1:
         raise EmdiamError(f"the witness path has {walked - 1} edges instead of {length}: {_REPORT}")
-    ends = engine.store.user_ids(np.array([source, target]))
     path = None if vertices is None else engine.store.user_ids(np.array(vertices))
-    witness = Witness(ends[0], ends[1], length, path)
+    ends = engine.store.user_ids(np.array([source, target])) if path is None else path
+    witness = Witness(ends[0], ends[-1], length, path)
     if path_file is not None:
         try:
             _write_path(engine, engine.path_pieces(labels, source), path_file)

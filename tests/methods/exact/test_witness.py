@@ -9,12 +9,21 @@ import networkx as nx
 import pytest
 
 from emdiam.errors import EmdiamError
+from emdiam.methods.exact import witness
 from emdiam.methods.exact.pivots import PivotOptions, pivots
 from emdiam.methods.exact.witness import KeptLabels, check_witness
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, engine_on, write_store
 
 STREAMED: dict[str, Any] = {"arena_bytes": 8 * CHUNK * 4, "threads": 2}
+
+
+@pytest.fixture(params=["on disk", "in memory"], autouse=True)
+def place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Where distances are kept: few of them stay in memory."""
+    if request.param == "on disk":
+        monkeypatch.setattr(witness, "_FEW_BYTES", 0)
+    return str(request.param)
 
 
 def some_graph() -> naive.Graph:
@@ -37,11 +46,12 @@ def test_no_traversal_is_done_again(tmp_path: Path, options: dict[str, Any]) -> 
     assert [entry.name for entry in tmp_path.iterdir()] == ["g.zarr"]
 
 
-def test_labels_are_not_trusted(tmp_path: Path) -> None:
+def test_labels_are_not_trusted(tmp_path: Path, place: str) -> None:
     with engine_on(write_store(tmp_path / "g.zarr", some_graph()), **STREAMED) as engine:
         run = engine.bfs(0)
         kept = KeptLabels(tmp_path)
         kept.put_away(0, run.distances)
+        assert (place == "on disk") == bool([*tmp_path.glob("emdiam-*/labels.column")])
         assert kept.labels(1) is None and kept.labels(0) is None  # asked for once
         kept.put_away(0, run.distances)
         labels = kept.labels(0)
