@@ -59,15 +59,19 @@ def _number(keys: np.ndarray, n_keys: int) -> None:
     for begin in range(0, len(keys), PIECE):
         np.add.at(free, keys[begin : begin + PIECE].astype(np.int64) + 1, keys.dtype.type(1))
     np.cumsum(free, out=free, dtype=free.dtype)
+    bits, places = np.uint64((PIECE - 1).bit_length()), np.arange(PIECE, dtype=np.uint64)
     for begin in range(0, len(keys), PIECE):
         part = keys[begin : begin + PIECE]
-        order = np.argsort(part, kind="stable")
-        ordered = part[order].astype(np.int64)
+        # Sorting keys and places as one number is several times faster than a stable sort of places by key.
+        both = part.astype(np.uint64) << bits | places[: len(part)]
+        both.sort()
+        ordered = (both >> bits).astype(np.int64)
+        both &= (np.uint64(1) << bits) - np.uint64(1)
         firsts = np.flatnonzero(np.diff(ordered, prepend=-1))
         counts = np.diff(firsts, append=len(ordered))
         distinct = ordered[firsts]
         among = np.arange(len(ordered)) - np.repeat(firsts, counts)
-        part[order] = free[ordered] + among.astype(keys.dtype)
+        part[both.view(np.int64)] = free[ordered] + among.astype(keys.dtype)
         free[distinct] += counts.astype(keys.dtype)
 
 
