@@ -43,6 +43,11 @@ class SourceCount:
         """Sources that are counted."""
         return sum(map(len, self._done))
 
+    @property
+    def begun(self) -> bool:
+        """Whether there is an answer."""
+        return self.complete or bool(self._done)
+
     def run(self) -> None:
         """Count until the end, or until the time is over. Raises KeyboardInterrupt."""
         parts = list(self._parts()) if self._population else []

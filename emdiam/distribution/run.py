@@ -4,29 +4,32 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from .._version import __version__
 from ..durable import check_file
 from ..engine.needs import DeviceState, Needs, traversal_phases
-from ..errors import InputError, MoreMemoryError, NotWritten, StoppedEarly
+from ..errors import BudgetError, InputError, MoreMemoryError, NotWritten, StoppedEarly
 from ..gpu.setting import DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..progress import Listener, Meter, TimeOver, timed, until
-from ..runs.opening import open_for, selection
-from ..runs.run import Run, shared_fields, store_of
+from ..runs.opening import open_for, plan_here, selection
+from ..runs.run import DISK, RAM, Run, shared_fields, store_of
 from ..store.store import Store
 from ..stream.plan import Pool, program_bytes, with_budget
+from ..traverse.hyperball import hyperball_bytes
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
-from ..units import peak_rss_bytes
+from ..units import format_count, peak_rss_bytes
 from .centrality import write_centralities
 from .counting import SourceCount
-from .options import DistanceOptions, options_of
+from .hyperball import BallCount
+from .options import LEAST_REGISTERS, DistanceOptions, options_of
 from .parts import connected_pairs
-from .result import EXACT, Distances
+from .result import EXACT, HYPERBALL, Distances
 
 
 def distances(store: Store | str | Path, options: Mapping[str, Any], progress: Listener | None = None) -> Distances:
@@ -62,14 +65,32 @@ def _run_of(options: Mapping[str, Any]) -> Run:
     return Run("distances", MethodOptions(limits=limits, scratch=options.get("scratch")), **fields)
 
 
-def needs_of(store: Store, asked: DistanceOptions) -> Needs:
-    """What counting needs of memory: a batch of sources, their list, and sums at vertices."""
+def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> Needs:
+    """What counting needs of memory: a batch of sources, their list, and sums at vertices; or counters of so many
+    registers in a run of HyperBall."""
     n = store.n_vertices
+    if asked.method == HYPERBALL:
+        held = hyperball_bytes(n, log2_registers) + (0 if asked.out is None else 32 * n)
+        return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False)).fixed()
     sums = 0 if asked.out is None else DistanceSums.bytes_for(n) + 8 * n
     held = sums + (16 * n if asked.method == EXACT else 0)
     return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False),
                  Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS)),
                  tables_bytes=held, device=DeviceState(1, batches=True))
+
+
+def _registers(store: Store, run: Run, asked: DistanceOptions) -> tuple[Run, int]:
+    """The run of HyperBall, with counters in memory, and the logarithm of how many registers a vertex has in one of its
+    runs: as many as there is room for. Raises BudgetError, and InputError for a run elsewhere."""
+    if run.cluster is not None or run.vertex_state == DISK:
+        raise InputError("HyperBall has its counters in the memory of this process",
+                         remedy="leave --workers, --scheduler and --vertex-state disk out, or use --sample")
+    for bits in range(asked.log2_registers, LEAST_REGISTERS, -1):
+        with suppress(BudgetError):
+            plan_here(store, needs_of(store, asked, bits), RAM, memory_bytes=run.memory_bytes,
+                      arena_bytes=run.arena_bytes, threads=run.threads)
+            return replace(run, vertex_state=RAM), bits
+    return replace(run, vertex_state=RAM), LEAST_REGISTERS
 
 
 def _solve(store: Store, run: Run, asked: DistanceOptions, selected: Selection, deadline: float | None,
@@ -79,9 +100,10 @@ def _solve(store: Store, run: Run, asked: DistanceOptions, selected: Selection, 
     # Sums of vertices cannot do without the rest of a batch: the time is looked at between batches then.
     listener = until(deadline, progress) if asked.out is None else progress
     try:
-        with open_for(store, run, selected, listener, program_bytes(), needs_of(store, asked)) as opened:
+        run, bits = _registers(store, run, asked) if asked.method == HYPERBALL else (run, 0)
+        with open_for(store, run, selected, listener, program_bytes(), needs_of(store, asked, bits)) as opened:
             engine: Any = opened
-            counting = _Counting(engine, asked, deadline)
+            counting = _Counting(engine, asked, deadline, bits)
             try:
                 result = counting.solved() if run.cluster is None else engine.repeated(counting.solved)
             except MoreMemoryError as error:
@@ -92,9 +114,10 @@ def _solve(store: Store, run: Run, asked: DistanceOptions, selected: Selection, 
                 _write(counting, result, asked.out, progress)
             result.seconds = {"total": time.perf_counter() - begin, **counting.seconds}
     except TimeOver:
-        raise StoppedEarly("the time limit is over before a source was counted") from None
+        raise StoppedEarly("the time limit is over before anything was counted") from None
     if not result.complete:
-        raise StoppedEarly(f"{counting.why}; {result.samples:,} sources are counted", result)
+        done = format_count(result.samples, "source") if result.runs is None else format_count(result.runs, "run")
+        raise StoppedEarly(f"{counting.why}; the answer is that of {done}", result)
     if result.not_written:
         raise NotWritten("; ".join(result.not_written), result)
     return result
@@ -104,11 +127,11 @@ class _Counting:
     """The stages of one run. seconds : wall seconds of each. why : a sentence, of a run that ended early. interrupted :
     by Ctrl-C, so that sums of vertices are not whole."""
 
-    def __init__(self, engine: Any, asked: DistanceOptions, deadline: float | None) -> None:
-        self.engine, self._asked, self._deadline = engine, asked, deadline
+    def __init__(self, engine: Any, asked: DistanceOptions, deadline: float | None, log2_registers: int) -> None:
+        self.engine, self._asked, self._deadline, self._bits = engine, asked, deadline, log2_registers
         self.seconds: dict[str, float] = {"load": engine.load_seconds}
         self.why, self.interrupted = "the time limit is over", False
-        self.count: SourceCount | None = None
+        self.count: SourceCount | BallCount | None = None
 
     def solved(self) -> Distances:
         """What is counted in the time. Raises StoppedEarly where that is nothing."""
@@ -116,13 +139,14 @@ class _Counting:
         try:
             with timed(self.seconds, "components"):
                 connected = connected_pairs(self.engine)
-            self.count = SourceCount(self.engine, self._asked, connected, self._deadline)
+            self.count = (BallCount(self.engine, self._asked, connected, self._bits) if self._asked.method == HYPERBALL
+                          else SourceCount(self.engine, self._asked, connected, self._deadline))
             with timed(self.seconds, "count"):
                 self.count.run()
         except KeyboardInterrupt:
             self.why, self.interrupted = "stopped by the user", True
-        if self.count is None or not (self.count.complete or self.count.samples):
-            raise StoppedEarly(f"{self.why} before a source was counted")
+        if self.count is None or not self.count.begun:
+            raise StoppedEarly(f"{self.why} before anything was counted")
         result, used = self.count.result(), self.engine.reporter.stats() - before
         result.levels, result.edges_scanned = used.levels, used.edges_scanned
         return result

@@ -35,6 +35,7 @@ from ..traverse.core import Core
 from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.euler import euler_masters
 from ..traverse.hidden import find_components
+from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
@@ -75,6 +76,17 @@ class LocalEngine:
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
         return find_components(self.core, reached, self.reporter.heartbeat)
+
+    def _finish(self, run: BfsRun | MultiRun | LevelWindowBatch | HyperBallRun) -> None:
+        self.reporter.level = None
+        rests = self.core.at_rest if isinstance(run, BfsRun) else None
+        while True:
+            if rests is not None:
+                rests(run)
+            if run.step(self.reporter.heartbeat):
+                return
+            self.reporter.level = run.level
+            self.reporter.heartbeat()
 
     # -- clusters -------------------------------------------------------------------------------
     @cached_property
@@ -125,6 +137,18 @@ class LocalEngine:
             buffer_bytes = least + min(self.facts.pool_bytes, best - least)
         made = spanning_forest(self.core, key, self.rank_array, buffer_bytes, self.reporter.heartbeat)
         return CpuForest(made.raw, made.n_trees, made.scans, made.bytes_read, self)
+
+    def grow_balls(self, log2_registers: int, key: int, sums: BallSums | None = None) -> np.ndarray:
+        """One run of HyperBall with 2^log2_registers registers a vertex: float64[levels + 1, 1 + groups], by how much
+        all balls together grow at each level, estimated from all registers, and without each group of them. key : of
+        hashes, below 2^64. sums : takes what is summed at vertices."""
+        self.reporter.begin()
+        run = HyperBallRun(self.core, log2_registers, key, self.rank_array, sums)
+        self._finish(run)
+        if sums is not None:
+            sums.runs += 1
+        self.reporter.end("hyperball", eccentricity=run.level)
+        return run.increments
 
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -193,17 +217,6 @@ class CpuEngine(LocalEngine, Engine):
         self.reporter.end("bfs", source=int(source), eccentricity=result.eccentricity, reached=result.n_reached,
                           profile=run.frontier_profile())
         return result
-
-    def _finish(self, run: BfsRun | MultiRun | LevelWindowBatch) -> None:
-        self.reporter.level = None
-        rests = self.core.at_rest if isinstance(run, BfsRun) else None
-        while True:
-            if rests is not None:
-                rests(run)
-            if run.step(self.reporter.heartbeat):
-                return
-            self.reporter.level = run.level
-            self.reporter.heartbeat()
 
     def eccentricities(self, sources: Sequence[int] | np.ndarray, *, targets: np.ndarray | None = None,
                        columns: Sequence[Column] | None = None) -> np.ndarray:

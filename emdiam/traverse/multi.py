@@ -63,7 +63,7 @@ def batch_for(n_vertices: int, room: int) -> int:
     return max(whole, default=NARROW_BITS)
 
 
-def _spanning_rows(core: Core) -> np.ndarray:
+def spanning_rows(core: Core) -> np.ndarray:
     """Vertices whose row begins in one block and goes on in the next, int64[k]."""
     table = core.table
     held = np.ascontiguousarray(table.first_vertex[1:-1])
@@ -105,7 +105,7 @@ class MultiRun:
         self._columns = columns
         self._complete: bool | None = None
         self._dense, self._arcs = False, 0
-        self._spanning = _spanning_rows(core)
+        self._spanning = spanning_rows(core)
         self._seed()
 
     def _seed(self) -> None:

@@ -37,4 +37,4 @@ def test_a_stop_prints_what_is_counted(
     monkeypatch.setattr("emdiam.distribution.counting.group_count", lambda depth: (_ for _ in ()).throw(
         KeyboardInterrupt))
     code, out, err = call("distances", str(store), "--quiet")
-    assert code == 3 and not out and "stopped by the user before a source was counted" in err
+    assert code == 3 and not out and "stopped by the user before anything was counted" in err
