@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -122,7 +123,6 @@ class ArrayGraph(BackendGraph):
         dtype = np.dtype(np.int32 if len(nodes) < 1 << 31 else np.int64)
         self._indices = np.fromiter(map(self.index.__getitem__, chain.from_iterable(rows)), dtype,
                                     int(self._indptr[-1]))
-        self._eccentricities: np.ndarray | None = None
 
     def to_networkx(self) -> nx.Graph:
         """See BackendGraph."""
@@ -146,22 +146,29 @@ class ArrayGraph(BackendGraph):
         return queue, distances[queue]
 
     def diameter(self) -> int | None:
-        """See BackendGraph."""
-        if self._is_quick(len(self)) or self._eccentricities is not None:
-            return int(self.eccentricities().max()) if self.is_connected() else None
+        """See BackendGraph. It is computed once."""
+        return self._diameter
+
+    @cached_property
+    def _diameter(self) -> int | None:
+        if not self.is_connected():
+            return None
+        if "_eccentricities" in vars(self) or self._is_quick(len(self)):
+            return int(self._eccentricities.max())
         from ..api import diameter
 
-        return diameter(self._edges()).diameter if self.is_connected() else None
+        return diameter(self._edges()).diameter
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
         """See BackendGraph. Those of all vertices are computed once."""
-        if self._eccentricities is not None:
-            return self._eccentricities if positions is None else self._eccentricities[np.asarray(positions, np.int64)]
-        sources = np.arange(len(self)) if positions is None else np.asarray(positions, np.int64)
         if positions is None:
-            self._eccentricities = self._by_searches(sources)
             return self._eccentricities
-        return self._by_searches(sources)
+        places = np.asarray(positions, np.int64)
+        return self._eccentricities[places] if "_eccentricities" in vars(self) else self._by_searches(places)
+
+    @cached_property
+    def _eccentricities(self) -> np.ndarray:
+        return self._by_searches(np.arange(len(self)))
 
     def _by_searches(self, sources: np.ndarray) -> np.ndarray:
         """Eccentricities, one search each."""
