@@ -39,16 +39,17 @@ class Covering:
 
     def sources(self, cover: np.ndarray, n_sources: int) -> np.ndarray:
         """At most `n_sources` sources for these vertices (int64[c], c >= 1): distinct, int64[k]."""
-        tops: list[np.ndarray] = []
         order = self._random.permutation(cover)
-        chosen, taken = order[:1], 1
-        tops.append(order[:1])
-        while taken < len(order) and len(chosen) < n_sources:
-            part = order[taken : taken + n_sources - len(chosen)]
-            taken += len(part)
-            tops.append(self._climb(part))
-            chosen = np.unique(np.concatenate(tops))
-        self._proposed, self._n_sources = order[1:taken], len(chosen)
+        tops, firsts = order[:1], np.zeros(1, np.int64)
+        while len(tops) < len(order) and len(firsts) < n_sources:
+            # As many as there would be to come, were the next to share tops as those before them did.
+            part = order[len(tops) :][: (n_sources - len(firsts)) * len(tops) // len(firsts)]
+            tops = np.concatenate((tops, self._climb(part)))
+            firsts = np.unique(tops, return_index=True)[1]
+        if len(firsts) >= n_sources:
+            tops = tops[: np.partition(firsts, n_sources - 1)[n_sources - 1] + 1]
+        chosen = np.unique(tops)
+        self._proposed, self._n_sources = order[1 : len(tops)], len(chosen)
         return chosen
 
     def _climb(self, vertices: np.ndarray) -> np.ndarray:

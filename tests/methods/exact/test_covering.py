@@ -41,6 +41,20 @@ def climbed(graph: naive.Graph, vertex: int, hops: int, most_arcs: int) -> int:
     return vertex
 
 
+@pytest.mark.parametrize("n_sources", [1, 2, 7, 40, 200])
+def test_as_many_are_proposed_as_share_the_sources(n_sources: int) -> None:
+    """Those before the source that makes them enough, in the order of chance, and with it."""
+    shape = nx.barabasi_albert_graph(300, 3, seed=9)
+    graph = naive.graph_of(300, shape.edges)
+    cover = np.arange(20, 300)
+    order = np.random.default_rng(3).permutation(cover).tolist()
+    tops = [order[0], *(climbed(graph, vertex, 2, covering.CLIMB_ARCS) for vertex in order[1:])]
+    taken = next((end for end in range(1, len(tops)) if len({*tops[:end]}) == n_sources), len(tops))
+    chooser = Covering(cast(Engine, Rows(graph)), seed=3)
+    assert chooser.sources(cover, n_sources).tolist() == sorted({*tops[:taken]})
+    assert chooser.proposed.tolist() == order[1:taken]
+
+
 @pytest.mark.parametrize("most_arcs", [5, 60, 1 << 16])
 @pytest.mark.parametrize("hops", [0, 1, 3])
 def test_sources_are_tops_and_few_arcs_are_looked_at_together(
