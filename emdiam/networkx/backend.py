@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 __all__ = [*FUNCTIONS, "can_run", "convert_from_nx", "convert_to_nx", "should_run"]
 
+# Before, single_target_shortest_path_length gave an iterator, and a reason for False was taken for True.
+_OLDEST = (3, 5)
 _NOT_CONNECTED = "Found infinite path length because the graph is not connected"
 # Below so many nodes networkx has answered before the graph is converted: functions that search from every node, and
 # those that search once.
@@ -43,7 +46,9 @@ def convert_to_nx(result: Any, **_: Any) -> Any:
 
 
 def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool | str:
-    """True, or the reason why a call is left to networkx."""
+    """True, or the reason why a call is left to networkx; False to one that is too old."""
+    if tuple(map(int, re.findall(r"\d+", nx.__version__)[:2])) < _OLDEST:
+        return False
     try:
         given = _given(name, args, kwargs)
     except TypeError as error:

@@ -122,6 +122,12 @@ def test_what_cannot_run_is_told_with_a_reason(name: str, arguments: Any, keywor
     assert told is True if reason is None else isinstance(told, str) and reason in told
 
 
+def test_a_networkx_that_is_too_old_answers_itself(monkeypatch: pytest.MonkeyPatch):
+    for version, told in (("3.4.2", False), ("3.5rc0", True), ("3.10", True), ("4.0.dev0", True)):
+        monkeypatch.setattr(nx, "__version__", version)
+        assert backend.can_run("diameter", (nx.Graph(),), {}) is told
+
+
 def test_what_is_not_worth_converting_is_told_with_a_reason():
     small, large = nx.path_graph(3), nx.path_graph(2000)
     assert "3 nodes" in str(backend.should_run("diameter", (small,), {}))
