@@ -145,7 +145,7 @@ def _reorder(
         return_freed_memory()
     plan = options.plan or _sort_plan(store, options, current_rss_bytes())
     with sort_context(plan, target, options, checkpoint, meter) as context:
-        report = _Reordering(store, order.name, new_of, target, options, context).write(_source_info(store))
+        report = _Reordering(store, order, new_of, target, options, context).write(_source_info(store))
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
 
 
@@ -228,15 +228,16 @@ def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
 
 
 class _Reordering(StoreWriting[ReorderReport]):
-    """One reordering under way. ordering : name of the new order. new_of : id_dtype[n], the new number of every vertex,
-    each number from 0 to n - 1 once."""
+    """One reordering under way. order : the new one; if it traverses, kernels are compiled. new_of : id_dtype[n], the
+    new number of every vertex, each number from 0 to n - 1 once."""
 
     def __init__(
-        self, store: Store, ordering: str, new_of: np.ndarray, target: Path, options: ConvertOptions,
+        self, store: Store, order: Order, new_of: np.ndarray, target: Path, options: ConvertOptions,
         context: SortContext,
     ) -> None:
         super().__init__(target, options, context)
-        self._store, self._ordering, self._new_of = store, ordering, new_of
+        self._store, self._ordering, self._new_of = store, order.name, new_of
+        self._compiled = order.needs is not None
         self._sorter: ArcSorter | None = None
         self._n_down = self._n_chunks = 0
         self._rows = ArcCheck(store)
@@ -302,17 +303,14 @@ class _Reordering(StoreWriting[ReorderReport]):
 
     def _take_in(self, sorter: ArcSorter) -> None:
         """Give every edge to the sorter, with its new ends; but for the chunks done before."""
-        new_of, lock, context = self._new_of, Lock(), self._context
+        lock, context, edges = Lock(), self._context, self._edges_fast if self._compiled else self._edges
         meter, n_chunks = context.meter, self._store.indices.n_chunks
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
-            rows = np.repeat(run.rows, np.diff(run.starts))
-            self._rows.add(run, rows, ids)
-            up, down = np.flatnonzero(rows < ids), int(np.count_nonzero(rows > ids))
-            src, dst = new_of[rows[up]].astype(np.uint64), new_of[ids[up]].astype(np.uint64)
+            src, dst = edges(run, ids)
             with lock:  # the sorter takes keys from one thread at a time
                 sorter.add(src, dst)
-                self._n_down += down
+                self._n_down += len(ids) - len(src)
 
         if self._n_chunks < n_chunks:
             meter.begin("read", n_chunks, "chunks")
@@ -324,6 +322,25 @@ class _Reordering(StoreWriting[ReorderReport]):
         self._rows.finish()
         meter.begin("sort", None, "keys")
         sorter.finish()
+
+    def _edges(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The new ends of the edges that lead up, uint64[k] each. Raises StoreError for rows that are none."""
+        rows = np.repeat(run.rows, np.diff(run.starts))
+        self._rows.add(run, rows, ids)
+        up = np.flatnonzero(rows < ids)
+        return self._new_of[rows[up]].astype(np.uint64), self._new_of[ids[up]].astype(np.uint64)
+
+    def _edges_fast(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The same, compiled."""
+        from .renumbering import edges_up
+
+        src, dst = np.empty(len(ids), np.uint64), np.empty(len(ids), np.uint64)
+        sums = np.zeros(2, np.uint64)
+        count, wrong = edges_up(run.rows, run.starts, ids, self._new_of, sums, src, dst)
+        if wrong >= 0:
+            raise self._rows.not_ascending(wrong)
+        self._rows.join(run, ids, sums)
+        return src[:count], dst[:count]
 
     def _at_rest(self, n_chunks: int) -> None:
         """All chunks before this one have been given to the sorter."""

@@ -121,16 +121,20 @@ class ArcCheck:
             wrong = one == row
             wrong[1:] |= (row[1:] == row[:-1]) & (one[1:] <= one[:-1])
             if wrong.any():
-                raise self._not_ascending(int(row[np.argmax(wrong)]))
+                raise self.not_ascending(int(row[np.argmax(wrong)]))
             new = slice(begin, begin + _SLICE)
             sums += _fingerprints(rows[new].astype(np.uint64), ids[new].astype(np.uint64))
+        self.join(run, ids, sums)
+
+    def join(self, run: ArcRun, ids: np.ndarray, sums: np.ndarray) -> None:
+        """As `add`, of a run whose rows are known to ascend; sums : uint64[2], its fingerprints."""
         with self._lock:
             self._behind[run.first] = int(ids[0]) if run.head else self._store.n_vertices
             self._before[run.first + run.count] = int(ids[-1])
-            for chunk, row in ((run.first, rows[0]), (run.first + run.count, rows[-1])):
+            for chunk, row in ((run.first, run.rows[0]), (run.first + run.count, run.rows[-1])):
                 if chunk in self._before and chunk in self._behind:
                     if self._before.pop(chunk) >= self._behind.pop(chunk):
-                        raise self._not_ascending(int(row))
+                        raise self.not_ascending(int(row))
             self._sums += sums
 
     def state(self, chunk: int) -> State:
@@ -142,7 +146,8 @@ class ArcCheck:
         if self._sums[0] != self._sums[1]:
             raise self._store.damaged("an edge is stored in one direction only")
 
-    def _not_ascending(self, vertex: int) -> StoreError:
+    def not_ascending(self, vertex: int) -> StoreError:
+        """The error of such a row."""
         return self._store.damaged(f"the neighbours of vertex {vertex} do not ascend, or hold itself")
 
 

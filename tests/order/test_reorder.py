@@ -19,13 +19,16 @@ from emdiam.errors import InputError, StoreError
 from emdiam.formats.source import SourceInfo
 from emdiam.order.bfs import by_bfs
 from emdiam.order.placing import place_by_key
-from emdiam.order.registry import ORDERS
-from emdiam.order.reorder import reorder
+from emdiam.order.registry import ORDERS, Order
+from emdiam.order.reorder import _Reordering, reorder
 from emdiam.runs.run import execute, make_run
+from emdiam.sorting.scratch import Scratch
+from emdiam.sorting.sort import SortContext
+from emdiam.store.arc_runs import arc_runs
 from emdiam.store.check import check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes
 from emdiam.store.info import store_info
-from emdiam.store.store import open_store
+from emdiam.store.store import Store, open_store
 from emdiam.verification.parts import find_vertices
 from emdiam.verification.run import verify
 from tests.helpers import naive
@@ -327,3 +330,30 @@ def test_the_command(emdiam: Any, tmp_path: Path) -> None:
     assert again.returncode == 2 and "the target exists" in again.stderr
     wrong = emdiam("reorder", "g", "other", "--order", "sideways")
     assert wrong.returncode == 2 and "sideways" in wrong.stderr and not (tmp_path / "other").exists()
+
+
+def test_compiled_edges_are_those_of_the_other_way(tmp_path: Path):
+    """The same edges and fingerprints, and the same row is refused."""
+    path = write_store(tmp_path / "g.zarr", ODD["grid"])
+    with open_store(path) as store:
+        new_of = np.random.default_rng(1).permutation(store.n_vertices).astype(store.id_dtype)
+        plain, compiled = (_writing(store, new_of, ORDERS[name]) for name in ("degree", "bfs"))
+        assert compiled._compiled and not plain._compiled
+        first = next(values.copy() for values in store.values("indices"))
+        run = next(arc_runs(store, 1))
+        ids = first[: run.starts[-1]]
+        for one, other in zip(plain._edges(run, ids), compiled._edges_fast(run, ids), strict=True):
+            assert one.tolist() == other.tolist() and len(one) > 1
+        assert plain._rows.state(1) == compiled._rows.state(1)
+        begin = next(int(begin) for begin, end in zip(run.starts, run.starts[1:], strict=False) if end - begin > 1)
+        row = int(run.rows[np.searchsorted(run.starts, begin, side="right") - 1])
+        for wrong in (ids[begin + 1], row):
+            ids[begin] = wrong
+            for edges in (plain._edges, compiled._edges_fast):
+                with pytest.raises(StoreError, match=f"of vertex {row} do not ascend"):
+                    edges(run, ids)
+
+
+def _writing(store: Store, new_of: np.ndarray, order: Order) -> Any:
+    context = SortContext(TINY, Scratch(None, Path(store.path)))
+    return _Reordering(store, order, new_of, Path(store.path).with_suffix(".new"), OPTIONS, context)
