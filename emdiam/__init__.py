@@ -14,14 +14,27 @@ from ._version import __version__
 # Known to type checkers by its name. `typing` itself takes 10 ms, in which Ctrl-C would still print a traceback.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .api import approximate, convert, diameter, distances, exact, generate, open, plan, reorder, verify, warmup
+    from .api import (
+        approximate,
+        convert,
+        diameter,
+        distances,
+        eccentricities,
+        exact,
+        generate,
+        open,
+        plan,
+        reorder,
+        verify,
+        warmup,
+    )
     from .errors import BudgetError, DeviceError, DisconnectedError, EmdiamError, InputError, StoppedEarly, StoreError
     from .progress import Event
 
 __all__ = [
     "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
-    "StoreError", "__version__", "approximate", "convert", "diameter", "distances", "exact", "generate", "open", "plan",
-    "reorder", "verify", "warmup",
+    "StoreError", "__version__", "approximate", "convert", "diameter", "distances", "eccentricities", "exact",
+    "generate", "open", "plan", "reorder", "verify", "warmup",
 ]
 
 

@@ -27,9 +27,17 @@ from .errors import InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
-from .keywords import ApproximateKeywords, DistanceKeywords, ExactKeywords, RunKeywords, WritingKeywords
+from .keywords import (
+    ApproximateKeywords,
+    DistanceKeywords,
+    EccentricityKeywords,
+    ExactKeywords,
+    RunKeywords,
+    WritingKeywords,
+)
 from .methods.approx.result import Approximation
 from .methods.definition import PROBE_SECONDS
+from .methods.eccentricity.result import EccentricityResult
 from .methods.exact.result import Result
 from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
@@ -219,6 +227,22 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     return cast(Approximation, _run(graph, method, "approx", dict(options)))
 
 
+def eccentricities(graph: Any, *, what: str = "all", **options: Unpack[EccentricityKeywords]) -> EccentricityResult:
+    """The eccentricity of every vertex of `graph`, in hops, within its component.
+
+    graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
+    scratch, progress, require_connected, time_limit, vram, evict_page_cache, reorder, keep_reordered, vertex_state and
+    those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest component alone, which
+    take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV. keep : whether the result
+    has them too (by_vertex(), ids, lower_bounds, upper_bounds); default: if `graph` is no store.
+
+    The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
+    bounds.
+    """
+    given: dict[str, Any] = {"keep": not _is_store(graph), **options}
+    return cast(EccentricityResult, _run(graph, "eccentricities", "ecc", {**given, "what": what}))
+
+
 def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     """How the distances of `graph` (of any kind that `diameter` takes) are distributed: unordered pairs of different
     vertices by distance, pairs that no path joins, the mean, and the effective diameter.
@@ -359,6 +383,8 @@ def _of_caller(result: Any, graph: Any, rename: Rename | None) -> Any:
     """`result` with the caller's names in its witness, and without those of a temporary store."""
     if not _is_store(graph):
         result.store_path = result.store_name = ""
+    if rename is not None and isinstance(result, EccentricityResult):
+        result.rename(rename)
     witness = getattr(result, "witness", None)
     if witness is not None and rename is not None:
         witness.source, witness.target = rename(witness.source), rename(witness.target)

@@ -108,6 +108,13 @@ class ExactKeywords(MethodKeywords, total=False):
     k: int | None
 
 
+class EccentricityKeywords(MethodKeywords, total=False):
+    """Of `eccentricities`."""
+
+    out: str | Path | None
+    keep: bool | None
+
+
 class ApproximateKeywords(MethodKeywords, total=False):
     """Of `approximate`: of every method, then those that only some have."""
 

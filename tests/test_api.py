@@ -20,7 +20,7 @@ from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import EdgeSource
-from emdiam.keywords import ApproximateKeywords, ExactKeywords
+from emdiam.keywords import ApproximateKeywords, EccentricityKeywords, ExactKeywords
 from emdiam.runs.registry import APPROXIMATIONS, EXACT, option_names
 from emdiam.runs.run import SHARED
 
@@ -273,11 +273,25 @@ def test_files_stores_and_paths(tmp_path, two_components):
 
 
 def test_keywords_are_those_of_the_registry():
+    known = set(typing.get_type_hints(EccentricityKeywords))
+    assert known - {"seed"} == {"out", "keep"} | (set(SHARED) - {"gap", "bounds_only", "certificate"}) | {
+        "progress", "scratch"}
     for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
         asked = options | set(SHARED) | {"progress", "scratch"} | ({"path"} if names == EXACT else set())
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
         assert set(typing.get_type_hints(keywords)) == asked - only_exact
+
+
+def test_eccentricities_carry_the_names_of_the_caller():
+    result = emdiam.eccentricities(nx.relabel_nodes(nx.path_graph(5), dict(enumerate("abcde"))))
+    assert result.by_vertex() == {"a": 4, "b": 3, "c": 2, "d": 3, "e": 4}
+    assert result.center.ids == ["c"] and result.periphery.ids == ["a", "e"]
+    assert "ids" not in result.to_dict() and result.to_dict()["radius"] == 2
+    radius = emdiam.eccentricities([(7, 8), (8, 9)], what="radius", keep=False)
+    assert radius.radius == 1 and radius.ids is None
+    with pytest.raises(ValueError):
+        radius.by_vertex()
 
 
 def test_events_reach_the_listener():

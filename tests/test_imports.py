@@ -35,6 +35,7 @@ ROOMS: tuple[str, ...] = (
     "dask",  # the same over workers
     "methods",  # what a method is
     "methods/exact",  # exact diameters
+    "methods/eccentricity",  # all eccentricities
     "weighted",  # small graphs with weights, in RAM
     "methods/approx",  # bounds and estimates
     "journal",  # what the verbs of an engine gave, so that a run goes on

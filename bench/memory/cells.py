@@ -66,6 +66,7 @@ def arguments(subject: Subject, files: Files, memory: int | str, seconds: float)
                             "--force", "--order", subject.method],
         "exact": lambda: ["exact", files.store, "--method", subject.method, "--time-limit", f"{seconds:g}s"],
         "approx": lambda: ["approx", files.store, "--method", subject.method, "--time-limit", f"{seconds:g}s"],
+        "ecc": lambda: ["ecc", files.store, "--time-limit", f"{seconds:g}s"],
         "tradeoff": lambda: ["tradeoff", files.store, "--out", f"{files.target}-tradeoff", "--masters", _MASTERS,
                              "--no-plots", "--time-limit", f"{seconds / 3:g}s", "--retry"],
         "verify": lambda: ["verify", files.certificate, files.store],
@@ -77,8 +78,8 @@ def arguments(subject: Subject, files: Files, memory: int | str, seconds: float)
 def least_bytes(subject: Subject, files: Files, seconds: float) -> int:
     """The least budget that the command, or `emdiam plan` for a method, names. seconds : for every question. Raises
     NoLeast."""
-    if subject.command in ("exact", "approx"):
-        return _planned(files, "--method", subject.method)["minimum_bytes"]
+    if subject.command in ("exact", "approx", "ecc"):
+        return _planned(files, "--method", subject.method or "eccentricities")["minimum_bytes"]
     if subject.command == "tradeoff":  # every cell has the whole budget
         clusters = _planned(files, "--method", "clusters", "--masters", _MASTERS)
         others = [_planned(files, "--method", method) for method in APPROXIMATIONS if method != "clusters"]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..dask.engine import DaskEngine
 
 # Options of methods that change no answer: a run may go on with others.
-_FREE = ("limits", "path_file", "scratch", "known_diameter")
+_FREE = ("limits", "path_file", "scratch", "known_diameter", "out", "keep")
 # The pool of a plan differs a little from process to process, by what the program itself takes; the margin
 # of the plan covers that.
 POOL_JITTER = 8 << 20

@@ -43,9 +43,10 @@ class Planned(Shown):
     comparison: Comparison | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        exact = METHODS[self.method].family == "exact"
+        kind = {"approx": "approximation", "ecc": "eccentricities"}
+        family = METHODS[self.method].family
         return {
-            "method": self.method, "kind": "exact" if exact else "approximation",
+            "method": self.method, "kind": kind.get(family, family),
             "refused": self.refused, "plan": None if self.plan is None else self.plan.to_dict(),
             "forecast": None if self.forecast is None else self.forecast.to_dict(),
             "comparison": None if self.comparison is None else self.comparison.to_dict()}

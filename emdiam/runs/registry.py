@@ -22,7 +22,7 @@ _OF_EXACT = ("path_file", "components")
 
 @dataclass(frozen=True)
 class Entry:
-    """A method. name : as commands take it. family : "exact" or "approx". summary : half a sentence."""
+    """A method. name : as commands take it. family : "exact", "approx" or "ecc". summary : half a sentence."""
 
     name: str
     family: str
@@ -30,7 +30,8 @@ class Entry:
 
     def definition(self) -> Method:
         """The METHOD of its module, which is imported now."""
-        module = import_module(f"..methods.{self.family}.{self.name.replace('-', '_')}", __package__)
+        room = "eccentricity" if self.family == "ecc" else self.family
+        module = import_module(f"..methods.{room}.{self.name.replace('-', '_')}", __package__)
         method: Method = module.METHOD
         return method
 
@@ -47,6 +48,7 @@ METHODS = {entry.name: entry for entry in (
     Entry("clusters", "approx", "bounds by shortest paths between clusters of the vertices"),
     Entry("sweep", "approx", "the double sweep lower bound, iterated, and the tree upper bound"),
     Entry("spanning", "approx", "a random spanning tree that becomes a BFS tree, a scan an iteration"),
+    Entry("eccentricities", "ecc", "the eccentricity of every vertex, by bounds from few BFS"),
     Entry("fringe", "approx", "the upper bound from the fringe of a vertex halfway on a long path"),
 )}
 # For a table over all of them.
@@ -57,7 +59,7 @@ APPROXIMATIONS = tuple(name for name, entry in METHODS.items() if entry.family =
 
 def entry_of(method: str, family: str | None = None) -> Entry:
     """The method of this name, in `family` if that is given. Raises InputError for one that there is not."""
-    names = tuple(METHODS) if family is None else EXACT if family == "exact" else APPROXIMATIONS
+    names = tuple(name for name, entry in METHODS.items() if family in (None, entry.family))
     if method not in names:
         kind = "approximation" if family == "approx" else "method"
         raise no_such(kind, method, names)

@@ -106,8 +106,8 @@ def make_run(
 ) -> Run:
     """The run of a method with the options `switches`, by name, and these fields of Run.
 
-    family : "exact" or "approx", if it must be one of them. Raises InputError for an unknown method, or an option that
-    it has not."""
+    family : "exact", "approx" or "ecc", if it must be one of them. Raises InputError for an unknown method, or an
+    option that it has not."""
     entry_of(method, family)
     limits = Limits(gap, time_limit, bounds_only, require_connected)
     return Run(method, method_options(method, {**(switches or {}), "limits": limits}), **fields)
@@ -115,7 +115,8 @@ def make_run(
 
 def run_with(method: str, options: Mapping[str, Any], family: str | None = None) -> Run:
     """The run of a method with the options, by the names of the command line; None counts as not given. Those that are
-    not of every run are the method's own. family : "exact" or "approx", if it must be one of them.
+    not of every run are the method's own. family : "exact", "approx" or "ecc", if it must be one of
+    them.
 
     checkpoint : a folder, or CheckpointOptions. Sizes and times are numbers or texts. Raises InputError for a text
     that is no size, an unknown method, and an option that it has not."""
@@ -123,8 +124,9 @@ def run_with(method: str, options: Mapping[str, Any], family: str | None = None)
     given = {name: value for name, value in options.items() if value is not None}
     fields = shared_fields(given)
     switches = {{"path": "path_file"}.get(name, name): value for name, value in given.items() if name not in SHARED}
-    if "path_file" in switches:
-        switches["path_file"] = Path(switches["path_file"])
+    for file in ("path_file", "out"):
+        if file in switches:
+            switches[file] = Path(switches[file])
     return make_run(method, switches, family=family, **fields)
 
 
@@ -208,6 +210,7 @@ def nothing_yet(store: Store, run: Run, seconds: float) -> Result:
     """The result of a run that has ended before its method had begun."""
     from .._version import __version__
     from ..methods.approx.result import extended
+    from ..methods.eccentricity.result import of_result
     from ..stream.counters import Counters
 
     upper = max(0, store.n_vertices - 1)
@@ -218,14 +221,17 @@ def nothing_yet(store: Store, run: Run, seconds: float) -> Result:
         memory_limit_bytes=run.memory_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
         store_digest=store.digest, store_path=store.path, store_name=store.name,
         details={"stage_seconds": {}, "interval_largest_component": [0, upper], "counters": Counters().to_dict()})
-    if entry_of(run.method).family == "exact":
+    family = entry_of(run.method).family
+    if family == "ecc":
+        return of_result(result, unresolved=store.n_vertices)
+    if family == "exact":
         return result
     return extended(result, known_diameter=getattr(run.options, "known_diameter", None))
 
 
 def _check_files(run: Run) -> None:
     """Raises InputError for a file that cannot be written, and for a certificate of what is no whole proof."""
-    for file in (run.certificate, run.options.path_file):
+    for file in (run.certificate, run.options.path_file, getattr(run.options, "out", None)):
         if file is not None:
             check_file(file)
     if run.keep_reordered is not None and not (run.checkpoint is not None and run.checkpoint.resume):

@@ -27,7 +27,7 @@ LONGEST_KEPT_PATH = 10_000
 # Distances of so many bytes stay in memory: less than what a program's memory is measured by, and a file costs more
 # than a BFS of as few vertices.
 _FEW_BYTES = 1 << 16
-_REPORT = "this is a fault of emdiam: please report it with the store"
+REPORT = "this is a fault of emdiam: please report it with the store"
 
 
 class KeptLabels:
@@ -94,9 +94,9 @@ def check_witness(
     if labels is None:
         labels = engine.bfs(target).distances
     if labels is None or labels.gather([source, target]).tolist() != [length, 0]:
-        raise EmdiamError(f"the second traversal does not find distance {length}: {_REPORT}")
+        raise EmdiamError(f"the second traversal does not find distance {length}: {REPORT}")
     if engine.scan("steep-arcs", labels) != 0:
-        raise EmdiamError(f"the distances from the witness are not distances: {_REPORT}")
+        raise EmdiamError(f"the distances from the witness are not distances: {REPORT}")
     vertices: list[int] | None = []
     walked = 0
     for piece in _checked_pieces(engine, labels, source):
@@ -106,7 +106,7 @@ def check_witness(
         else:
             vertices = None
     if walked != length + 1:
-        raise EmdiamError(f"the witness path has {walked - 1} edges instead of {length}: {_REPORT}")
+        raise EmdiamError(f"the witness path has {walked - 1} edges instead of {length}: {REPORT}")
     path = None if vertices is None else engine.store.user_ids(np.array(vertices))
     ends = engine.store.user_ids(np.array([source, target])) if path is None else path
     witness = Witness(ends[0], ends[-1], length, path)
@@ -127,7 +127,7 @@ def _checked_pieces(engine: Engine, labels: Column, source: int) -> Iterator[np.
     for piece in engine.path_pieces(labels, source):
         joined = np.concatenate((last, piece))
         if not engine.all_edges_exist(joined[:-1], joined[1:]):
-            raise EmdiamError(f"an edge of the witness path is not in the store: {_REPORT}")
+            raise EmdiamError(f"an edge of the witness path is not in the store: {REPORT}")
         last = piece[-1:]
         yield piece
 

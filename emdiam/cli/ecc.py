@@ -1,0 +1,100 @@
+"""`emdiam ecc`: the eccentricity of every vertex of a store.
+
+The answer for people says radius and diameter first, then centre and periphery, then what it took."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from ..tables import table_text
+from ..units import format_count
+from . import options
+from .answer_lines import device_lines, memory_lines, seconds_line, traversals_line
+from .checkpoint import Runs, checkpoint
+from .listener import listening
+from .outcome import EmdiamCommand
+from .output import answer
+
+
+@click.command(cls=EmdiamCommand)
+@options.STORE
+@click.option("--out", type=options.NEW_FILE, metavar="FILE",
+              help="Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV if"
+                   " its name ends so.")
+@click.option("--radius", is_flag=True, help="Only the radius of the largest component, by a few traversals.")
+@click.option("--center", is_flag=True, help="Only the centre of the largest component, and its radius.")
+@options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
+@options.stacked(options.require_connected, options.time_limit, checkpoint)
+@options.stacked(options.vertex_state, options.spill, options.reorder)
+@options.stacked(options.evict_page_cache, options.as_json, options.verbose, options.progress)
+def command(**given: Any) -> int:
+    """Compute the eccentricity of every vertex, within its component.
+
+    The eccentricity of a vertex is its distance to the vertex farthest from it. Radius and centre (the smallest one,
+    and the vertices that have it), diameter and periphery (the largest one) are those of the largest component.
+
+    Ctrl-C and --time-limit print what is proved so far and leave with exit code 3; --out has a lower and an upper bound
+    for every vertex then.
+    """
+    from ..runs.run import execute, run_with
+
+    radius, center = given.pop("radius"), given.pop("center")
+    what = "radius" if radius and not center else "center" if center else "all"
+    runs = Runs(given)
+    run = run_with("eccentricities", {**options.of_run(given), "what": what, "checkpoint": runs.checkpoint(0)}, "ecc")
+    show = partial(result_text, verbose=given["verbose"])
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(execute(given["store"], run, listener))
+    return 0
+
+
+_IDS_SHOWN = 8  # of a centre or periphery
+_ROWS_SHOWN = 24  # of the histogram
+
+
+def result_text(result: dict[str, Any], verbose: bool = False) -> str:
+    """Lines for an answer, as `EccentricityResult.to_dict()` gives it."""
+    what = result["details"].get("what", "all")
+    lines = [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
+    if what == "all":
+        lines += [*_diameter_lines(result), *_set_lines("periphery", result["periphery"])]
+        if result["unresolved"]:
+            lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
+                         f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
+        lines += _histogram_lines(result["histogram"])
+    if result["out"] is not None:
+        lines.append(f"eccentricities: in {result['out']}")
+    return "\n".join([*lines, traversals_line(result), *device_lines(result, verbose), seconds_line(result),
+                      *memory_lines(result, verbose)])
+
+
+def _proved(value: int | None) -> str:
+    return "not proved" if value is None else f"{value:,} (proved)"
+
+
+def _diameter_lines(result: dict[str, Any]) -> list[str]:
+    if result["connected"]:
+        return [f"diameter: {_proved(result['diameter'])}"]
+    known = result["n_components"]
+    return [*([] if known is None else [f"diameter: infinite ({known:,} components)"]),
+            f"largest diameter of any component: {_proved(result['diameter_max_component'])}",
+            f"diameter of the largest component: {_proved(result['diameter_largest_component'])}"]
+
+
+def _set_lines(name: str, vertices: dict[str, Any] | None) -> list[str]:
+    if vertices is None:
+        return []
+    ids = ", ".join(str(one) for one in vertices["ids"][:_IDS_SHOWN])
+    more = ", ..." if vertices["size"] > _IDS_SHOWN else ""
+    return [f"{name}: {format_count(vertices['size'], 'vertex', 'vertices')}: {ids}{more}"]
+
+
+def _histogram_lines(histogram: dict[str, int]) -> list[str]:
+    """A row for each eccentricity, if they are few."""
+    if not 0 < len(histogram) <= _ROWS_SHOWN:
+        return []
+    return [table_text(("eccentricity", "vertices"), [(value, f"{count:,}") for value, count in histogram.items()],
+                       left=())]

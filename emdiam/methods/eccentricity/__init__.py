@@ -1,0 +1,1 @@
+"""The eccentricity of every vertex, within its component."""

@@ -1,0 +1,109 @@
+"""Bounds on the eccentricities of one component after another, from full traversals.
+
+After a traversal from s, every vertex v of its component has max(d, ecc(s) - d) <= ecc(v) <= d + ecc(s), d = d(v, s).
+A vertex is *open* while its bounds differ. Bytes a vertex: two columns; with provers 8 more.
+Source: Takes and Kosters, Computing the eccentricity distribution of large graphs, Algorithms 6 (2013), section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...traverse.columns import Column
+from ...traverse.components import Component
+from .result import EccentricityProof
+
+
+class Bounds:
+    """Bounds of all vertices. largest : no eccentricity exceeds it. provers : note which source proved what.
+
+    lower : reached where a traversal has come; there it is the eccentricity of vertices that are not open. upper : open
+    (reached) at open vertices alone. n_open : of the component at hand. sources, eccentricities : so far."""
+
+    def __init__(self, engine: Engine, largest: int, provers: bool = False) -> None:
+        self._engine = engine
+        self.lower, self.upper = engine.new_column(largest), engine.new_column(largest)
+        self.n_open = 0
+        self.sources: list[int] = []
+        self.eccentricities: list[int] = []
+        n = engine.facts.n_vertices
+        self._by = [np.full(n, -1, np.int32) for _ in range(2)] if provers else []
+
+    def begin(self, component: Component, distances: Column, cap: int) -> None:
+        """Open the vertices of a component, which `distances` reach. cap : no eccentricity of them exceeds it."""
+        span = component.first, component.last + 1
+        self.lower.open_at(distances, 0, *span)
+        self.upper.open_at(distances, cap, *span)
+        self.n_open = component.size
+
+    def tighten(
+        self, component: Component, sources: Sequence[int], columns: Sequence[Column], eccentricities: Sequence[int]
+    ) -> None:
+        """Take full traversals of a component into account."""
+        span = component.first, component.last + 1
+        for source, distances, eccentricity in zip(sources, columns, eccentricities, strict=True):
+            if self._by:
+                self._note(len(self.sources), distances, eccentricity, *span)
+            self.sources.append(int(source))
+            self.eccentricities.append(int(eccentricity))
+            self.lower.tighten_lower(distances, int(eccentricity), *span)
+            self.upper.tighten_upper(distances, int(eccentricity), *span)
+        # No open vertex has an upper bound of 0, so that only those close whose bounds are alike.
+        self.n_open = self.upper.close_known(self.lower, 0, 0, *span)
+
+    def _note(self, number: int, distances: Column, eccentricity: int, start: int, stop: int) -> None:
+        """Which bounds the traversal of this number will tighten."""
+        for begin in range(start, stop, distances.piece):
+            piece = begin, min(begin + distances.piece, stop)
+            d = distances.part(*piece).astype(np.int64)
+            lower, upper = self.lower.part(*piece).astype(np.int64), self.upper.part(*piece).astype(np.int64)
+            reached, is_open = d != distances.unreached, upper != self.upper.unreached
+            first = slice(*piece)
+            for by, better in zip(self._by, (is_open & (d + eccentricity < upper),
+                                             is_open & (np.maximum(d, eccentricity - d) > lower)), strict=True):
+                by[first][reached & (better | (by[first] < 0))] = number
+
+    def close(self, vertices: np.ndarray) -> None:
+        """Vertices of the component at hand that are open are left to be settled otherwise."""
+        self.upper.put(vertices, self.upper.unreached)
+        self.n_open -= len(vertices)
+
+    def settle(self, vertices: np.ndarray, values: np.ndarray) -> None:
+        """The eccentricities of some vertices, int64[k], are known."""
+        order = np.argsort(values, kind="stable")
+        cuts = np.flatnonzero(np.diff(values[order])) + 1
+        for some in np.split(order, cuts) if len(order) else []:
+            self.lower.put(vertices[some], int(values[some[0]]))
+        if self._by:
+            numbers = len(self.sources) + np.arange(len(vertices))
+            for by in self._by:
+                by[vertices] = numbers
+            self.sources += vertices.tolist()
+            self.eccentricities += values.tolist()
+
+    def pieces(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        """(first vertex, lower, upper) of pieces of all vertices, int64; alike where they are proved, -1 where no
+        traversal has come."""
+        n = self._engine.facts.n_vertices
+        for start in range(0, n, self.lower.piece):
+            stop = min(start + self.lower.piece, n)
+            lower, upper = self.lower.part(start, stop).astype(np.int64), self.upper.part(start, stop).astype(np.int64)
+            lower[lower == self.lower.unreached] = -1
+            yield start, lower, np.where(upper == self.upper.unreached, lower, upper)
+
+    def vectors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lower and upper bounds of all vertices, unsigned[n] each; alike where they are proved."""
+        lower, upper = (np.empty(self._engine.facts.n_vertices, self.lower.dtype) for _ in range(2))
+        for start, low, high in self.pieces():
+            lower[start : start + len(low)] = np.maximum(low, 0)
+            upper[start : start + len(low)] = np.where(low < 0, np.iinfo(upper.dtype).max, high)
+        return lower, upper
+
+    def proof(self) -> EccentricityProof | None:
+        """Which source proves what, if that was noted."""
+        if not self._by:
+            return None
+        return EccentricityProof(np.array(self.sources, np.int64), np.array(self.eccentricities, np.int64), *self._by)

@@ -1,0 +1,384 @@
+"""All eccentricities, by bounds from few full traversals.
+
+After a traversal from s: max(d, ecc(s) - d) <= ecc(v) <= d + ecc(s), with d = d(v, s). The next source is the open
+vertex with the smallest lower bound (ties: highest degree, then smallest vertex). While lower bounds are eccentricities
+no source is wasted: if any other vertex proved the upper bound of that one, it would have a smaller eccentricity, so it
+would be closed, and what has closed it would have closed this one. Where a source turns out to have a larger
+eccentricity than its lower bound, lower bounds are loose there: its farthest vertex is traversed next. So sources come
+from both ends, those that are central for upper bounds and those that are far for lower ones.
+
+A vertex of degree 1 is never chosen: in a component of more than two vertices it has the eccentricity of its neighbour
+and 1 more. Components of few vertices have all others for sources, in multi-source batches.
+
+Passes: one BFS a source; where distances are short, multi-source batches of sources of the same lower bound. Bytes a
+vertex: shared state 3, two bounds and a distance 1 to 4 each, and from the pool another distance for each source of a
+batch. Sources: Takes and Kosters, Computing the eccentricity distribution of large graphs, Algorithms 6 (2013); the two
+ends: Iwabuchi, Sanders, Henderson, Pearce, Computing exact vertex eccentricity on massive-scale distributed graphs,
+CLUSTER 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...engine.interface import Engine
+from ...engine.needs import MOST_ON_DISK, DeviceState, batch_state_bytes, distance_bytes, traversal_phases
+from ...errors import EmdiamError, InputError
+from ...store.store import Store
+from ...stream.counters import Counters
+from ...stream.plan import Phase, Pool
+from ...traverse.columns import PIECE, Column
+from ...traverse.components import Component
+from ..definition import Method, MethodOptions
+from ..exact.cost_model import bfs_cost
+from ..exact.method import UNKNOWN, Eccentricity, ExactMethod, solver
+from ..exact.result import Result
+from ..exact.witness import REPORT
+from .bounds import Bounds
+from .output import write_table
+from .result import EccentricityResult, of_result
+from .summary import Summary, histogram
+
+ALL, RADIUS, CENTER = "all", "radius", "center"
+# Sources of a batch with distances, and the eccentricity up to which they share most of what they read.
+BATCH, LOW = 64, 64
+# Fewer than so many are traversed one by one.
+LEAST_BATCH = 8
+# Of a component of so many vertices, or less, every vertex that is no leaf is a source.
+SMALL = 1024
+_LEAVES = 1 << 16
+
+
+@dataclass(frozen=True)
+class EccentricityOptions(MethodOptions):
+    """what : "all", or "radius" or "center" of the component with the most vertices alone. out : a file for the
+    eccentricities, Parquet or, by its name, CSV. keep : whether the result has the bounds of all vertices. provers :
+    whether it has the proof of them, which needs more sources."""
+
+    what: str = ALL
+    out: Path | None = None
+    keep: bool = False
+    provers: bool = False
+
+    def __post_init__(self) -> None:
+        if self.what not in (ALL, RADIUS, CENTER):
+            raise InputError("unknown part of the eccentricities", text=self.what,
+                             remedy=f"use {ALL}, {RADIUS} or {CENTER}")
+
+
+class AllEccentricities(ExactMethod):
+    """One run on an engine."""
+
+    name = "eccentricities"
+    keeps_distances = True
+    options: EccentricityOptions
+
+    def __init__(self, engine: Engine, options: EccentricityOptions) -> None:
+        super().__init__(engine, options)
+        self.bounds: Bounds | None = None
+        self.summary = Summary(engine.store)
+        self.radius = self.upper_here  # of the component at hand: the smallest eccentricity so far
+        self.centre = 0
+        self.radius_largest: int | None = None  # once it is proved
+        self._centre_largest = 0
+        self.written: str | None = None
+        self.n_sources = 0
+        self._farthest: list[int] = []  # vertices to be traversed next, for lower bounds
+        self._leaves: list[np.ndarray] = []
+        self._visited: set[int] = set()
+        self._batches = False
+
+    # -- the whole graph ------------------------------------------------------------------------
+    def solve(self) -> None:
+        """Settle all components, the one with the most vertices first."""
+        engine, options = self.engine, self.options
+        if engine.facts.n_arcs == 0:
+            super().solve()
+            self.bounds = Bounds(engine, 1, options.provers)
+            self.radius = 0
+            self._settle_small()
+            self.radius_largest = 0
+            self.summary.of_largest(self.bounds, 0, 0, most=1)
+            self._finish()
+            return
+        start = self._start()
+        first = self.eccentricity(start, distances=True)
+        with self.stages.timed("components"):
+            self.tick("components")
+            self.components = engine.components(start)
+        self.know_components()
+        of_start = Component(start, 0, engine.facts.n_vertices - 1, first.n_reached, start)
+        rival = self._larger_rival(start, first.n_reached)
+        others = max(self._rest_size(), 0 if rival is None else rival.size)
+        self._largest_size = max(first.n_reached, 0 if rival is None else rival.size)
+        self.bounds = Bounds(engine, min(engine.facts.n_vertices - 1, max(2 * first.eccentricity, others - 1)),
+                             options.provers)
+        if rival is None:
+            self._upper_rest = max(0, others - 1)
+            self._solve_reported(of_start, first)
+        else:
+            first.distances = None
+            self._upper_rest = max(first.n_reached, self._rest_size()) - 1
+            self._solve_reported(rival, None)
+        if options.what == ALL:
+            for component in ([] if rival is None else [of_start]):
+                self._run(component, None)
+            for component in self._others():
+                self._upper_rest = component.size - 1
+                self._run(component, None)
+            self._settle_small()
+            self.upper_here = self._upper_rest = self._upper_left = 0
+        self._finish()
+
+    def _solve_reported(self, component: Component, first: Eccentricity | None) -> None:
+        """The component with the most vertices."""
+        assert self.bounds is not None
+        self.reported = True
+        self._run(component, first)
+        self.reported = False
+        self.radius_largest, self._centre_largest = self.radius, self.centre
+        if self.options.what != RADIUS:
+            self.summary.of_largest(self.bounds, self.radius, self.lower_here if self.options.what == ALL else None)
+
+    def _finish(self) -> None:
+        """Write the file, if one is asked for."""
+        if self.options.out is not None and self.bounds is not None:
+            with self.stages.timed("write"):
+                try:
+                    write_table(self.options.out, self.engine, self.bounds, self.components, self.unresolved() > 0)
+                    self.written = str(self.options.out)
+                except InputError as error:
+                    self.not_written.append(str(error))
+
+    def unresolved(self) -> int:
+        """Vertices whose eccentricity is not known."""
+        n = self.engine.facts.n_vertices
+        return n if self.bounds is None else histogram(self.bounds)[1]
+
+    def _others(self) -> Iterator[Component]:
+        """Further components of more than SMALL vertices."""
+        while self.components is not None:
+            batch = [one for one in self._waiting if one.size > SMALL] or self.components.larger_than(SMALL)
+            self._waiting = []
+            if not batch:
+                return
+            yield from batch
+
+    # -- one component --------------------------------------------------------------------------
+    def _run(self, component: Component, first: Eccentricity | None) -> None:
+        """Settle one component, or its radius or centre, if that is all that is asked for."""
+        assert self.bounds is not None
+        self.component, self.lower_here, self.upper_here = component, 0, component.size - 1
+        self.radius, self.centre = self.upper_here, component.hub
+        self._visited.clear()
+        if first is None:
+            first = self.eccentricity(component.hub, distances=True)
+        else:
+            self.record(first.eccentricity, first.source, first.farthest)
+        distances = first.take_distances()
+        self._batches = first.eccentricity <= LOW
+        with self.stages.timed("bounds"):
+            self.bounds.begin(component, distances, 2 * first.eccentricity)
+        self._known([first.source], [distances], [first.eccentricity], [first.farthest])
+        while self.bounds.n_open:
+            sources = self._choose(component)
+            if len(sources):
+                self._traverse(sources)
+            elif self.bounds.n_open:
+                break
+        if not self.bounds.n_open:
+            self._settle_leaves()
+            self.upper_here = self.lower_here
+        if self.reported:
+            self._largest = self.lower_here, self.upper_here
+        self.component = None
+
+    def _choose(self, component: Component) -> np.ndarray:
+        """The next sources, int64[k]; none where nothing more is asked for."""
+        if self._farthest:
+            farthest, self._farthest = self._farthest, []
+            return np.array(farthest, np.int64)
+        assert self.bounds is not None
+        count, span = self._most(), {"start": component.first, "stop": component.last + 1}
+        while self.bounds.n_open:
+            ranked = self.bounds.upper.ranked(self.engine.degrees, self.bounds.lower, count, smallest=True, **span)
+            lower = self.bounds.lower.gather(ranked)
+            if self._enough(int(lower[0])):
+                break
+            leaves = np.zeros(len(ranked), bool)
+            if component.size > 2 and not self.options.provers:  # in a proof they are vertices like others
+                leaves = self.engine.degrees(ranked) == 1
+            alike = ranked[~leaves & (lower == lower[0])]
+            if len(alike):
+                return alike if len(alike) >= LEAST_BATCH else alike[:1]
+            self._leaves.append(ranked[leaves])
+            self.bounds.close(ranked[leaves])
+            count = min(2 * count, _LEAVES)
+        return np.empty(0, np.int64)
+
+    def _enough(self, lower: int) -> bool:
+        """Whether open vertices, of which none has a smaller lower bound, do not matter for what is asked for."""
+        what = self.options.what
+        return what == RADIUS and lower >= self.radius or what == CENTER and lower > self.radius
+
+    def _most(self) -> int:
+        """Sources of a batch, at most."""
+        if not self._batches:
+            return 1
+        assert self.bounds is not None
+        facts = self.engine.facts
+        if facts.columns_on_disk:
+            return MOST_ON_DISK
+        a_source = facts.n_vertices * self.bounds.lower.dtype.itemsize
+        room = facts.pool_bytes - batch_state_bytes(self.engine.store, BATCH)
+        return max(1, min(BATCH, room // max(1, a_source)))
+
+    def _traverse(self, sources: np.ndarray) -> None:
+        """Traverse them, all of the component at hand."""
+        assert self.bounds is not None and self.component is not None
+        most = self._most()
+        for begin in range(0, len(sources), most):
+            some = sources[begin : begin + most]
+            if len(some) < min(most, LEAST_BATCH):
+                for source in some.tolist():
+                    run = self.eccentricity(source, distances=True)
+                    self._known([source], [run.take_distances()], [run.eccentricity], [run.farthest])
+                continue
+            columns = [self.engine.new_column(2 * self.radius) for _ in some]
+            eccentricities = self.eccentricities(some, columns=columns).tolist()
+            self._known(some.tolist(), columns, eccentricities)
+
+    def _known(
+        self, sources: list[int], columns: list[Column], eccentricities: list[int], farthest: list[int] | None = None
+    ) -> None:
+        """Take traversals into account; farthest : a vertex farthest from each source."""
+        assert self.bounds is not None and self.component is not None
+        span = self.component.first, self.component.last + 1
+        with self.stages.timed("bounds"):
+            loose = self.bounds.lower.gather(sources) < eccentricities
+            self._visited.update(sources)
+            for i in np.flatnonzero(loose).tolist():
+                far = columns[i].argbest(True, *span) if farthest is None else farthest[i]
+                if far not in self._visited and far not in self._farthest:
+                    self._farthest.append(far)
+            self.bounds.tighten(self.component, sources, columns, eccentricities)
+        self.n_sources += len(sources)
+        least = int(np.argmin(eccentricities))
+        if eccentricities[least] < self.radius:
+            self.radius, self.centre = eccentricities[least], sources[least]
+
+    # -- small components, and leaves -----------------------------------------------------------
+    def _settle_small(self) -> None:
+        """Every vertex that no traversal has come to, isolated ones too."""
+        assert self.bounds is not None
+        bounds, n = self.bounds, self.engine.facts.n_vertices
+        for start in range(0, n, PIECE):
+            stop = min(start + PIECE, n)
+            left = np.flatnonzero(bounds.lower.part(start, stop) == bounds.lower.unreached) + start
+            if not len(left):
+                continue
+            degrees = self.engine.degrees(left)
+            bounds.settle(left[degrees == 0], np.zeros(int(np.count_nonzero(degrees == 0)), np.int64))
+            sources = left[(degrees > 0 if self.options.provers else degrees > 1)]
+            for begin in range(0, len(sources), self.engine.facts.batch_bits):
+                some = sources[begin : begin + self.engine.facts.batch_bits]
+                bounds.settle(some, self.eccentricities(some).astype(np.int64))
+                self.n_sources += len(some)
+            if not self.options.provers:
+                self._leaves.append(left[degrees == 1])
+                self._settle_leaves()
+
+    def _settle_leaves(self) -> None:
+        """A leaf is one step farther from everything than its neighbour, unless that is a leaf too."""
+        assert self.bounds is not None
+        for leaves in self._leaves:
+            for begin in range(0, len(leaves), _LEAVES):
+                some = leaves[begin : begin + _LEAVES]
+                neighbours = np.array([int(row[0]) for row in self.engine.rows(some)], np.int64)
+                values = 1 + self.bounds.lower.gather(neighbours)
+                values[self.engine.degrees(neighbours) == 1] = 1
+                self.bounds.settle(some, values)
+                at = int(values.argmax())
+                self.longer(int(values[at]), int(some[at]), UNKNOWN)
+        self._leaves = []
+
+    # -- the answer -----------------------------------------------------------------------------
+    def _facts(self) -> dict[str, Any]:
+        return {} if self.bounds is None else {"active": self.bounds.n_open}
+
+    def _details(self) -> dict[str, Any]:
+        return {"what": self.options.what}
+
+    def name_target(self) -> None:
+        """The pair of the diameter is named where that is asked for."""
+        if self.options.what == ALL:
+            super().name_target()
+
+    def check(self) -> Any:
+        """The witness of the diameter, if that is asked for; the radius is found again by a BFS from a centre."""
+        if self.radius_largest is not None and self.engine.facts.n_arcs:
+            self.tick("verify")
+            run = self.engine.bfs(self.summary.centre if self.summary.centre >= 0 else self._centre_largest)
+            assert run.distances is not None
+            if run.eccentricity != self.radius_largest or self.engine.scan("steep-arcs", run.distances):
+                raise EmdiamError(f"a second traversal does not find the radius {self.radius_largest}: {REPORT}")
+        return super().check() if self.options.what == ALL else None
+
+    def stopped(self, before: Counters, begin: float) -> Result:
+        """The bounds so far, which are written to the file, too."""
+        if self.bounds is not None:
+            for leaves in self._leaves:
+                self.bounds.upper.put(leaves, 2 * self.radius)
+            self._leaves = []
+            if self.written is None:
+                self._finish()
+        return super().stopped(before, begin)
+
+    def result(self, before: Counters, begin: float) -> EccentricityResult:
+        """See ExactMethod."""
+        result = of_result(super().result(before, begin))
+        result.radius, result.sources, result.out = self.radius_largest, self.n_sources, self.written
+        result.center, result.periphery = self.summary.center, self.summary.periphery
+        result.unresolved = self.engine.facts.n_vertices
+        if self.bounds is not None:
+            counts, result.unresolved = histogram(self.bounds)
+            result.histogram = counts if self.options.what == ALL else {}
+            result.eccentricity_proof = None if result.unresolved else self.bounds.proof()
+            if self.options.keep:
+                result.lower_bounds, result.upper_bounds = self.bounds.vectors()
+                result.ids = list(self.engine.store.user_ids(np.arange(self.engine.facts.n_vertices)))
+        return result
+
+    def conclude(self, result: EccentricityResult) -> None:
+        """Complete the result at the end."""
+        result.not_written = self.not_written
+        result.exact = self.radius_largest is not None and (self.options.what != ALL or result.unresolved == 0)
+        if self.options.what == ALL and result.exact:
+            result.diameter_max_component = self.best.length
+            result.diameter = self.best.length if result.connected else None
+
+
+def _phases(store: Store, options: EccentricityOptions) -> tuple[Phase, ...]:
+    """Two bounds, and the distances at hand."""
+    n, of_proof = store.n_vertices, 8 * store.n_vertices if options.provers else 0
+    kept = 2 * n if options.keep else 0
+
+    def state(column: int) -> int:
+        return 2 * n * column + distance_bytes(store, column) + of_proof + kept * column
+
+    return traversal_phases(store, state, keeps_labels=True)
+
+
+def _pool(store: Store) -> Pool:
+    """Distances of a batch."""
+    return Pool(BATCH * store.n_vertices + batch_state_bytes(store, BATCH))
+
+
+eccentricities = solver(AllEccentricities, EccentricityOptions)
+METHOD = Method(EccentricityOptions, eccentricities, _phases, lambda store, options: bfs_cost(3, 300),
+                DeviceState(4, batches=True), _pool)
