@@ -41,6 +41,7 @@ from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
+from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
 from ..traverse.spanning import SpanningForest, buffer_sizes, spanning_forest
 from ..traverse.spread import SpreadRun
 from ..traverse.tally import DistanceSums, TallyRun, added
@@ -61,12 +62,15 @@ class LocalEngine:
 
     reporter : None for one of its own, that tells `progress`."""
 
+    _together = 0
+
     def __init__(self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
                  reporter: Reporter | None = None) -> None:
         self.store, self.core, self.plan = store, core, plan
         self.load_seconds = 0.0
         self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
-                           plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.threads.compute, plan.in_ram)
+                           plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.threads.compute, plan.in_ram,
+                           together=0 if plan.in_ram else self._together)
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     def details(self) -> dict[str, Any]:
@@ -77,7 +81,7 @@ class LocalEngine:
         """See Engine.components."""
         return find_components(self.core, reached, self.reporter.heartbeat)
 
-    def _finish(self, run: BfsRun | MultiRun | LevelWindowBatch | HyperBallRun) -> None:
+    def _finish(self, run: BfsRun | MultiRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
         self.reporter.level = None
         rests = self.core.at_rest if isinstance(run, BfsRun) else None
         while True:
@@ -202,6 +206,8 @@ class LocalEngine:
 class CpuEngine(LocalEngine, Engine):
     """Engine over a Core; see emdiam.engine.interface.Engine for the verbs."""
 
+    _together = MOST_TOGETHER
+
     def bfs(self, source: int, *, radius: int | None = None, targets: Iterable[int] | None = None,
             distances: bool = True, profile: bool = False, into: Column | None = None) -> Traversal:
         """See Engine.bfs."""
@@ -225,6 +231,10 @@ class CpuEngine(LocalEngine, Engine):
         self.reporter.begin()
         if columns is not None and targets is None and self.core.thin:
             result = self._windows(wanted, columns)
+        elif columns is not None and targets is None and 0 < len(wanted) <= self.facts.together:
+            run = SharedSweeps(self.core, wanted.tolist(), columns)
+            self._finish(run)
+            result = run.result()
         else:
             result = self._batches(wanted, targets, columns)
         self.reporter.end("multi-source", sources=len(wanted),

@@ -34,6 +34,7 @@ class Facts:
     room_bytes : for what a method holds itself, in this process, candidates or condensed arcs; part of the pool where
     columns are here too. spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
     in_ram : whether all blocks are. columns_on_disk : whether columns, and the state of batches, take no memory.
+    together : so many eccentricities with columns take about the reading of one (0: none do).
     """
 
     n_vertices: int
@@ -47,6 +48,7 @@ class Facts:
     threads: int
     in_ram: bool
     columns_on_disk: bool = False
+    together: int = 0
 
 
 # -- What verbs give, as far as algorithms may use it; each engine has classes of its own for these --

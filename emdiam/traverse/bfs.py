@@ -20,9 +20,9 @@ import numpy as np
 
 from ..stream.pager import Tick
 from .columns import Column
-from .core import Core
-from .direction import Front, commit, sweep_level
-from .left_rows import MOST_LEVELS, LeftRows
+from .core import Core, Sweep
+from .direction import Front, commit, level_sweep
+from .left_rows import MOST_LEVELS, LeftRows, Lent
 from .level_windows import LevelWindows, labelled, waiting_arcs
 from .profile import count_labels, count_level, thinned
 from .ram_column import RamColumn, widen
@@ -90,7 +90,7 @@ class BfsRun:
 
     def __init__(
         self, core: Core, source: int, *, radius: int | None = None,
-        targets: Iterable[int] | None = None, distances: bool = True, profile: bool = False,
+        targets: Iterable[int] | None = None, distances: bool = True, profile: bool = False, lent: Lent | None = None,
     ) -> None:
         n = core.table.n_vertices
         if not 0 <= source < n:
@@ -122,7 +122,7 @@ class BfsRun:
         self._windows: LevelWindows | None = None
         self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
         self._left: LeftRows | None = None
-        core.pager.arena.take_back()
+        self._lent = lent or Lent(core.pager.arena)
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -171,6 +171,7 @@ class BfsRun:
             raise OverflowError(f"distance {self.level + 1} does not fit a column of {self._dist.dtype}")
         else:
             self._left = None  # the arena may have to give up what it has lent
+            self._lent.give_back()
             self._core.widen(2 * self._dist.itemsize)
             self._dist = widen(self._dist)
 
@@ -315,14 +316,24 @@ class BfsRun:
         self._dense, self._windows = True, None
 
     def _dense_step(self, tick: Tick | None) -> None:
-        core, work, front = self._core, self._core.work, self._front
-        state = work.state
         if self.level >= self._level_limit():
             self._at_limit()
             if self._complete is not None:
                 return
+        if self._left is not None:
+            self._end_level(self._left.look())
+            return
+        sweep = self.begin_sweep()
+        arcs = self._core.take(sweep, tick)
+        self._core.count_sweep(len(sweep.blocks), arcs)
+        self.end_sweep(arcs)
+
+    def _end_level(self, scanned: int) -> None:
+        """Go on with what was marked in work.visited. scanned : arcs that it took."""
+        core, work, front = self._core, self._core.work, self._front
+        state = work.state
         self._swept = True
-        state[ARCS] += self._mark_next(tick)
+        state[ARCS] += scanned
         level = self.level + 1
         vertices, arcs, met, smallest = commit(core, self._dist, level, self._targets)
         if vertices == 0:
@@ -345,19 +356,33 @@ class BfsRun:
             front.visited_arcs -= arcs  # counted again when their rows are expanded
             self._dense = False
 
-    def _mark_next(self, tick: Tick | None) -> int:
-        """Mark in work.visited what the frontier reaches; arcs scanned."""
-        if self._left is not None:
-            return self._left.look()
+    @property
+    def finished(self) -> bool:
+        """Whether no step is left."""
+        return self._complete is not None
+
+    @property
+    def at_sweep(self) -> bool:
+        """Whether the next step is a sweep over blocks, begin_sweep and end_sweep, which others may share."""
+        dense = self._dense and self._left is None and self._windows is None
+        return dense and not self.finished and self.level < self._level_limit()
+
+    def begin_sweep(self) -> Sweep:
+        """What marks in work.visited what the frontier reaches; it gives arcs scanned."""
         core, front = self._core, self._front
         up = front.turn(core, int(core.work.state[REACHED]))
-        self._left = LeftRows.hoped_for(core, front) if up else None
-        scanned = sweep_level(core, up, tick) if self._left is None else self._left.sweep(tick)
-        if self._left is not None and not self._left.whole:
-            self._left = None
-            core.pager.arena.take_back()
-        front.learn(core, scanned)
-        return scanned
+        self._left = LeftRows.hoped_for(core, front, self._lent) if up else None
+        return level_sweep(core, up) if self._left is None else self._left.level()
+
+    def end_sweep(self, scanned: int) -> None:
+        """The sweep is done; scanned : what it gave."""
+        if self._left is not None:
+            self._left.close()
+            if not self._left.whole:
+                self._left = None
+                self._lent.give_back()
+        self._front.learn(self._core, scanned)
+        self._end_level(scanned)
 
     def _left_is_better(self) -> bool:
         """Whether rows that were put aside are there, and a few levels look at them."""
@@ -397,7 +422,7 @@ class BfsRun:
         """The traversal; call it after `step` has returned True."""
         state = self._core.work.state
         self._core.counters.add(traversals=1)
-        self._core.pager.arena.take_back()
+        self._lent.give_back()
         self._left = None
         if self._complete:
             self._core.thin = self.level if self._windowed and not self._swept else 0

@@ -14,7 +14,7 @@ from ..errors import InputError
 from ..stream.blocks import BlockTable
 from ..stream.counters import SharedCounters
 from ..stream.offsets import row_starts
-from ..stream.pager import Pager, Tick
+from ..stream.pager import BlockKernel, Pager, Tick
 from ..stream.reserve import Reserve
 from ..stream.threads import Threads
 from .degrees import max_degree_vertex
@@ -26,6 +26,15 @@ DIRECTIONS = ("work", "beamer", "paper")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 _SHARED_ARCS = 1 << 12
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A kernel that is to run over blocks. blocks : int64[k], ascending. run(chunks, position, turn, grain, ids): see
+    Pager.sweep."""
+
+    blocks: np.ndarray
+    run: BlockKernel
 
 
 @dataclass
@@ -153,12 +162,16 @@ class Core:
     def sweep(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, tick: Tick | None = None) -> int:
         """Run kernel(piece, layout, *arguments) on the pieces of `blocks` on all threads; the sum of what it returns.
         See rows.py."""
+        return self.take(self.level_over(blocks, kernel, *arguments), tick)
+
+    def level_over(self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any) -> Sweep:
+        """What `sweep` does with these arguments."""
         layout = self.layout
+        return Sweep(blocks, lambda *piece: int(kernel(piece, layout, *arguments)))
 
-        def run(*piece: Any) -> int:
-            return int(kernel(piece, layout, *arguments))
-
-        return self.pager.sweep(blocks, run, tick) if len(blocks) else 0
+    def take(self, sweep: Sweep, tick: Tick | None = None) -> int:
+        """Do a sweep on all threads; the sum of what it returns."""
+        return self.pager.sweep(sweep.blocks, sweep.run, tick) if len(sweep.blocks) else 0
 
     def gather(
         self, blocks: np.ndarray, kernel: Callable[..., int], *arguments: Any, new_buffer: Callable[[], np.ndarray],
@@ -191,10 +204,10 @@ class Core:
             self.reserve.hold(what, n_bytes)
             self.__dict__.pop("shares", None)
 
-    def count_sweep(self, n_blocks: int, arcs: int) -> None:
-        """Count a level that swept over so many blocks."""
+    def count_sweep(self, n_blocks: int, arcs: int, levels: int = 1) -> None:
+        """Count a sweep over so many blocks, of one level, or of as many as took it together."""
         dense = 2 * n_blocks >= self.table.n_blocks
-        self.counters.add(passes=1, levels=1, dense_levels=int(dense), edges_scanned=arcs)
+        self.counters.add(passes=1, levels=levels, dense_levels=int(dense), edges_scanned=arcs)
 
     def missed_blocks(self, count: int) -> np.ndarray:
         """The blocks, int64[k] ascending, of the `count` rows that a sparse kernel put aside."""

@@ -23,7 +23,7 @@ from .dense import bottom_up, commit_level, top_down
 
 if TYPE_CHECKING:
     from ..stream.pager import Tick
-    from .core import Core
+    from .core import Core, Sweep
 
 ALPHA, BETA = 14, 24
 PAPER_SHARE = 0.1
@@ -63,15 +63,19 @@ class Front:
             core.bias += (measured - core.bias) * LEARNING
 
 
-def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
-    """Mark in work.visited what the frontier reaches; reads only blocks with a row to look at.
-
-    Returns arcs scanned.
-    """
+def level_sweep(core: Core, up: bool) -> Sweep:
+    """What marks in work.visited what the frontier reaches, over the blocks with a row to look at; it gives arcs
+    scanned."""
     work = core.work
     blocks = core.blocks_with(work.visited if up else work.frontier, up)
-    arcs = core.sweep(blocks, bottom_up if up else top_down, work.frontier, work.visited, tick=tick)
-    core.count_sweep(len(blocks), arcs)
+    return core.level_over(blocks, bottom_up if up else top_down, work.frontier, work.visited)
+
+
+def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
+    """Do that; arcs scanned."""
+    sweep = level_sweep(core, up)
+    arcs = core.take(sweep, tick)
+    core.count_sweep(len(sweep.blocks), arcs)
     return arcs
 
 

@@ -16,9 +16,9 @@ from typing import Any, Self
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..stream.pager import Tick
+from ..stream.pager import Arena
 from .atomics import atomic_add, atomic_or
-from .core import Core
+from .core import Core, Sweep
 from .dense import in_frontier_row, mark_hits, unvisited
 from .direction import Front
 from .rows import has_bit, row_walk
@@ -31,55 +31,87 @@ MOST_LEVELS = 64
 _HEAD = 2  # entries before the neighbours of a record: vertex, how many
 
 
+class Lent:
+    """A part of the arena, in segments, for the rows that one BFS leaves, or several that are done together.
+
+    segments : id[k, size]. taken : int64[1], how many are in use."""
+
+    def __init__(self, arena: Arena, readers: int = 1) -> None:
+        self._arena, self._readers = arena, readers
+        self.taken = np.zeros(1, np.int64)
+        self._lent: np.ndarray | None = None
+        arena.take_back()
+
+    @property
+    def room(self) -> int:
+        """Segments that may be lent: more where several need them."""
+        return self._arena.n_slots * min(2, self._readers) // _SHARE if self._lent is None else len(self._lent)
+
+    @property
+    def most(self) -> int:
+        """Segments for one BFS."""
+        return -(-2 * self.room // (1 + self._readers))
+
+    def segments(self) -> np.ndarray:
+        """The segments, which hold no blocks from now on."""
+        if self._lent is None or self._readers == 1:
+            self._lent, self.taken[0] = self._arena.lend(self.room), 0
+        return self._lent
+
+    def give_back(self, last: bool = False) -> None:
+        """One BFS needs them no more; with `last` none does."""
+        if last or self._readers == 1:
+            self._arena.take_back()
+            self._lent = None
+
+
 class LeftRows:
     """The rows in segments of the arena, records one after another: the vertex, how many neighbours, these.
 
     whole : whether all are there."""
 
-    def __init__(self, core: Core, place: np.ndarray) -> None:
-        self._core, self._place = core, place
-        self._fills = np.zeros(len(place), np.int64)
-        self._taken = np.zeros(2, np.int64)  # segments in use; whether a row had no place
+    def __init__(self, core: Core, lent: Lent) -> None:
+        self._core, self._place, self._taken = core, lent.segments(), lent.taken
+        self._fills = np.zeros(len(self._place), np.int64)
+        self._state = np.array([lent.most, 0], np.int64)  # segments that it may still take; whether a row had no place
         self._begun, self._lock = list[np.ndarray](), threading.Lock()
         self.levels = 0
 
     @classmethod
-    def hoped_for(cls, core: Core, front: Front) -> Self | None:
+    def hoped_for(cls, core: Core, front: Front, lent: Lent) -> Self | None:
         """A place for what a bottom-up level leaves, where blocks are streamed and it may be little enough."""
         arena = core.pager.arena
-        count = arena.n_slots // _SHARE
         hidden = core.table.n_arcs - front.visited_arcs
-        if arena.n_slots >= core.table.n_blocks or not count:
+        if arena.n_slots >= core.table.n_blocks or not lent.room:
             return None
-        if hidden > _HOPEFUL * max(front.arcs, count * arena.block_ids):
+        if hidden > _HOPEFUL * max(front.arcs, lent.most * arena.block_ids):
             return None
-        return cls(core, arena.lend(count))
+        return cls(core, lent)
 
     @property
     def whole(self) -> bool:
-        return not self._taken[1]
+        return not self._state[1]
 
-    def sweep(self, tick: Tick | None) -> int:
-        """The bottom-up level over blocks, which fills this; arcs scanned."""
-        core = self._core
-        work, layout = core.work, core.layout
-        blocks = core.blocks_with(work.visited, True)
+    def level(self) -> Sweep:
+        """The bottom-up level over blocks, which fills this; it gives arcs scanned. `close` comes after it."""
+        work, layout = self._core.work, self._core.layout
 
         def run(*piece: Any) -> int:
             with self._lock:
                 cursor = self._begun.pop() if self._begun else np.array([-1, 0], np.int64)
             arcs = int(keep_left(piece, layout, work.frontier, work.visited, self._place, self._fills, self._taken,
-                                 cursor))
+                                 self._state, cursor))
             with self._lock:
                 self._begun.append(cursor)
             return arcs
 
-        arcs = core.pager.sweep(blocks, run, tick) if len(blocks) else 0
+        return Sweep(self._core.blocks_with(work.visited, True), run)
+
+    def close(self) -> None:
+        """The level is over."""
         for segment, fill in self._begun:
             if segment >= 0:
                 self._fills[segment] = fill
-        core.count_sweep(len(blocks), arcs)
-        return arcs
 
     def look(self) -> int:
         """A bottom-up level over these rows; arcs scanned."""
@@ -94,19 +126,19 @@ class LeftRows:
 @inlined
 def _keep(state, ids, v, begin, end):  # type: ignore[no-untyped-def]
     """Append ids[begin:end], arcs of row v, as one record or more."""
-    _, _, place, fills, taken, cursor = state
+    _, _, place, fills, taken, about, cursor = state
     size = place.shape[1]
-    while begin < end and not taken[1]:
+    while begin < end and not about[1]:
         segment = cursor[0]
         at = cursor[1]
         if segment < 0 or at + _HEAD >= size:
             if segment >= 0:
                 fills[segment] = at
-            segment = atomic_add(taken, 0, 1)
+            segment = atomic_add(taken, 0, 1) if atomic_add(about, 0, -1) > 0 else len(place)
             at = 0
             cursor[0] = segment if segment < len(place) else -1
             if segment >= len(place):
-                taken[1] = 1
+                about[1] = 1
                 break
         count = min(end - begin, size - at - _HEAD)
         place[segment, at] = v
@@ -129,11 +161,12 @@ _walk_keeping = row_walk(unvisited, _look_or_keep, mark_hits)
 
 
 @kernel
-def keep_left(piece, layout, frontier, visited, place, fills, taken, cursor):  # type: ignore[no-untyped-def]
+def keep_left(piece, layout, frontier, visited, place, fills, taken, about, cursor):  # type: ignore[no-untyped-def]
     """As dense.bottom_up, and copies the rows without a hit. place : id[segments, size]; fills : int64[segments],
-    entries in those that are full; taken : int64[2], segments begun and whether a row had no place, shared by threads;
-    cursor : int64[2], of this call: its segment (-1: none yet) and where to go on there. Returns arcs scanned."""
-    return _walk_keeping(piece, layout, (frontier, visited, place, fills, taken, cursor))
+    entries in those that are full; taken : int64[1], segments begun, and about : int64[2], how many more may be by this
+    BFS and whether a row had no place, shared by threads; cursor : int64[2], of this call: its segment (-1: none yet)
+    and where to go on there. Returns arcs scanned."""
+    return _walk_keeping(piece, layout, (frontier, visited, place, fills, taken, about, cursor))
 
 
 @kernel

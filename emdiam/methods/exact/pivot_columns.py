@@ -18,6 +18,7 @@ from ...errors import InputError, MoreMemoryError
 from ...traverse.columns import Column
 from ...traverse.level_window_batch import MAX_WINDOW_SOURCES, window_batch_bytes
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
+from ...traverse.shared_sweeps import together_bytes
 from ...traverse.stored_column import StoredColumn
 from ...units import format_size, scratch_folder
 from .candidates import candidate_bytes, width_for
@@ -112,6 +113,12 @@ class PivotColumns:
                 return bits
         return 0
 
+    def together(self, working_bytes: int) -> int:
+        """Sources whose BFS may share their sweeps, with all their distances, beside candidates that take so much."""
+        n = self._engine.facts.n_vertices
+        left = self.budget - working_bytes - self._in_ram() * n * self._item
+        return max(0, min(self._engine.facts.together, left // max(1, n * self._item + together_bytes(n))))
+
     def batch_columns(self, working_bytes: int) -> int:
         """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""
         n, blocks = self._engine.facts.n_vertices, self._engine.facts.n_blocks
@@ -119,7 +126,8 @@ class PivotColumns:
             return MOST_ON_DISK
         for k in range(MAX_WINDOW_SOURCES, 0, -1):
             dtype, words = words_for(k)
-            batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), window_batch_bytes(n, blocks, k))
+            batch = max(batch_bytes(n, words * np.dtype(dtype).itemsize * 8), window_batch_bytes(n, blocks, k),
+                        min(k, self._engine.facts.together) * together_bytes(n))
             if k * n * self._item + batch <= self.budget - working_bytes:
                 return k
         return 0

@@ -158,7 +158,11 @@ class _ComponentRun:
         """The diameter of the component, or the floor if that is more; the column at hand has what `first` reached."""
         verdict = self._sweep(first, self._fold(first, self.columns.column))
         while verdict.n_open:
-            if self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
+            if self._may_share(verdict.cover):
+                assert self.candidates is not None
+                self._traverse_many(self.candidates.cover(self.limit))
+                verdict = self._certified()
+            elif self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
                 verdict = self._cover()
             else:
                 verdict = self._refine(verdict)
@@ -171,6 +175,8 @@ class _ComponentRun:
             taken = len(self.pivots)
             if folded.unsettled <= 1:
                 return PROVED
+            if self._may_share(folded.unsettled):
+                return self._settle_together()
             few = folded.unsettled <= self.component.size // MANY
             if taken >= MOST_SWEEPS or (taken >= LEAST_SWEEPS and (few or self.candidates is not None)):
                 verdict = self._certify_pairs(folded.unsettled)
@@ -181,6 +187,17 @@ class _ComponentRun:
             else:
                 vertex = folded.centre if taken % 2 else folded.periphery
             run, folded = self._traverse(vertex)
+
+    def _may_share(self, n_sources: int) -> bool:
+        """Whether so many sources, with which all is proved, are best traversed now, in sweeps that they share."""
+        held = 0 if self.candidates is None else self.candidates.working_bytes
+        return (self.method.options.batches and 0 < n_sources <= self.columns.together(held)
+                and self.costs.together(n_sources))
+
+    def _settle_together(self) -> Verdict:
+        """Traverse all unsettled vertices, which settles them: nothing is left to prove."""
+        self._traverse_many(self.bounds.unsettled(self.limit))
+        return PROVED
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
         begin, before = self.engine.reporter.clock(), self.engine.reporter.stats()
@@ -208,7 +225,7 @@ class _ComponentRun:
         folded = self.bounds.fold(run.source, column, run.eccentricity, self.limit)
         if self.candidates is not None:
             self.candidates.add(column)
-        elif folded.unsettled > 1:
+        elif folded.unsettled > 1 and column is self.columns.column:
             self.columns.keep()
             self.method.columns_on_disk = max(self.method.columns_on_disk, self.columns.on_disk)
         self.method.upper_here = min(self.method.upper_here, max(self.limit, folded.highest))

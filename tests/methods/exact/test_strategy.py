@@ -37,6 +37,14 @@ def test_thick_traversals_share_their_sweeps() -> None:
     assert costs(1.0, 3.0, 1.9, 8, dense=3).pairs_at_once(10_000, 32) == 1
 
 
+def test_few_thick_sources_are_traversed_together() -> None:
+    """Where reading is most of a traversal; not thin ones, nor in memory."""
+    assert costs(1.0, 0.9, 0.2, 9, dense=1, rounds=1).together(7)
+    assert not costs(1.0, 0.9, 1.9, 9, dense=1, rounds=1).together(7)
+    assert not costs(1.0, 3.6, 0.04, 440).together(7)
+    assert not costs(1.0, 0.0, 0.2, 9, dense=1, rounds=1).together(7)
+
+
 def test_a_few_thin_sources_are_traversed_one_by_one() -> None:
     mesh = costs(0.085, **MESH)
     assert [mesh.one_by_one(k) for k in (1, 2, 4, 20, 512)] == [True, True, True, True, False]

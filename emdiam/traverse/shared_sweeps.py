@@ -1,0 +1,113 @@
+"""A few BFS at once that take their sweeps over blocks together, out of core.
+
+On graphs of small diameter a BFS reads the store in one or two dense levels. Which ones, depends on the source: the
+second and third from a vertex in the middle, the sixth from one at the end of a long path. So sources do not go level
+by level, as those of a multi-source BFS do: each goes as far as it comes without a sweep, and then one sweep over the
+blocks that any of them needs does the levels at which they stand. Thus all of them read about what one alone reads.
+Work: that of the BFS, one by one. Bytes a vertex: a workspace each (0.53 with uint32 ids), beside the distances.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..stream.pager import Tick
+from .bfs import BfsRun
+from .columns import Column
+from .core import Core, Sweep
+from .left_rows import Lent
+from .workspace import Workspace, workspace_bytes
+
+# Of more sources the kernels take longer than the reading that is saved, and there is little room for rows of each.
+MOST_TOGETHER = 8
+
+
+def together_bytes(n_vertices: int) -> int:
+    """Bytes of the state of one more BFS, without distances."""
+    return workspace_bytes(n_vertices, 4 if n_vertices < 1 << 32 else 8)
+
+
+class SharedSweeps:
+    """BFS of some sources: call `step` until it returns True, then `result`.
+
+    columns : of the distances, unreached, one a source; None: they are not wanted. Raises OverflowError (from step)
+    when a distance does not fit them.
+    """
+
+    def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column] | None = None) -> None:
+        self._core, self._lent = core, Lent(core.pager.arena, len(sources))
+        self._runs = list[BfsRun]()
+        for i, source in enumerate(sources):
+            own = copy.copy(core)
+            if i:
+                own.work = Workspace(core.table.n_vertices, core.work.queues.dtype)
+            self._runs.append(BfsRun(own, source, distances=False, lent=self._lent))
+            if columns is not None:
+                self._runs[i].use_distances(columns[i].raw())
+        self._going = self._runs
+
+    @property
+    def level(self) -> int:
+        """Largest distance reached so far."""
+        return max(run.level for run in self._runs)
+
+    def step(self, tick: Tick | None = None) -> bool:
+        """A step of the first BFS that has not come to a sweep, or the sweep of all; True when all are finished.
+
+        One goes on until it waits: the blocks that it has asked for stay until it has looked at them."""
+        moving = next((run for run in self._going if not run.at_sweep), None)
+        if moving is None:
+            self._sweep(self._going, tick)
+            self._going = [run for run in self._going if not run.finished]
+        elif moving.step(tick):
+            self._going = [run for run in self._going if run is not moving]
+        return not self._going
+
+    def _sweep(self, runs: list[BfsRun], tick: Tick | None) -> None:
+        core, sweeps = self._core, [run.begin_sweep() for run in runs]
+        joint = JointSweep(sweeps, core.table.n_blocks)
+        core.take(joint.whole, tick)
+        core.count_sweep(len(joint.whole.blocks), sum(joint.results), len(runs))
+        for run, arcs in zip(runs, joint.results, strict=True):
+            run.end_sweep(arcs)
+
+    def result(self) -> np.ndarray:
+        """int32[k], the eccentricities. Call it after `step` has returned True."""
+        eccentricities = [run.result().levels for run in self._runs]
+        self._lent.give_back(last=True)
+        self._core.counters.add(traversals=1 - len(self._runs))
+        return np.array(eccentricities, np.int32)
+
+
+class JointSweep:
+    """Several sweeps that are done in one: `whole`, over all their blocks. results : what each has given so far."""
+
+    def __init__(self, sweeps: Sequence[Sweep], n_blocks: int) -> None:
+        self._sweeps, self._lock = sweeps, threading.Lock()
+        self._wanted = np.zeros((len(sweeps), n_blocks), bool)
+        for wanted, sweep in zip(self._wanted, sweeps, strict=True):
+            wanted[sweep.blocks] = True
+        self.results = [0] * len(sweeps)
+        self.whole = Sweep(np.flatnonzero(self._wanted.any(axis=0)), self._run)
+
+    def _run(self, chunks: np.ndarray, position: np.ndarray, turn: np.ndarray, grain: int, ids: np.ndarray) -> int:
+        total = 0
+        while True:
+            with self._lock:  # each sweep counts its own turns, of the blocks that this thread has taken
+                begin = int(turn[0])
+                turn[0] += grain
+            if begin >= len(chunks):
+                return total
+            part = slice(begin, begin + grain)
+            for i, sweep in enumerate(self._sweeps):
+                here = self._wanted[i, chunks[part]]
+                count = int(np.count_nonzero(here))
+                if count:
+                    result = sweep.run(chunks[part][here], position[part][here], np.zeros(1, np.int64), count, ids)
+                    total += result
+                    with self._lock:
+                        self.results[i] += result
