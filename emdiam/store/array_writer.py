@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 from collections import deque
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -54,6 +54,8 @@ class ArrayWriter:
         self._sizes: list[int] = []
         self._n_shards = 0
         self._file: BinaryIO | None = None
+        # The shard before, which a thread brings to disk.
+        self._storing: tuple[BinaryIO, Future[None]] | None = None
         # The checksums of all chunks, 4 bytes each: a running digest could not be kept in a state.
         self._checks = bytearray()
         self._seals = bytearray()  # of the shards that are done, see shards.py
@@ -66,6 +68,7 @@ class ArrayWriter:
     def state(self) -> State:
         """All that was appended, as a state; what is written of it is synced to disk first."""
         self._write_pending(0)
+        self._await_shard()
         if self._file is not None:
             self._file.flush()
             os.fsync(self._file.fileno())
@@ -156,7 +159,7 @@ class ArrayWriter:
         return open(self._folder / str(self._n_shards), "wb")
 
     def _store_shard(self, file: BinaryIO) -> None:
-        """The shard is whole: make it last."""
+        """In a thread: the shard is whole, make it last."""
         file.flush()
         os.fsync(file.fileno())
 
@@ -166,10 +169,18 @@ class ArrayWriter:
         index = pack_index(self._sizes, self._shard_chunks)
         self._file.write(index)
         self._seals += index[-CRC_BYTES:] + self._checks[-CRC_BYTES:]
-        self._store_shard(self._file)
-        self._file.close()
+        self._await_shard()
+        self._storing = self._file, self._pool.submit(self._store_shard, self._file)
         self._file, self._sizes = None, []
         self._n_shards += 1
+
+    def _await_shard(self) -> None:
+        """Wait until all shards before the present one are stored."""
+        if self._storing is not None:
+            file, stored = self._storing
+            stored.result()
+            file.close()
+            self._storing = None
 
     def close(self) -> bytes:
         """Write what is left and the metadata; returns the digest of the chunk checksums."""
@@ -178,6 +189,7 @@ class ArrayWriter:
             self._submit()
         self._write_pending(0)
         self._end_shard()
+        self._await_shard()
         self._write_metadata()
         return hashlib.blake2b(self._checks, digest_size=16).digest()
 
@@ -196,7 +208,10 @@ class ArrayWriter:
         for future in self._pending:
             future.cancel()
         self._pending.clear()
-        if self._file is not None:
-            with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
-                self._file.close()
-            self._file = None
+        if self._storing is not None and not self._storing[1].cancel():
+            wait([self._storing[1]])
+        for file in (self._file, self._storing and self._storing[0]):
+            if file is not None:
+                with suppress(OSError):  # closing writes what is buffered, for which a full disk has no room
+                    file.close()
+        self._file = self._storing = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import signal
@@ -263,3 +264,22 @@ def test_a_whole_shard_of_another_store_is_not_gone_on_from(tmp_path: Path):
         writer().go_on_from(states[1])
         with pytest.raises(StoreError, match="a/c/0: a shard of the unfinished store is another one"):
             writer().go_on_from(states[0])
+
+
+@pytest.mark.parametrize("n_shards", [1, 3])
+def test_a_shard_that_cannot_be_brought_to_disk_ends_the_writing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, n_shards: int
+):
+    """Threads bring shards to disk; whatever goes wrong there is an error of the next shard, or of the end."""
+    def fails(handle: int) -> None:
+        raise OSError(errno.EIO, "the disk is broken")
+
+    with ThreadPoolExecutor(1) as pool:
+        one = ArrayWriter(tmp_path, "a", ChunkCodec("none", np.dtype(np.int64)), chunk_items=64, shard_chunks=2,
+                          fill_value=0, pool=pool)
+        monkeypatch.setattr(os, "fsync", fails)
+        with pytest.raises(OSError, match="the disk is broken"):
+            one.append(np.arange(n_shards * 128))
+            one.close()
+        one.abort()
+    assert not (tmp_path / "a" / "zarr.json").exists()
