@@ -33,11 +33,13 @@ from ..traverse.columns import Column, smallest_dtype
 from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
 from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
+from ..traverse.domination import dominating
 from ..traverse.euler import euler_masters
 from ..traverse.hidden import find_components
 from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
+from ..traverse.multi_wide import MOST_WIDE_BITS, WideRun
 from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
@@ -70,7 +72,7 @@ class LocalEngine:
         self.load_seconds = 0.0
         self.facts = Facts(store.n_vertices, store.n_arcs, core.n_isolated, max(1, core.table.n_blocks), MOST_BITS,
                            plan.pool_bytes, plan.pool_bytes, plan.spare_bytes, core.threads.compute, plan.in_ram,
-                           together=0 if plan.in_ram else self._together)
+                           together=0 if plan.in_ram else self._together, wide_bits=MOST_WIDE_BITS)
         self.reporter = reporter or Reporter(progress, core.counters.snapshot, core.counters.add, core.position)
 
     def details(self) -> dict[str, Any]:
@@ -81,7 +83,7 @@ class LocalEngine:
         """See Engine.components."""
         return find_components(self.core, reached, self.reporter.heartbeat)
 
-    def _finish(self, run: BfsRun | MultiRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
+    def _finish(self, run: BfsRun | MultiRun | WideRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
         self.reporter.level = None
         rests = self.core.at_rest if isinstance(run, BfsRun) else None
         while True:
@@ -266,6 +268,23 @@ class CpuEngine(LocalEngine, Engine):
             counts = added(counts, run.counts)
         self.reporter.end("multi-source", sources=len(sources), eccentricity=counts.shape[1] - 1)
         return counts
+
+    def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
+        """See WideBatches."""
+        wanted = np.asarray(sources, np.int64)
+        self.reporter.begin()
+        result = np.empty(len(wanted), np.int32)
+        for begin in range(0, len(wanted), bits):
+            run = WideRun(self.core, wanted[begin : begin + bits])
+            self._finish(run)
+            result[begin : begin + bits] = run.result()
+        self.reporter.end("multi-source", sources=len(wanted), eccentricity=int(result.max(initial=0)))
+        return result
+
+    def dominating(self, vertices: np.ndarray, hops: int, bound: Column, limit: int,
+                   most: int) -> tuple[np.ndarray, np.ndarray]:
+        """See WideBatches."""
+        return dominating(self.core, vertices, hops, (bound.raw(), limit), most)
 
     def _windows(self, sources: np.ndarray, columns: Sequence[Column]) -> np.ndarray:
         """Distances of all sources by windows of levels that share their blocks; the eccentricities."""

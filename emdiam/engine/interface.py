@@ -35,6 +35,7 @@ class Facts:
     columns are here too. spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
     in_ram : whether all blocks are. columns_on_disk : whether columns, and the state of batches, take no memory.
     together : so many eccentricities with columns take about the reading of one (0: none do).
+    wide_bits : sources of one wide batch, of an engine that has WideBatches (else 0).
     """
 
     n_vertices: int
@@ -49,6 +50,7 @@ class Facts:
     in_ram: bool
     columns_on_disk: bool = False
     together: int = 0
+    wide_bits: int = 0
 
 
 # -- What verbs give, as far as algorithms may use it; each engine has classes of its own for these --
@@ -302,6 +304,20 @@ class Planting(Protocol):
         """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
         tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
         is, the more scans it takes."""
+
+
+class WideBatches(Protocol):
+    """What an engine offers beside its other verbs where facts.wide_bits is not 0."""
+
+    def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
+        """The same eccentricities by batches of at most `bits` sources, up to facts.wide_bits: for
+        graphs whose balls soon meet every row. The caller has room for their state (traverse/multi_wide.py)."""
+
+    def dominating(self, vertices: np.ndarray, hops: int, bound: Column, limit: int,
+                   most: int) -> tuple[np.ndarray, np.ndarray]:
+        """At most `most` sources for a wide batch, and the vertices that they are for: near these
+        (int64[k] in order of preference; the first is a source itself), with many neighbours w of bound[w] > limit
+        that no other source has. See traverse/domination.py."""
 
 
 class Engine(Traversing, Bounding, Looking, Clustering, Planting, Protocol):

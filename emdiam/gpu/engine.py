@@ -61,7 +61,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         pool = min(engine.facts.pool_bytes, vram.pool_bytes)
         words = vram.pool_bytes // (24 * max(1, self.facts.n_vertices))
         bits = 64 * max(1, min(8, 1 << max(0, words.bit_length() - 1)))
-        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits)
+        self.facts = replace(engine.facts, pool_bytes=pool, room_bytes=pool, batch_bits=bits, wide_bits=0)
         try:
             self._search = open_search(self.graph, setting)
             self._replicas = Replicas([(device, self.graph), *(

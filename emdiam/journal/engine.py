@@ -71,6 +71,8 @@ class JournalEngine:
         # What reads no edges but few rows is done again.
         self.new_column, self.new_bounds, self.ranks = engine.new_column, engine.new_bounds, engine.ranks
         self.degrees, self.rows = engine.degrees, engine.rows
+        if self.facts.wide_bits:
+            self.dominating = engine.dominating
         self.vertices_of_degree, self.highest_degrees = engine.vertices_of_degree, engine.highest_degrees
         self.follow_chains, self.path_pieces = engine.follow_chains, engine.path_pieces
         self.all_edges_exist, self.sample_vertices = engine.all_edges_exist, engine.sample_vertices
@@ -197,6 +199,18 @@ class JournalEngine:
         args = [argument(sources), argument(targets), columns is not None]
         live = partial(self.engine.eccentricities, sources, targets=targets, columns=columns)
         result: np.ndarray = self.answered("eccentricities", args, live, write, read)
+        return result
+
+    def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
+        """See WideBatches; a batch of at most `bits` sources is one record."""
+        def write(writer: RecordWriter, eccentricities: np.ndarray) -> None:
+            writer.add("eccentricities", eccentricities)
+
+        def read(record: Record, value: Any) -> np.ndarray:
+            return record.read("eccentricities")
+
+        live = partial(self.engine.wide_eccentricities, sources, bits)
+        result: np.ndarray = self.answered("wide_eccentricities", [argument(sources), bits], live, write, read)
         return result
 
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:

@@ -88,13 +88,15 @@ class Pool:
     """What a method can make use of beside its vertex state.
 
     wanted, least : bytes that make a difference, and that it does not work without. smallest : less is of no use to
-    it, and for so much the arena may be halved. whole_reserve : whether the reserve is planned in full, whatever that
+    it, and for so much the arena may be halved. roomy : bytes that make it faster, where the arena has all that it can
+    use beside them. whole_reserve : whether the reserve is planned in full, whatever that
     leaves the arena."""
 
     wanted: int = 0
     least: int = 0
     smallest: int = 0
     whole_reserve: bool = False
+    roomy: int = 0
 
 
 def program_bytes() -> int:
@@ -159,7 +161,7 @@ def _shared_out(rest: int, wanted: int, reserve: int, pool: Pool) -> tuple[int, 
         pooled = min(pool.wanted, (rest - least) // (2 if pool.smallest else 4))
         return least, max(pool.least, pooled if pooled >= pool.smallest else 0)
     reserved = max(least, min(reserve, beside // 2 if pool.wanted else beside, beside - pool.least))
-    return reserved, min(max(pool.wanted, pool.least), beside - reserved)
+    return reserved, min(max(pool.wanted, pool.roomy, pool.least), beside - reserved)
 
 
 def with_budget(error: MoreMemoryError, plan: MemoryPlan, threads: int) -> BudgetError:

@@ -69,6 +69,8 @@ def check_eccentricities(engine: Engine, graph: naive.Graph, rng: random.Random)
         assert found.dtype == np.int32 and found.tolist() == [max(d) for d in want]
         assert [c.gather(np.arange(n)).tolist() for c in columns] == want
         assert engine.eccentricities(np.array(sources)).tolist() == found.tolist()
+        if engine.facts.wide_bits:
+            assert engine.wide_eccentricities(np.array(sources), 64).tolist() == found.tolist()
         targets = {rng.randrange(n) for _ in range(rng.randint(1, 4))}
         bitmap = np.zeros((n + 63) // 64, np.uint64)
         for t in targets:

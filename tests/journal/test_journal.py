@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from emdiam.checkpoint.folder import Folder
 from emdiam.errors import InputError
 from emdiam.journal.journal import Journal
+from emdiam.methods.exact.strategy import Costs
 from tests.helpers import naive
 from tests.helpers.checkpoint_runs import RUNS, Kept, Planted
 from tests.helpers.small_engine import engines
@@ -67,6 +68,20 @@ def test_a_run_that_stops_at_any_verb_goes_on_to_the_same_result(engine: Any, ru
         if run == "pivots":
             continue  # what is cheaper by the clock may differ once the run is live
         assert kept.journal.written == total - kept.journal.n_before
+
+
+def test_a_run_with_wide_batches_goes_on(engine: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Costs, "covering_pays", lambda *_: True)
+    monkeypatch.setattr(Costs, "visits", lambda self, cover, gain: False)
+    monkeypatch.setattr(Costs, "wide_bits", lambda self, cover, gain: 3)
+    kept = Kept(engine, tmp_path / "whole", "pivots")
+    whole, total = kept.run(), kept.journal.written
+    assert whole["traversals"]["multi_source"] > 0
+    for stop in (total // 2, total - 2):
+        kept = Kept(engine, tmp_path / f"at-{stop}", "pivots")
+        with pytest.raises(Planted):
+            kept.run(stop, before=False)
+        assert same_answer(kept.run(), whole) and kept.journal.n_before == stop
 
 
 def test_a_checkpoint_changes_no_result(engine: Any, tmp_path: Path) -> None:

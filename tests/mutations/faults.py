@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutations.fault import Fault
 
 _ENGINE = ("tests/engine/test_protocol.py",)
+_WIDE = ("tests/traverse/test_wide.py",)
 _MULTI = ("tests/engine/test_protocol.py", "tests/methods/exact/test_pivots.py")
 _VERIFY = ("tests/verification/test_labels.py", "tests/verification/test_verify.py",
            "tests/verification/test_refusals.py")
@@ -39,6 +40,15 @@ FAULTS = (
           "            words[now, here[i], j] = 0\n", "            words[now, here[i], j] |= 0\n", _MULTI),
     Fault("rows over several blocks are finished block by block", "emdiam/traverse/multi_dense.py",
           "    if not whole:\n", "    if not whole and w > 64:\n", _MULTI),
+    Fault("rows over several blocks are not finished in wide batches", "emdiam/traverse/multi_wide.py",
+          "        settle_wide(self._spanning,", "        settle_wide(self._spanning[:0],", _WIDE),
+    Fault("a row that is full is left as it was in the other plane", "emdiam/traverse/multi_wide.py",
+          "marks[DONE], marks[CAME] = marks[CAME], marks[FULL]", "marks[DONE], marks[CAME] = marks[FULL], marks[FULL]",
+          _WIDE),
+    Fault("a row is full when one vector of it is", "emdiam/traverse/wide_rows.py",
+          "left = missing if left is None else b.or_(left, missing)", "left = missing", _WIDE),
+    Fault("vertices that another source has count again", "emdiam/traverse/domination.py",
+          "                    _count(paging, offsets, tops[i], bounds, limit, covered, True)\n", "", _WIDE),
     Fault("arcs of the last neighbour unite no components", "emdiam/traverse/hidden.py",
           "for p in range(begin, end):\n        w = np.int64(ids[p])",
           "for p in range(begin, end - 1):\n        w = np.int64(ids[p])", _ENGINE),

@@ -10,10 +10,12 @@ and always succeeds. One vertex of every batch is visited itself, so that every 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
-from ...engine.interface import Engine
+from ...engine.interface import Engine, WideBatches
+from ...traverse.columns import Column
 
 MOST_HOPS = 6
 # Arcs that are looked at together; a vertex with more is central enough where it is.
@@ -51,6 +53,14 @@ class Covering:
         chosen = np.unique(tops)
         self._proposed, self._n_sources = order[1 : len(tops)], len(chosen)
         return chosen
+
+    def dominating(self, cover: np.ndarray, n_sources: int, bound: Column, limit: int) -> np.ndarray:
+        """At most `n_sources` sources for a wide batch, int64[k], whose closed neighbourhoods hold many vertices w of
+        bound[w] > limit, each vertex in few of them."""
+        order = self._random.permutation(cover)
+        sources, self._proposed = cast(WideBatches, self._engine).dominating(order, self.hops, bound, limit, n_sources)
+        self._n_sources = len(sources)
+        return sources
 
     def _climb(self, vertices: np.ndarray) -> np.ndarray:
         """Where `hops` steps to the neighbour of the highest degree (ties: the smallest) lead, int64[k];

@@ -18,6 +18,7 @@ from ...errors import InputError, MoreMemoryError
 from ...traverse.columns import Column
 from ...traverse.level_window_batch import MAX_WINDOW_SOURCES, window_batch_bytes
 from ...traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes, words_for
+from ...traverse.multi_wide import WIDTHS, wide_bytes
 from ...traverse.shared_sweeps import together_bytes
 from ...traverse.stored_column import StoredColumn
 from ...units import format_size, scratch_folder
@@ -29,6 +30,8 @@ MOST_KEPT = 12
 # Pieces of columns and small tables that are looked at in passing.
 PIECES_BYTES = 8 << 20
 POOL_BYTES_A_VERTEX, LEAST_POOL_BYTES = 256, 1 << 20
+# With room for the widest batch beside candidates.
+ROOMY_BYTES_A_VERTEX, ROOMY_BYTES = 640, 4 << 20
 # The least pool: candidates for a hundredth of the vertices; with fewer, single traversals would settle them all.
 LEAST_A_VERTEX = 1
 
@@ -118,6 +121,12 @@ class PivotColumns:
         n = self._engine.facts.n_vertices
         left = self.budget - working_bytes - self._in_ram() * n * self._item
         return max(0, min(self._engine.facts.together, left // max(1, n * self._item + together_bytes(n))))
+
+    def wide_bits(self, held_bytes: int) -> int:
+        """Sources of a wide batch beside candidates that take so much; 0: none."""
+        facts = self._engine.facts
+        return max((bits for bits in WIDTHS if bits <= facts.wide_bits
+                    and wide_bytes(facts.n_vertices, bits, facts.threads) <= self.budget - held_bytes), default=0)
 
     def batch_columns(self, working_bytes: int) -> int:
         """Sources of a batch that writes all their distances, beside candidates that take so much; 0: none."""

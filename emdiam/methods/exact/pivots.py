@@ -17,11 +17,11 @@ Passes: one BFS a pivot, one multi-source BFS and one spread a batch. Bytes a ve
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ...engine.interface import Engine, max_degree_vertex
+from ...engine.interface import Engine, WideBatches, max_degree_vertex
 from ...engine.needs import DeviceState, phases_of, widening_bytes
 from ...store.store import Store
 from ...stream.blocks import table_bytes
@@ -41,6 +41,8 @@ from .pivot_columns import (
     LEAST_POOL_BYTES,
     PIECES_BYTES,
     POOL_BYTES_A_VERTEX,
+    ROOMY_BYTES,
+    ROOMY_BYTES_A_VERTEX,
     PivotColumns,
     budget_bytes,
 )
@@ -145,7 +147,7 @@ class _ComponentRun:
         self.pivots: list[int] = []
         self.sources: list[int] = []
         self.longest = (0, component.hub, component.hub)
-        self.costs = Costs(self.engine.facts.threads)
+        self.costs = Costs(self.engine.facts.threads, self.engine.facts.n_arcs)
         self.covering = Covering(self.engine, method.options.seed)
 
     def proof(self) -> ComponentProof:
@@ -322,19 +324,18 @@ class _ComponentRun:
         assert self.candidates is not None
         method, begin = self.method, self.engine.reporter.clock()
         cover = self.candidates.cover(self.limit)
-        bits = self.columns.batch_bits(self.candidates.held_bytes)
-        size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
-        whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
-        sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
-        if self.costs.one_by_one(len(sources)):
-            for source in sources.tolist():
-                self._traverse(source)
+        held = self.candidates.held_bytes
+        self.costs.allow_wide(self.columns.wide_bits(held), self.limit)
+        wide = self.costs.wide_bits(len(cover), self.covering.gain)
+        if wide:
+            sources = self.covering.dominating(cover, wide, self.bounds.upper, self.limit)
+            self._settle(sources, self._batch(sources, wide=wide))
         else:
-            self._settle(sources, self._batch(sources))
+            sources = self._visit(cover, self.columns.batch_bits(held))
         settled = self.bounds.upper.take(self.covering.proposed) <= self.limit
         left = int(np.count_nonzero(self.bounds.upper.take(cover) > self.limit))
         self.covering.learn(settled, len(cover) - left)
-        self.costs.covered(self.engine.reporter.clock() - begin, len(sources))
+        self.costs.covered(self.engine.reporter.clock() - begin, len(sources), wide)
         if self.costs.pairs_are_cheap():
             verdict = self._certified()
         else:
@@ -343,23 +344,40 @@ class _ComponentRun:
         method.expected_seconds = self.costs.expected_seconds(verdict.cover, self.covering.gain)
         return verdict
 
-    def _batch(self, sources: np.ndarray, columns: list[Column] | None = None) -> np.ndarray:
-        """Eccentricities of the sources (and distances), by one multi-source BFS."""
+    def _visit(self, cover: np.ndarray, bits: int) -> np.ndarray:
+        """One batch of sources for the cover, which need not be wide, of at most `bits`; the sources."""
+        size = min(max(1, bits), self.costs.batch_size(len(cover), self.covering.gain))
+        whole = size == len(cover) and self.costs.visits(size, self.covering.gain)
+        sources = self.covering.visit(cover) if whole else self.covering.sources(cover, size)
+        if self.costs.one_by_one(len(sources)):
+            for source in sources.tolist():
+                self._traverse(source)
+        else:
+            self._settle(sources, self._batch(sources))
+        return sources
+
+    def _batch(self, sources: np.ndarray, columns: list[Column] | None = None, wide: int = 0) -> np.ndarray:
+        """Eccentricities of the sources (and distances), by one multi-source BFS, of `wide` bits (0: a narrow one)."""
         method = self.method
         method.checkpoint()
         with method.stages.timed("multi-source"):
             method.tick("multi-source")
-            eccentricities = self.engine.eccentricities(sources, columns=columns)
+            eccentricities = (cast(WideBatches, self.engine).wide_eccentricities(sources, wide) if wide
+                              else self.engine.eccentricities(sources, columns=columns))
             method.stages.multi_source += 1
             method.stages.multi_source_sources += len(sources)
         return eccentricities
 
     def _settle(self, sources: np.ndarray, eccentricities: np.ndarray) -> None:
-        """Spread the balls of radius L - ecc around the sources, of which one may raise L."""
+        """Spread the balls of radius L - ecc around the sources, of which one may raise L; then all balls grow."""
         self.sources.extend(sources.tolist())
-        if int(eccentricities.max()) > self.limit:
+        before = self.limit
+        if int(eccentricities.max()) > before:
             self._traverse(int(sources[eccentricities.argmax()]))
         with self.method.stages.timed("spread"):
+            if self.limit > before:
+                self.engine.spread(None, before, self.limit, self.bounds.upper)
+                self.method.stages.partial += 1
             self.engine.spread(sources, eccentricities.astype(np.int64), self.limit, self.bounds.upper)
             self.method.stages.partial += 1
 
@@ -386,7 +404,8 @@ def _phases(store: Store, options: PivotOptions) -> tuple[Phase, ...]:
 def _pool(store: Store) -> Pool:
     """Bytes beside the vertex state that make a difference."""
     n = store.n_vertices
-    return Pool(POOL_BYTES_A_VERTEX * n + LEAST_POOL_BYTES, LEAST_A_VERTEX * n + LEAST_POOL_BYTES)
+    return Pool(POOL_BYTES_A_VERTEX * n + LEAST_POOL_BYTES, LEAST_A_VERTEX * n + LEAST_POOL_BYTES,
+                roomy=ROOMY_BYTES_A_VERTEX * n + ROOMY_BYTES)
 
 
 pivots = solver(Pivots, PivotOptions)

@@ -32,16 +32,21 @@ STORES_A_WINDOW, STORES_A_LEVEL = 4.0, 0.5
 THICK_BATCH = 2.0
 # What thick traversals that share their sweeps read, in times what one does (measured: 1.2 to 1.9).
 TOGETHER = 1.5
+# More sources than so many are expected before the first wide batch is tried. Until it is measured, its levels are
+# taken to be half of the limit, and to read the row of every arc at so many bytes a second and thread.
+WIDE_FROM, WIDE_BYTES_A_SECOND = 1024, 4e9
 # So few sources are traversed one by one: a batch costs several traversals.
 FEW = 2
 _MEMORY = 3
 
 
 class Costs:
-    """Seconds of what was done, and what the rounds left open. threads : for kernels."""
+    """Seconds of what was done, and what the rounds left open. threads : for kernels. n_arcs : of the graph."""
 
-    def __init__(self, threads: int) -> None:
-        self._threads = threads
+    def __init__(self, threads: int, n_arcs: int = 0) -> None:
+        self._threads, self._n_arcs = threads, n_arcs
+        self._most_wide, self._limit = 0, 0
+        self._wide: float | None = None
         self._single = self._certify = self._waited = 0.0
         self._singles = 0
         self._left: list[tuple[int, int]] = []
@@ -72,10 +77,40 @@ class Costs:
         self._round = seconds
         self._rounds += 1
 
-    def covered(self, seconds: float, sources: int) -> None:
-        """A batch, with its spread."""
-        self._batch = (seconds, sources)
+    def covered(self, seconds: float, sources: int, wide: int = 0) -> None:
+        """A batch, with its spread. wide : its bits, if it was wide."""
+        if wide:
+            self._wide = seconds
+        else:
+            self._batch = (seconds, sources)
         self._left.clear()
+
+    def allow_wide(self, bits: int, limit: int) -> None:
+        """Wide batches may have so many sources (0: there are none); no eccentricity so far is above the limit."""
+        self._most_wide, self._limit = bits, limit
+
+    def wide_bits(self, cover: int, gain: float) -> int:
+        """Bits of the next batch, if it is to be a wide one; else 0.
+
+        The first comes where very many sources are left and it is expected to be worth several batches that are not
+        wide, later ones while they are cheaper as measured."""
+        sources = max(1.0, cover / gain)
+        if self._batch is None or self.visits(cover, gain) or (self._wide is None and sources <= WIDE_FROM):
+            return 0
+        return self._most_wide if self._wide_seconds(sources) < self._narrow_seconds(sources) else 0
+
+    def _wide_seconds(self, sources: float) -> float:
+        """Seconds of wide batches of so many sources together; infinite where there are none."""
+        if self._most_wide == 0:
+            return math.inf
+        level = self._n_arcs * self._most_wide / 8 / WIDE_BYTES_A_SECOND / self._threads
+        return math.ceil(sources / self._most_wide) * (self._limit / 2 * level if self._wide is None else self._wide)
+
+    def _narrow_seconds(self, sources: float) -> float:
+        """The same of others, as long as the last one."""
+        assert self._batch is not None
+        seconds, had = self._batch
+        return seconds * float((sources / had) ** BATCH_EXPONENT if sources < had else sources / had)
 
     def expected_seconds(self, cover: int, gain: float) -> float | None:
         """What covering the rest is expected to take; None before the first batch."""
@@ -163,8 +198,9 @@ class Costs:
     def _covering_seconds(self, cover: int, gain: float) -> float:
         sources = max(1.0, cover / gain)
         if self._batch is not None:
-            seconds, had = self._batch
-            return seconds * float((sources / had) ** BATCH_EXPONENT if sources < had else sources / had)
+            narrow = self._narrow_seconds(sources)
+            wide = self._wide is not None or sources > WIDE_FROM
+            return min(narrow, self._wide_seconds(sources)) if wide else narrow
         whole, rest = divmod(sources, LARGEST_BATCH)
         return whole * self._batch_of(LARGEST_BATCH) + self._batch_of(rest)
 

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -52,6 +53,7 @@ def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
             patch.setattr(Costs, "one_by_one", lambda self, k: k <= 2)
             patch.setattr(Costs, "pairs_are_cheap", lambda self: rng.random() < 0.5)
             patch.setattr(costs, "FIRST_BATCH", 2)
+            patch.setattr(Costs, "wide_bits", lambda self, cover, gain: min(self._most_wide, rng.choice([0, 0, 3])))
             patch.setattr(Costs, "pairs_at_once", lambda self, n_open, room: rng.randint(1, 5))
         yield
 
@@ -116,6 +118,32 @@ def test_larger_graphs(shape: str) -> None:
             graph = shaped(shape, rng)
             for _ in range(4):
                 solve_steered(make, graph, rng)
+
+
+@pytest.mark.parametrize("degree", [3, 4, 8])
+def test_random_regular_graphs_take_wide_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, degree: int
+) -> None:
+    """Few of their vertices are settled by any other."""
+    monkeypatch.setattr(costs, "FIRST_BATCH", 4)
+    monkeypatch.setattr(costs, "LARGEST_BATCH", 8)
+    monkeypatch.setattr(costs, "WIDE_FROM", 10)
+    graph = naive.graph_of(400, nx.random_regular_graph(degree, 400, 2).edges)
+    batches = []
+    with engine_on(write_store(tmp_path / "g.zarr", graph)) as engine:
+        real = engine.wide_eccentricities
+        monkeypatch.setattr(Costs, "covering_pays", lambda *_: True)
+        monkeypatch.setattr(Costs, "_narrow_seconds", lambda self, sources: 1e9)
+        monkeypatch.setattr(engine, "wide_eccentricities",
+                            lambda sources, bits: batches.append(len(sources)) or real(sources, bits))
+        result = pivots(engine)
+        check(result, graph)
+    assert sum(batches) + 4 >= result.traversals.multi_source_sources > sum(batches) > 0
+    (part,) = result.proof.components
+    assert len(set(part.sources)) == len(part.sources) == result.traversals.multi_source_sources
+    far = {v: naive.distances(graph, v) for v in (*part.sources, *part.pivots)}
+    assert all(min(max(d) + d[v] for d in far.values()) <= part.upper or v in far for v in range(len(graph))
+               if not any(2 * far[p][v] <= part.upper for p in part.pivots))
 
 
 def test_columns_on_disk_and_coarse_boxes(tmp_path: Path) -> None:

@@ -60,3 +60,28 @@ def test_covering_waits_for_what_it_costs_level_by_level() -> None:
         mesh.round_done(0.17)
     assert not mesh.covering_pays(Verdict(9, 9, 0, (0, 1)), 1.0)
     assert mesh.covering_pays(Verdict(9, 1, 0, (0, 1)), 1.0)
+
+
+def test_wide_batches_come_for_very_many_sources_and_stay_while_they_are_cheaper() -> None:
+    made = Costs(threads=2, n_arcs=1_500_000)
+    made.single(0.01, Counters(), BLOCKS, 22)
+    made.allow_wide(2048, 22)
+    assert made.wide_bits(500_000, 1.0) == 0  # nothing is measured
+    made.covered(0.5, 64)
+    assert [made.wide_bits(cover, 2.0) for cover in (60, 1_000, 4_000, 500_000)] == [0, 0, 2048, 2048]
+    assert made.expected_seconds(500_000, 2.0) < 500_000 / 2 / 64 * 0.5 / 10
+    made.covered(0.3, 2048, 2048)
+    assert made.expected_seconds(20_480, 2.0) == pytest.approx(5 * 0.3)
+    assert [made.wide_bits(cover, 2.0) for cover in (60, 1_000, 4_000)] == [0, 2048, 2048]
+    made.covered(30.0, 2048, 2048)
+    assert made.wide_bits(1_000, 2.0) == 0  # 500 take less without
+    made.allow_wide(0, 22)
+    assert made.wide_bits(500_000, 2.0) == 0
+
+
+def test_wide_batches_do_not_come_where_levels_are_many() -> None:
+    road = Costs(threads=2, n_arcs=50_000_000)
+    road.single(1.0, Counters(), BLOCKS, 5_000)
+    road.allow_wide(2048, 5_000)
+    road.covered(5.0, 64)
+    assert road.wide_bits(4_000, 1.0) == 0
