@@ -143,7 +143,7 @@ class Frontier:
     # -- what comes next ------------------------------------------------------------------------
     def sum_degrees(self, vertices: np.ndarray) -> int:
         """Arcs of the rows of `vertices`."""
-        return int(self.core.degrees(vertices).sum()) if len(vertices) else 0
+        return self.core.sum_degrees(vertices)
 
     def count(self, vertices: int, arcs: int) -> None:
         """So many vertices, with so many arcs, are new on all ranks."""

@@ -25,7 +25,7 @@ from .offsets import row_starts
 Bounds = Callable[[int, int], np.ndarray]
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 # Rows of a block that are looked at in one go.
-_PIECE = 1 << 16
+_PIECE = 1 << 13
 
 
 class RowCheck:

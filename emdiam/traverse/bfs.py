@@ -244,7 +244,7 @@ class BfsRun:
         if len(self._targets):  # commit counts the targets of this level again
             again = work.visited & ~work.before & self._targets
             state[TARGETS] += int(np.bitwise_count(again).sum())
-        self._front.vertices, self._front.arcs = count, int(self._core.degrees(work.queues[current, :count]).sum())
+        self._front.vertices, self._front.arcs = count, self._core.sum_degrees(work.queues[current, :count])
         self._front.visited_arcs += self._front.arcs
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
@@ -269,7 +269,7 @@ class BfsRun:
         head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
         if len(self._dist) == 0 or len(self._targets) > 0 or self._profile or not LevelWindows.possible(core):
             return False
-        if int(core.degrees(work.queues[current, :count]).sum()) > core.table.n_arcs * core.thin_share:
+        if core.sum_degrees(work.queues[current, :count]) > core.table.n_arcs * core.thin_share:
             return False
         work.frontier[:] = 0
         set_bits(work.frontier, work.queues[current, head:], count - head)

@@ -26,6 +26,7 @@ DIRECTIONS = ("work", "beamer", "paper")
 _SLICE_ARCS = 1 << 25
 _DENSE_ARCS = 1 << 15
 _SHARED_ARCS = 1 << 12
+_PIECE = 1 << 14  # vertices that are looked at together
 
 
 @dataclass(frozen=True)
@@ -125,6 +126,10 @@ class Core:
         row_starts(*self.offsets, vertices.astype(np.int64) + 1, ends)
         return ends - starts
 
+    def sum_degrees(self, vertices: np.ndarray) -> int:
+        """Arcs of the rows of `vertices`."""
+        return sum(int(self.degrees(vertices[at : at + _PIECE]).sum()) for at in range(0, len(vertices), _PIECE))
+
     def everywhere(self, task: Callable[[], T], shares: int | None = None) -> list[T]:
         """Run a kernel on all compute threads, or on as many as there are `shares` of the work, and count their CPU
         seconds; the results."""
@@ -211,7 +216,9 @@ class Core:
 
     def missed_blocks(self, count: int) -> np.ndarray:
         """The blocks, int64[k] ascending, of the `count` rows that a sparse kernel put aside."""
-        return np.unique(self.work.missed_p[:count] >> self.table.shift)
+        parts = [np.unique(self.work.missed_p[at : min(at + _PIECE, count)] >> self.table.shift)
+                 for at in range(0, count, _PIECE)]
+        return parts[0] if len(parts) == 1 else np.unique(np.concatenate([np.empty(0, np.int64), *parts]))
 
     def load_missed(self, count: int) -> bool:
         """Bring the blocks of the `count` rows that a sparse kernel put aside.

@@ -183,7 +183,7 @@ class MultiRun:
         marks[STALE] = 0
         set_bits(marks[ACTIVE], work.queues[current], count)
         set_bits(marks[STALE], work.queues[1 - current], found)
-        self._arcs = int(self._core.degrees(work.queues[current, :count]).sum())
+        self._arcs = self._core.sum_degrees(work.queues[current, :count])
         state[HEAD] = state[NEXT] = state[MISSED] = state[NEXT_ARCS] = 0
         self._dense = True
 
