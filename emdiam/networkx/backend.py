@@ -120,7 +120,7 @@ def center(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: None
     if e is not None or not len(G):
         return nx.center(nx.Graph(), e, usebounds, backend="networkx")
     _check_connected(G, _without_metric(usebounds))
-    return G.names(G.center())
+    return G.center()
 
 
 def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: None = None) -> list[Any]:  # noqa: N803
@@ -128,7 +128,7 @@ def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: N
     if e is not None or not len(G):
         return nx.periphery(nx.Graph(), e, usebounds, backend="networkx")
     _check_connected(G, _without_metric(usebounds))
-    return G.names(G.periphery())
+    return G.periphery()
 
 
 def approximate_diameter(G: BackendGraph, seed: Any = None) -> int:  # noqa: N803

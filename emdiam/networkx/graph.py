@@ -14,8 +14,9 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-# Arc steps of plain searches from all sources which take less than a run that plans, sorts and opens an engine (8 ms).
-_FEW_STEPS = 5_000_000
+# Arc steps of plain searches from all sources that take less than a run of pivots, or one for the radius, which sorts
+# and plans and opens an engine (10 ms); and than one for all eccentricities, or the centre.
+_FEW_STEPS, _FEW_STEPS_FOR_ALL = 5_000_000, 20_000_000
 
 
 class BackendGraph(ABC):
@@ -88,19 +89,18 @@ class BackendGraph(ABC):
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
         """Eccentricities within a connected graph, of all vertices or of those at `positions`, int64[k]."""
 
+    @abstractmethod
     def radius(self) -> int:
         """The radius of a connected graph with vertices."""
-        return int(self.eccentricities().min())
 
-    def center(self) -> np.ndarray:
-        """Positions of the vertices of the smallest eccentricity, ascending, of a connected graph with vertices."""
-        values = self.eccentricities()
-        return np.flatnonzero(values == values.min())
+    @abstractmethod
+    def center(self) -> list[Any]:
+        """The nodes of the smallest eccentricity, in the order of the graph, of a connected graph with vertices."""
 
-    def periphery(self) -> np.ndarray:
-        """Positions of the vertices of the largest eccentricity, ascending, of a connected graph with vertices."""
+    def periphery(self) -> list[Any]:
+        """The nodes of the largest eccentricity, in the order of the graph, of a connected graph with vertices."""
         values = self.eccentricities()
-        return np.flatnonzero(values == values.max())
+        return self.names(np.flatnonzero(values == values.max()))
 
     def is_connected(self) -> bool:
         """Whether all vertices, of which there are some, are reached from the first."""
@@ -153,11 +153,30 @@ class ArrayGraph(BackendGraph):
     def _diameter(self) -> int | None:
         if not self.is_connected():
             return None
-        if "_eccentricities" in vars(self) or self._is_quick(len(self)):
+        if self._has_all(_FEW_STEPS):
             return int(self._eccentricities.max())
         from ..api import diameter
 
         return diameter(self._edges()).diameter
+
+    def radius(self) -> int:
+        """See BackendGraph. It is computed once."""
+        return self._radius
+
+    @cached_property
+    def _radius(self) -> int:
+        return int(self._eccentricities.min() if self._has_all(_FEW_STEPS) else self._bounds("radius").radius)
+
+    def center(self) -> list[Any]:
+        """See BackendGraph. It is computed once."""
+        return self.names(self._center)
+
+    @cached_property
+    def _center(self) -> np.ndarray:
+        if self._has_all(_FEW_STEPS_FOR_ALL):
+            return np.flatnonzero(self._eccentricities == self._eccentricities.min())
+        bounds = self._bounds("center")
+        return np.flatnonzero((bounds.lower_bounds == bounds.radius) & (bounds.upper_bounds == bounds.radius))
 
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
         """See BackendGraph. Those of all vertices are computed once."""
@@ -168,7 +187,15 @@ class ArrayGraph(BackendGraph):
 
     @cached_property
     def _eccentricities(self) -> np.ndarray:
-        return self._by_searches(np.arange(len(self)))
+        if self._is_quick(_FEW_STEPS_FOR_ALL):
+            return self._by_searches(np.arange(len(self)))
+        return self._bounds("all").lower_bounds.astype(np.int64)
+
+    def _bounds(self, what: str) -> Any:
+        """The result of emdiam.eccentricities, whose vertices are positions: a connected graph has an edge at each."""
+        from ..api import eccentricities
+
+        return eccentricities(self._edges(), what=what)
 
     def _by_searches(self, sources: np.ndarray) -> np.ndarray:
         """Eccentricities, one search each."""
@@ -178,9 +205,13 @@ class ArrayGraph(BackendGraph):
         eccentricities(self._indptr, self._indices, sources, *self._state(), out)
         return out
 
-    def _is_quick(self, n_sources: int) -> bool:
-        """Whether plain searches from so many sources take no longer than anything else."""
-        return n_sources * (len(self) + len(self._indices)) <= _FEW_STEPS
+    def _has_all(self, steps: int) -> bool:
+        """Whether the eccentricities of all vertices are there, or take no more than so many arc steps."""
+        return "_eccentricities" in vars(self) or self._is_quick(steps)
+
+    def _is_quick(self, steps: int) -> bool:
+        """Whether plain searches from all vertices take no more than so many arc steps."""
+        return len(self) * (len(self) + len(self._indices)) <= steps
 
     def _state(self) -> tuple[np.ndarray, np.ndarray]:
         """Queue and distances of a search."""

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-_BOUNDS = "By bounds from a few BFS on larger graphs, of which every vertex's eccentricity is none."
-_ALL = "By bounds on all eccentricities on larger graphs."
+_BOUNDS = "By bounds from a few searches; on small graphs by a search from every node."
 _SEARCH = "By one search of a compiled kernel."
 
 # Function of networkx, by the name it is dispatched under -> what its page says of this backend.
 FUNCTIONS: Mapping[str, str] = MappingProxyType({
-    "eccentricity": _ALL, "diameter": _BOUNDS, "radius": _ALL, "center": _ALL, "periphery": _ALL,
+    "eccentricity": _BOUNDS, "diameter": _BOUNDS, "radius": _BOUNDS, "center": _BOUNDS, "periphery": _BOUNDS,
     "approximate_diameter": "Two searches, from the same random node as networkx.",
     "single_source_shortest_path_length": _SEARCH, "single_target_shortest_path_length": _SEARCH,
     "all_pairs_shortest_path_length": "One search of a compiled kernel for every node, while you iterate.",

@@ -13,7 +13,7 @@ from typing import Any, Unpack
 import networkx as nx
 import numpy as np
 
-from ..api import diameter
+from ..api import diameter, eccentricities
 from ..keywords import RunKeywords
 from ..runs.opening import open_for, selection
 from ..runs.run import run_with
@@ -199,6 +199,26 @@ class StoredGraph(BackendGraph):
             self._without_engine()
             return diameter(self.store, **self._options).diameter
 
+    @cached_property
+    def _radius(self) -> int:
+        return int(self._bounds("radius").radius)
+
+    def radius(self) -> int:
+        """See BackendGraph. It is computed once."""
+        return self._radius
+
+    @cached_property
+    def _center(self) -> list[Any]:
+        found = self._bounds("center").center
+        if len(found.ids) == found.size:
+            return sorted(found.ids)
+        values = self.eccentricities()
+        return self.names(np.flatnonzero(values == values.min()))
+
+    def center(self) -> list[Any]:
+        """See BackendGraph. It is computed once."""
+        return list(self._center)
+
     def diameter(self) -> int | None:
         """See BackendGraph."""
         return self._diameter
@@ -215,6 +235,11 @@ class StoredGraph(BackendGraph):
 
     @cached_property
     def _eccentricities(self) -> np.ndarray:
-        with self._lock:
-            values = self._opened().eccentricities(np.arange(len(self))).astype(np.int64)
+        values = self._bounds("all", keep=True).lower_bounds.astype(np.int64)
         return values if self._vertex_at is None else values[self._vertex_at]
+
+    def _bounds(self, what: str, keep: bool = False) -> Any:
+        """The result of emdiam.eccentricities. keep : of all vertices, by vertex."""
+        with self._lock:
+            self._without_engine()
+            return eccentricities(self.store, what=what, keep=keep, **self._options)

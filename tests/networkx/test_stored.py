@@ -21,6 +21,7 @@ STORES: dict[str, tuple[nx.Graph, str, dict[str, Any]]] = {
     "offset": (nx.relabel_nodes(nx.cycle_graph(9), lambda node: node + 7), "natural", {}),
     "sparse-ids-reordered": (nx.relabel_nodes(nx.path_graph(9), lambda node: 5 + 3 * node), "degree", {}),
     "strings-reordered": (TEXTS, "bfs", {"memory": "2GiB"}),
+    "one": (nx.empty_graph(1), "natural", {}),
     "parts": (nx.Graph([(1, 2), (3, 4), (4, 5)]), "natural", {}),
     "random-reordered": (nx.gnm_random_graph(90, 160, seed=8), "degree", {}),
 }
@@ -44,7 +45,7 @@ def test_it_answers_as_networkx_does(pair: Any):
     assert list(stored) == nodes and len(stored) == stored.order() == same.order()
     for name in ("diameter", "radius", "center", "periphery", "eccentricity"):
         some: list[dict[str, Any]] = [{}, {"usebounds": True}]
-        for more in some if name != "eccentricity" else [{}, {"v": nodes[1]}, {"v": [*nodes[:2], -1]}]:
+        for more in some if name != "eccentricity" else [{}, {"v": nodes[-1]}, {"v": [*nodes[:2], -1]}]:
             expected = outcome(lambda: getattr(nx, name)(same, backend="networkx", **more))  # noqa: B023
             assert outcome(lambda: getattr(backend, name)(stored, **more)) == expected  # noqa: B023
     for node in (*nodes[:2], -1, [1], "absent"):
@@ -78,6 +79,12 @@ def test_a_lower_bound_from_a_random_node(pair: Any):
     else:
         largest = nx.diameter(same, backend="networkx")
         assert largest / 2 <= backend.approximate_diameter(stored, random.Random(1)) <= largest
+
+
+def test_a_centre_of_more_than_a_thousand_is_whole(tmp_path: Path):
+    emdiam.convert(nx.cycle_graph(1100), tmp_path / "ring.zarr", order="bfs")
+    with Graph(tmp_path / "ring.zarr") as stored:
+        assert stored.radius() == 550 and backend.center(stored) == backend.periphery(stored) == [*range(1100)]
 
 
 def test_stores_and_options_are_checked_at_once(tmp_path: Path):
