@@ -31,7 +31,7 @@ _SHARE_AFTER, _LEAST_AFTER = 0.1, 1.5
 # Passes of growing clusters and condensing, where they are streamed; of writing: one reads, one writes.
 _ORDER_PASSES, _WRITE_PASSES = 12, 2
 # Seconds of loading kernels, and of an arc: found, renumbered, sorted, merged and written on two cores.
-_START_SECONDS, _ARC_SECONDS = 2.0, 2e-7
+_START_SECONDS, _ARC_SECONDS = 2.0, 1e-7
 # Bytes that the sort writes and reads for an arc, compressed.
 _SORT_BYTES = 5
 # How much more it has to take as it is: neither figure is exact.
