@@ -86,7 +86,10 @@ GENERATED = (
     Graph("erdos-renyi-2^19-4", "", "erdos-renyi", 2**19, {"average_degree": 4}, design=48),
     Graph("erdos-renyi-2^19-16", "", "erdos-renyi", 2**19, {"average_degree": 16}),
     Graph("regular-2^14", "", "regular", 2**14, {"degree": 3}),
+    Graph("regular-2^17", "", "regular", 2**17, {"degree": 3}),
     Graph("regular-2^19", "", "regular", 2**19, {"degree": 3}),
+    Graph("regular-10^6-32", "", "regular", 10**6, {"degree": 32}, large=True),
+    Graph("erdos-renyi-2^18-16", "", "erdos-renyi", 2**18, {"average_degree": 16}),
 )
 
 QUICK = (
@@ -103,8 +106,8 @@ SECTIONS: Mapping[str, tuple[str, ...]] = {
               "hypercube-18", "kronecker-20-ef16", "rmat-21-ef8", "watts-strogatz-2^19",
               "percolated-1000^2", "geometric-2^18", "barabasi-albert-2^19", "regular-2^14"),
     "seeds": tuple(g.name for g in (*REAL, *GENERATED) if g.design),
-    "hard": ("p2p-Gnutella31", "barabasi-albert-2^19", "erdos-renyi-2^19-4", "erdos-renyi-2^19-16",
-             "regular-2^19"),
+    "hard": ("p2p-Gnutella31", "barabasi-albert-2^19", "erdos-renyi-2^19-4", "erdos-renyi-2^18-16",
+             "erdos-renyi-2^19-16", "regular-2^17", "regular-2^19", "regular-10^6-32"),
     "external": ("cnr-2000", "git-objects-git", "delaunay-2^20", "delaunay-2^20-shuffled",
                  "barabasi-albert-2^19", "watts-strogatz-2^19", "rmat-24-ef16"),
     "streamed": ("git-objects-git", "rmat-21-ef8", "kronecker-20-ef16"),
