@@ -22,6 +22,8 @@ MOST_HOPS = 6
 CLIMB_ARCS = 1 << 16
 # Shares of settled proposals above and below which one hop more, or less, is tried.
 RAISE_ABOVE, LOWER_BELOW = 0.8, 0.5
+# Share of the first wide batch that is taken by low degrees.
+FAR = 0.25
 
 
 class Covering:
@@ -31,6 +33,7 @@ class Covering:
     def __init__(self, engine: Engine, seed: int) -> None:
         self._engine, self._random = engine, np.random.default_rng(seed)
         self.hops, self.gain = 2, 1.0
+        self._far = True
         self._proposed = np.empty(0, np.int64)
         self._n_sources = 1
 
@@ -56,9 +59,19 @@ class Covering:
 
     def dominating(self, cover: np.ndarray, n_sources: int, bound: Column, limit: int) -> np.ndarray:
         """At most `n_sources` sources for a wide batch, int64[k], whose closed neighbourhoods hold many vertices w of
-        bound[w] > limit, each vertex in few of them."""
+        bound[w] > limit, each vertex in few of them.
+
+        Of the first batch, FAR of the sources are the vertices of the lowest degrees instead. Far pairs are among these
+        where degrees differ, and once L is above the typical eccentricity a source settles many more."""
         order = self._random.permutation(cover)
-        sources, self._proposed = cast(WideBatches, self._engine).dominating(order, self.hops, bound, limit, n_sources)
+        far = order[:0]
+        if self._far:
+            self._far = False
+            lowest = np.argsort(self._engine.degrees(order), kind="stable")[: int(FAR * min(n_sources, len(order)))]
+            far, order = order[lowest], np.delete(order, lowest)
+        sources, self._proposed = cast(WideBatches, self._engine).dominating(
+            order, self.hops, bound, limit, n_sources - len(far))
+        sources = np.union1d(sources, far)
         self._n_sources = len(sources)
         return sources
 

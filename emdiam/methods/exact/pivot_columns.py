@@ -123,9 +123,10 @@ class PivotColumns:
         return max(0, min(self._engine.facts.together, left // max(1, n * self._item + together_bytes(n))))
 
     def wide_bits(self, held_bytes: int) -> int:
-        """Sources of a wide batch beside candidates that take so much; 0: none."""
+        """Sources of a wide batch beside candidates that take so much; 0: none, as out of core, where its first levels
+        would read what those of others leave."""
         facts = self._engine.facts
-        return max((bits for bits in WIDTHS if bits <= facts.wide_bits
+        return max((bits for bits in WIDTHS if facts.in_ram and bits <= facts.wide_bits
                     and wide_bytes(facts.n_vertices, bits, facts.threads) <= self.budget - held_bytes), default=0)
 
     def batch_columns(self, working_bytes: int) -> int:
