@@ -24,6 +24,7 @@ if TYPE_CHECKING:
         generate,
         open,
         plan,
+        profile,
         reorder,
         verify,
         warmup,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
     "StoreError", "__version__", "approximate", "convert", "diameter", "distances", "eccentricities", "exact",
-    "generate", "open", "plan", "reorder", "verify", "warmup",
+    "generate", "open", "plan", "profile", "reorder", "verify", "warmup",
 ]
 
 

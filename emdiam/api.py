@@ -21,7 +21,7 @@ from .compiling import WarmupReport, compile_kernels
 from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
-from .distribution.result import Distances
+from .distribution.result import Distances, Profile
 from .durable import check_scratch
 from .errors import InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource
@@ -32,6 +32,7 @@ from .keywords import (
     DistanceKeywords,
     EccentricityKeywords,
     ExactKeywords,
+    ProfileKeywords,
     RunKeywords,
     WritingKeywords,
 )
@@ -261,11 +262,33 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
 
     _check_names(options, DistanceKeywords)
     given = cast("dict[str, Any]", dict(options))
-    progress, sizes = given.pop("progress", None), {name: given.get(name) for name in ("memory", "threads", "scratch")}
-    memory_bytes = None if sizes["memory"] is None else parse_size(sizes["memory"])
-    here = not (given.get("workers") or given.get("scheduler"))
-    with _as_store(graph, memory_bytes, sizes["threads"], sizes["scratch"], progress, here) as (store, _):
+    with _as_own_store(graph, given) as (store, progress):
         return _named(lambda: count_distances(store, given, progress), graph, None)
+
+
+def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
+    """What `graph` (of any kind that `diameter` takes) is like: degrees, triangles, clustering, degeneracy, the mean
+    distance and the effective diameter, and that over the diameter.
+
+    Options, all by name: sample, seed : sources of the distances, as of `distances`. time_limit : of the exact
+    diameter, whose bounds are told where it is over. memory, threads, scratch, progress as for `diameter`. Raises
+    InputError (BudgetError), and TypeError for an option that there is not."""
+    from .distribution.profile import profile as make_profile
+
+    _check_names(options, ProfileKeywords)
+    given = cast("dict[str, Any]", dict(options))
+    with _as_own_store(graph, given) as (store, progress):
+        return make_profile(store, given, progress)
+
+
+@contextmanager
+def _as_own_store(graph: Any, given: dict[str, Any]) -> Iterator[tuple[Store | str | Path, Listener | None]]:
+    """As _as_store, with what it takes of the options by name; and the listener, which they have no more."""
+    progress, memory = given.pop("progress", None), given.get("memory")
+    here = not (given.get("workers") or given.get("scheduler"))
+    with _as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
+                   progress, here) as (store, _):
+        yield store, progress
 
 
 def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,

@@ -76,6 +76,18 @@ class DistanceKeywords(TypedDict, total=False):
     progress: Listener | None
 
 
+class ProfileKeywords(TypedDict, total=False):
+    """Of `profile`."""
+
+    sample: int | str | None
+    seed: int
+    time_limit: float | str | None
+    memory: int | str | None
+    threads: int | None
+    scratch: str | Path | None
+    progress: Listener | None
+
+
 class MethodKeywords(RunKeywords, CheckpointKeywords, total=False):
     """Of `exact` and `approximate`."""
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ..units import available_cores, format_count, format_size
 from . import options
+from .answer_lines import proved_text
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
 from .store_lines import counts_line, directions_text, dropped_text, ids_text
+
+if TYPE_CHECKING:
+    from ..store.store import Store
 
 
 @click.command(cls=EmdiamCommand)
@@ -21,6 +25,13 @@ from .store_lines import counts_line, directions_text, dropped_text, ids_text
               help="Read all of the store and check it: checksums, digest, and that the rows are those of a graph.")
 @click.option("--locality", is_flag=True,
               help="Look for up to ten seconds how often one BFS reads the store with a tenth of its edges in memory.")
+@click.option("--profile", is_flag=True,
+              help="Count triangles, clustering, degeneracy, distances and the diameter, too.")
+@click.option("--plots", type=options.NEW_FOLDER, metavar="DIR",
+              help="--profile: write plots of degrees and of distances to DIR, as SVG and PNG.")
+@click.option("--sample", type=options.COUNT, metavar="K",
+              help="--profile: count distances from K vertices. [default: 1024]")
+@options.stacked(options.memory, options.threads, options.time_limit, options.spill)
 @options.progress
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
@@ -39,8 +50,31 @@ def command(**given: Any) -> int:
 
             found = look_at_ids(store, threads=available_cores())
             info["locality"] = None if found is None else {**found.to_dict(), "text": str(found)}
+        if given["profile"]:
+            info["profile"] = _profiled(store, given)
     answer(info, info_text, given["as_json"])
     return 0
+
+
+def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
+    """The profile, with the names of the plots that are written. Raises InputError."""
+    from ..distribution.profile import profile
+
+    if given["plots"] is not None:
+        from ..report.page import check_plots
+
+        check_plots()
+    with listening(given) as listener:
+        found = profile(store, given, listener)
+    if given["plots"] is None:
+        return found.to_dict()
+    from ..report.drawing import draw_degrees, draw_distances, write_figure
+
+    given["plots"].mkdir(parents=True, exist_ok=True)
+    files = [*write_figure(draw_degrees(found.degrees), given["plots"] / "degrees"),
+             *write_figure(draw_distances(found.pairs, found.mean, found.effective_diameter),
+                           given["plots"] / "distances")]
+    return {**found.to_dict(), "plots": [str(file) for file in files]}
 
 
 def info_text(info: dict[str, Any]) -> str:
@@ -57,6 +91,7 @@ def info_text(info: dict[str, Any]) -> str:
         f"ids: {ids_text(info)}",
         f"order: {info['ordering']}",
         *_locality_lines(info),
+        *_profile_lines(info),
         *_origin_lines(info),
         f"layout: format {info['format_version']}, codec {info['codec']}, chunks of"
         f" {format_size(info['chunk_bytes'])} in shards of {format_size(info['shard_bytes'])}",
@@ -83,6 +118,28 @@ def _locality_lines(info: dict[str, Any]) -> list[str]:
         return ["locality: all edges are in a few blocks, so that there is nothing to tell"]
     advice = "" if found["local"] is not False else "; see emdiam reorder"
     return [f"locality (a tenth of the edges in memory): {found['text']}{advice}"]
+
+
+def _profile_lines(info: dict[str, Any]) -> list[str]:
+    """What --profile counted."""
+    if "profile" not in info:
+        return []
+    found = info["profile"]
+    lines = [f"triangles: {found['triangles']:,}; average clustering coefficient {_share(found['average_clustering'])},"
+             f" transitivity {_share(found['transitivity'])}",
+             f"degeneracy: {found['degeneracy']:,}"]
+    if found["effective_diameter"] is not None:
+        error = found["standard_error"]["effective_diameter"]
+        ratio = found["effective_ratio"]
+        lines.append(f"distances: mean {found['mean']:.4f}, D90 {found['effective_diameter']:.4f}"
+                     + (f" (standard error {error:.2g})" if error else "")
+                     + f", D {proved_text(found['lower'], found['upper'])}"
+                     + ("" if ratio is None else f", D90 / D {ratio:.3f}"))
+    return [*lines, *([f"plots: {', '.join(found['plots'])}"] if "plots" in found else [])]
+
+
+def _share(value: float | None) -> str:
+    return "none" if value is None else f"{value:.4f}"
 
 
 def _origin_lines(info: dict[str, Any]) -> list[str]:

@@ -1,10 +1,11 @@
-"""The result of a run: the stable contract of the command line and the Python interface."""
+"""The results of runs: the stable contract of the command line and the Python interface."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar
 
+from .._version import __version__
 from ..shown import Shown
 from ..units import MemoryFigures
 from .statistics import Figures
@@ -67,3 +68,52 @@ class Distances(Shown, MemoryFigures):
         return {**asdict(self), "pairs": {str(distance): count for distance, count in self.pairs.items()},
                 "standard_error": none if self.standard_error is None else self.standard_error.to_dict(),
                 "memory_limit_exceeded": self.memory_limit_exceeded}
+
+
+@dataclass(repr=False)
+class Profile(Shown, MemoryFigures):
+    """What a graph is like.
+
+    degrees : vertices by degree. triangles : in the graph. average_clustering, transitivity : None without a vertex
+    and without a path of two edges. degeneracy : the largest k with a k-core. mean, effective_diameter (at 0.9),
+    standard_error, pairs, unreachable_pairs, method, samples : of the distances, see Distances. diameter : the largest
+    of any component; None if it is not proved, and is from lower to upper. effective_ratio : effective_diameter /
+    diameter, None where either is missing or D is 0. seconds : wall seconds {total, structure, distances, diameter}.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "triangles", "average_clustering", "transitivity", "degeneracy", "effective_diameter", "diameter",
+        "effective_ratio", "mean", "n_vertices", "n_edges")
+
+    n_vertices: int
+    n_edges: int
+    n_components: int
+    degrees: dict[int, int]
+    triangles: int
+    average_clustering: float | None
+    transitivity: float | None
+    degeneracy: int
+    mean: float | None
+    effective_diameter: float | None
+    standard_error: dict[str, float | None]
+    pairs: dict[int, int]
+    unreachable_pairs: int
+    method: str
+    samples: int
+    seed: int
+    diameter: int | None
+    lower: int
+    upper: int
+    effective_ratio: float | None = None
+    memory_limit_bytes: int | None = None
+    peak_rss_bytes: int | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
+    version: str = __version__
+    store_digest: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dict with exactly these names, and memory_limit_exceeded; ready for JSON."""
+        named = asdict(self)
+        for name in ("degrees", "pairs"):
+            named[name] = {str(key): count for key, count in named[name].items()}
+        return {**named, "memory_limit_exceeded": self.memory_limit_exceeded}

@@ -32,6 +32,7 @@ from ..traverse.clusters import grow_clusters, sample_vertices
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
+from ..traverse.cores import degeneracy
 from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
 from ..traverse.domination import dominating
 from ..traverse.euler import euler_masters
@@ -49,6 +50,7 @@ from ..traverse.spread import SpreadRun
 from ..traverse.tally import DistanceSums, TallyRun, added
 from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
+from ..traverse.triangles import count_triangles
 from ..traverse.workspace import Workspace, set_bits
 from ..units import default_memory_bytes
 from .interface import Components, Engine, Facts, Labels, Traversal
@@ -155,6 +157,14 @@ class LocalEngine:
             sums.runs += 1
         self.reporter.end("hyperball", eccentricity=run.level)
         return run.increments
+
+    def triangles(self) -> np.ndarray:
+        """Triangles at every vertex, int64[n]. Raises MoreMemoryError where the pool has no room for two rows."""
+        return count_triangles(self.core, self.facts.pool_bytes, self.reporter.heartbeat)
+
+    def degeneracy(self) -> int:
+        """The largest k with a k-core."""
+        return degeneracy(self.core, self.reporter.heartbeat)
 
     # -- rows -----------------------------------------------------------------------------------
     def follow_chains(self, tips: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -246,6 +246,39 @@ def inline_svg(figure: Figure, name: str, title: str) -> str:
                                                  tag[0]), body)
     return (f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" role="img" {box[0]}'
             f' aria-label="{escape(title)}">{body}')
+
+
+# -- what a graph is like ------------------------------------------------------------------------
+@_styled
+def draw_degrees(degrees: Mapping[int, int]) -> Figure:
+    """Vertices by degree, both axes logarithmic. degrees : vertices of each; those of degree 0, which a logarithm
+    cannot show, are told of in words."""
+    figure, (axes,) = _new()
+    shown = {degree: count for degree, count in degrees.items() if degree}
+    axes.plot(list(shown), list(shown.values()), linestyle="", marker="o", markersize=3.5, color=_BLUE)
+    axes.set(xscale="log", yscale="log", xlim=_limits(list(shown)), ylim=_limits(list(shown.values())),
+             xlabel="degree (log scale)", ylabel="vertices (log scale)")
+    _plain(axes.xaxis, axes.yaxis)
+    if degrees.get(0):
+        axes.set_title(f"and {degrees[0]:,} of degree 0", fontsize=8, loc="right")
+    return figure
+
+
+@_styled
+def draw_distances(pairs: Mapping[int, int], mean: float | None, effective: float | None) -> Figure:
+    """Shares of the connected pairs by distance, and lines at the mean and at the effective diameter."""
+    figure, (axes,) = _new()
+    total, last = max(1, sum(pairs.values())), max(pairs, default=1)
+    axes.stairs([100 * pairs.get(distance, 0) / total for distance in range(1, last + 1)],
+                [distance - 0.5 for distance in range(1, last + 2)], fill=True, color=_BLUE, alpha=0.5)
+    for value, name, colour, style in ((mean, "mean", _INK, "-"), (effective, "D90", _ORANGE, "--")):
+        if value is not None:
+            axes.axvline(value, color=colour, linestyle=style, linewidth=1.3, label=f"{name} {value:.2f}")
+    axes.set(xlabel="distance (edges)", ylabel="connected pairs (%)", ylim=(0, None))
+    _whole(axes.xaxis)
+    if mean is not None:
+        _legend(figure, 2)
+    return figure
 
 
 # -- quality and price ----------------------------------------------------------------------------
