@@ -26,7 +26,7 @@ from emdiam.tradeoff import run as tradeoff_run
 # Arguments and options that name what a command reads.
 READ = {("convert", "inputs"), ("reorder", "store"), ("exact", "store"), ("approx", "store"), ("tradeoff", "store"),
         ("verify", "store"), ("verify", "certificate"), ("info", "store"), ("plan", "store"), ("batch", "jobs"),
-        ("report", "sources"), ("distances", "store")}
+        ("report", "sources"), ("distances", "store"), ("ecc", "store")}
 # What is given for parameters that a command cannot do without.
 STAND_INS = {"order": "bfs", "vertices": "4", "out": "new", "sources": "in.json"}
 
