@@ -112,6 +112,11 @@ def test_a_sample_has_few_arcs_and_the_components_of_the_whole_graph(tmp_path: P
     assert graphs_made[0] > 2 == made[1].n_parts and len(graphs_made) == 6  # two of them joined
     assert made[1].arcs.n_arcs < made[1000].arcs.n_arcs
     assert made[1].parts.tolist() == made[1000].parts.tolist()
+    sample_arcs(monkeypatch, 1)
+    in_ram, make = places(path).tolist(), cluster.sampled_graph
+    monkeypatch.setattr(cluster, "sampled_graph", lambda scan, packing, radii, sizes, room, *rest: make(
+        scan, packing, radii, sizes, replace(room, arcs_bytes=0), *rest))
+    assert places(path).tolist() == in_ram and not graphs_made[-1].arcs.in_ram
 
 
 def test_the_levels_of_a_sample_leave_what_is_wanted(tmp_path: Path):
