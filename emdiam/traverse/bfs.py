@@ -122,7 +122,7 @@ class BfsRun:
         self._windows: LevelWindows | None = None
         self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
         self._left: LeftRows | None = None
-        self._lent = lent or Lent(core.pager.arena)
+        self._lent, core.left_rows = lent or Lent(core.pager.arena), None
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -423,7 +423,7 @@ class BfsRun:
         state = self._core.work.state
         self._core.counters.add(traversals=1)
         self._lent.give_back()
-        self._left = None
+        self._core.left_rows, self._left = self._left, None
         if self._complete:
             self._core.thin = self.level if self._windowed and not self._swept else 0
             if self._core.alone_arcs is None and self._thick < _TRIED and 2 * int(state[REACHED]) > len(self._dist):

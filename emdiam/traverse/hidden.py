@@ -3,7 +3,7 @@
 The hidden vertices, which have an edge and were not reached, are numbered in order. A root is the smallest of its
 component; once all are united its entry has the size of the component, marked by a bit, and every other entry its root.
 Bytes: 4 for each hidden vertex (8 from 2^31 of them on), and 5/32 a vertex for the bitmap and its counts; nothing where
-all were reached. I/O: one pass over the blocks that hold a hidden row.
+all were reached. I/O: one pass over the blocks that hold a hidden row; none where the BFS has put those rows aside.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from ..stream.pager import Tick
 from .atomics import count_ones, count_trailing_zeros
 from .components import Components, pairs_within
 from .core import Core
+from .left_rows import HEAD
 from .rows import has_bit, row_walk
 
 _PIECE = 1 << 18
@@ -51,7 +52,22 @@ class HiddenComponents(Components):
                          sum(len(roots) for roots, _ in self._sizes()))
 
     def _unite(self, tick: Tick | None) -> None:
-        """The entries, from one scan."""
+        """The entries, from the rows that the BFS has put aside, or else from one scan."""
+        if not self._unite_left():
+            self._unite_by_scan(tick)
+        count_members(self.entries, self._mark)
+
+    def _unite_left(self) -> bool:
+        """Whether all hidden rows have been put aside, and their ends are united."""
+        left = self._core.left_rows
+        records = None if left is None else left.records
+        if records is None:
+            return False
+        arcs = int(unite_left(*records, self.words, self._before, self.entries))
+        self._core.counters.add(edges_scanned=arcs)
+        return arcs == int(arcs_of(self.words, self._core.offsets))
+
+    def _unite_by_scan(self, tick: Tick | None) -> None:
         lock = threading.Lock()
 
         def unite_alone(*arguments: Any) -> int:
@@ -62,7 +78,6 @@ class HiddenComponents(Components):
         core = self._core
         arcs = core.sweep(core.blocks_with(self.words), unite_alone, self.words, self._before, self.entries, tick=tick)
         core.counters.add(passes=1, edges_scanned=arcs)
-        count_members(self.entries, self._mark)
 
     def _sizes(self) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """(number of the root, size) of the components, in pieces, int64[k] each; 0 once they were returned."""
@@ -223,6 +238,34 @@ _walk_hidden = row_walk(_hidden, _unite_row)
 def unite_hidden(piece, layout, words, before, entries):  # type: ignore[no-untyped-def]
     """Unite the ends of all arcs of hidden rows; the smaller root wins. One thread at a time. Returns arcs scanned."""
     return _walk_hidden(piece, layout, (words, before, entries))
+
+
+@kernel
+def unite_left(place, fills, words, before, entries):  # type: ignore[no-untyped-def]
+    """The same with hidden rows among those that a BFS has put aside (left_rows.py). Returns their arcs."""
+    arcs = 0
+    for segment in range(len(place)):
+        row = place[segment]
+        at = 0
+        while at < fills[segment]:
+            v = np.int64(row[at])
+            begin = at + HEAD
+            at = begin + np.int64(row[at + 1])
+            if has_bit(words, v):
+                arcs += _unite_row((words, before, entries), row, v, begin, at, False)[0]
+    return arcs
+
+
+@kernel
+def arcs_of(words, offsets):  # type: ignore[no-untyped-def]
+    """Arcs of the rows of these vertices."""
+    arcs = 0
+    for word in range(len(words)):
+        bits = words[word]
+        while bits:
+            arcs += row_length(offsets, (word << 6) + count_trailing_zeros(bits))
+            bits &= bits - np.uint64(1)
+    return arcs
 
 
 @kernel

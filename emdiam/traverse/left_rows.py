@@ -28,7 +28,7 @@ from .rows import has_bit, row_walk
 _SHARE, _HOPEFUL = 4, 4
 # Levels of a BFS that look at these rows: after so many, it is one of many thin levels, which queues are better at.
 MOST_LEVELS = 64
-_HEAD = 2  # entries before the neighbours of a record: vertex, how many
+HEAD = 2  # entries before the neighbours of a record: vertex, how many
 
 
 class Lent:
@@ -89,6 +89,12 @@ class LeftRows:
         return cls(core, lent)
 
     @property
+    def records(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """(id[segments, size], int64[segments], entries in each), once the BFS is over and as long as no block has been
+        put in their place. Rows of visited vertices may be among them."""
+        return (self._place, self._fills) if self._core.pager.arena.lent_is_there else None
+
+    @property
     def whole(self) -> bool:
         return not self._state[1]
 
@@ -131,7 +137,7 @@ def _keep(state, ids, v, begin, end):  # type: ignore[no-untyped-def]
     while begin < end and not about[1]:
         segment = cursor[0]
         at = cursor[1]
-        if segment < 0 or at + _HEAD >= size:
+        if segment < 0 or at + HEAD >= size:
             if segment >= 0:
                 fills[segment] = at
             segment = atomic_add(taken, 0, 1) if atomic_add(about, 0, -1) > 0 else len(place)
@@ -140,12 +146,12 @@ def _keep(state, ids, v, begin, end):  # type: ignore[no-untyped-def]
             if segment >= len(place):
                 about[1] = 1
                 break
-        count = min(end - begin, size - at - _HEAD)
+        count = min(end - begin, size - at - HEAD)
         place[segment, at] = v
         place[segment, at + 1] = count
         for i in range(count):
-            place[segment, at + _HEAD + i] = ids[begin + i]
-        cursor[1] = at + _HEAD + count
+            place[segment, at + HEAD + i] = ids[begin + i]
+        cursor[1] = at + HEAD + count
         begin += count
 
 
@@ -183,10 +189,10 @@ def look_at_left(turn, place, fills, frontier, visited):  # type: ignore[no-unty
         to = 0
         while at < fills[segment]:
             v = np.int64(row[at])
-            end = at + _HEAD + np.int64(row[at + 1])
+            end = at + HEAD + np.int64(row[at + 1])
             if not has_bit(visited, v):
                 hit = False
-                for p in range(at + _HEAD, end):
+                for p in range(at + HEAD, end):
                     scanned += 1
                     if has_bit(frontier, np.int64(row[p])):
                         hit = True

@@ -201,8 +201,33 @@ def steep_arcs(piece, layout, values, heads, low):  # type: ignore[no-untyped-de
     return _walk_steep(piece, layout, (values, heads, low))
 
 
+@inlined
+def _count_steep_below(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    values = state[0]
+    mine = np.int64(values[v])
+    steep = 0
+    for p in range(begin, end):
+        w = np.int64(ids[p])
+        if w > v:
+            break
+        steep += abs(np.int64(values[w]) - mine) > 1
+    return steep, False
+
+
+_walk_steep_below = row_walk(every_row, _count_steep_below)
+
+
+@kernel
+def steep_edges(piece, layout, values):  # type: ignore[no-untyped-def]
+    """Edges, each in the row of its larger end, that differ by more than 1 in value (both unreached is level)."""
+    return _walk_steep_below(piece, layout, (values,))
+
+
 def count_steep(core: Core, label: np.ndarray, tick: Tick | None = None) -> int:
-    """Arcs of the graph that span more than one step of `label` (one scan of all blocks)."""
-    steep = core.sweep(core.blocks, steep_arcs, label, label, 0, tick=tick)
+    """Arcs of the graph that span more than one step of `label` (one scan of all blocks).
+
+    An edge is looked at in one direction: that it is there in both, and that rows ascend, is checked of every block
+    when it is first read (stream/rows.py), which all have been after the scan."""
+    steep = core.sweep(core.blocks, steep_edges, label, tick=tick)
     core.counters.add(passes=1, edges_scanned=core.table.n_arcs)
-    return steep
+    return 2 * steep

@@ -40,7 +40,7 @@ class SharedSweeps:
 
     def __init__(self, core: Core, sources: Sequence[int], columns: Sequence[Column] | None = None) -> None:
         self._core, self._lent = core, Lent(core.pager.arena, len(sources))
-        self._runs = list[BfsRun]()
+        self._runs, core.left_rows = list[BfsRun](), None
         for i, source in enumerate(sources):
             own = copy.copy(core)
             if i:

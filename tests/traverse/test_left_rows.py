@@ -64,6 +64,22 @@ def test_distances(tmp_path: Path, looks: list[int], share: int, monkeypatch: py
     assert looks
 
 
+def test_components_are_found_among_these_rows(tmp_path: Path) -> None:
+    """Without reading, unless blocks have been put in their place since."""
+    graph = naive.graph_of(1520, [(v, w) for v, row in enumerate(with_tail(1500, 12_000, 0)) for w in row if v < w] + [
+        (1501, 1502), (1502, 1503), (1503, 1501), *((v, v + 1) for v in range(1508, 1518))])
+    with engine_on(write_store(tmp_path / "g.zarr", graph), **STREAMED | {"arena_bytes": 80 * CHUNK * 4}) as engine:
+        for taken in (False, True):
+            engine.bfs(0)
+            if taken:
+                engine.core.pager.load(np.arange(80))
+            before = engine.reporter.stats()
+            components = engine.components(0)
+            assert [(c.root, c.last, c.size, c.hub) for c in components.larger_than(1)] == [
+                (1508, 1518, 11, 1509), (1501, 1503, 3, 1501)]
+            assert ((engine.reporter.stats() - before).blocks_read > 0) == taken
+
+
 def test_the_arena_lends_slots_and_takes_them_back(tmp_path: Path) -> None:
     graph = with_tail(1500, 12_000, 3)
     with engine_on(write_store(tmp_path / "g.zarr", graph), **STREAMED) as engine:
