@@ -4,7 +4,7 @@ Definition: clusters are grown around one vertex in SPACING (methods/approx/clus
 enough of it (methods/approx/sampled.py), is clustered again until few are left, and vertices are sorted by the
 positions of their clusters (methods/approx/cluster_order.py). So what is near in the graph is near in the store, in
 every direction: a BFS from anywhere meets a block about once.
-Passes: those of growing clusters, and one or two to condense. Bytes a vertex: 4 for the labels of clusters, 8 where
+Passes: those of growing clusters, and one to two to condense. Bytes a vertex: 4 for the labels of clusters, 8 where
 they are too many for that, and 3.5 for the clusters, then 4 for the new numbers.
 Source: the clusters are those of Mehlhorn and Meyer, External-memory breadth-first search with
 sublinear I/O (2002), by the parallel growing of Meyer (2008); the levels are ours.

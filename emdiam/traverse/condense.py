@@ -42,13 +42,16 @@ def push_condensed(
 
     bits : (bits of a cluster's number, bits of a weight); a packed arc is uint64, (A, B, weight)
     from the highest bits down. choice : of each edge one arc alone, from its end of the higher level (in a tie of the
-    smaller number), if that is among these rows; None: all arcs.
+    smaller number), if that is among these rows; None: all arcs. Blocks without a row that is chosen at the beginning
+    are not read.
     """
-    bits3 = (*bits, labels.packed.bits)
-    if choice is None:
-        _push(core, crossing_arcs, labels.packed.values, bits3, push, tick)
-    else:
-        _push(core, functools.partial(_from_chosen, choice), labels.packed.values, bits3, push, tick)
+    values, kernel, blocks = labels.packed.values, crossing_arcs, core.blocks
+    if choice is not None:
+        kernel = functools.partial(_from_chosen, choice)
+        if choice.least[0]:
+            mark_chosen(values, labels.packed.bits, *choice, core.work.frontier)
+            blocks = core.blocks_with(core.work.frontier)
+    _push(core, blocks, kernel, values, (*bits, labels.packed.bits), push, tick)
 
 
 def _from_chosen(choice: RowChoice, *arguments: Any) -> int:
@@ -60,15 +63,15 @@ def push_renumbered(
 ) -> None:
     """Hand all arcs, with places[v] (id[n]) in place of v and the weight 1, to `push`, as
     push_condensed does."""
-    _push(core, renumbered_arcs, places, (*bits, 0), push, tick)
+    _push(core, core.blocks, renumbered_arcs, places, (*bits, 0), push, tick)
 
 
 def _push(
-    core: Core, kernel: Callable[..., int], values: np.ndarray, bits: tuple[int, int, int], push: Push,
-    tick: Tick | None,
+    core: Core, blocks: np.ndarray, kernel: Callable[..., int], values: np.ndarray, bits: tuple[int, int, int],
+    push: Push, tick: Tick | None,
 ) -> None:
     shifts, wrong = shifts_of(*bits), np.full(1, -1, np.int64)
-    arcs = core.gather(core.blocks, kernel, values, values, 0, shifts, wrong, take=push, tick=tick,
+    arcs = core.gather(blocks, kernel, values, values, 0, shifts, wrong, take=push, tick=tick,
                        new_buffer=lambda: np.empty(1 << core.table.shift, np.uint64))
     if wrong[0] >= 0:
         raise one_way(int(wrong[0]))
@@ -180,3 +183,14 @@ def chosen_arcs(piece, layout, labels, heads, low, shifts, wrong, packed, count,
     """Pack the arcs of a choice of rows (see push_condensed); as crossing_arcs with all labels as heads."""
     state = labels, shifts, wrong, packed, count, levels, least
     return _walk_chosen(piece, layout, state, len(packed), count)
+
+
+@kernel
+def mark_chosen(labels, owner_bits, levels, least, bitmap):  # type: ignore[no-untyped-def]
+    """bitmap = the vertices of the clusters of a RowChoice."""
+    bitmap[:] = np.uint64(0)
+    mask = (np.uint64(1) << np.uint64(owner_bits)) - np.uint64(1)
+    for v in range(len(labels)):
+        owner = np.uint64(labels[v]) & mask
+        if owner != mask and levels[np.int64(owner)] >= least[0]:
+            bitmap[v >> 6] |= np.uint64(1) << np.uint64(v & 63)

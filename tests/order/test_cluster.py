@@ -20,6 +20,7 @@ from emdiam.order.reorder import reorder
 from emdiam.sorting.scratch import Scratch
 from emdiam.store.store import open_store
 from emdiam.stream.plan import MIN_BLOCKS
+from emdiam.traverse import condense
 from emdiam.weighted.collect import ArcCollector
 from emdiam.weighted.packed import Packing
 from tests.helpers import naive
@@ -102,7 +103,10 @@ def test_a_sample_has_few_arcs_and_the_components_of_the_whole_graph(tmp_path: P
     monkeypatch.setattr(sampled, "_joined", lambda *given: graphs_made.append(given[2].max() + 1) or joined(*given))
     last = cluster.local_positions
     monkeypatch.setattr(cluster, "local_positions", lambda graph, *_: graphs_made.append(graph) or last(graph, *_))
-    made = {}
+    made, n_blocks = {}, []
+    push = condense._push
+    monkeypatch.setattr(condense, "_push", lambda core, blocks, *rest: n_blocks.append(len(blocks)) or push(
+        core, blocks, *rest))
     for a_cluster in (1, 1000):
         sample_arcs(monkeypatch, a_cluster)
         found = places(path)
@@ -111,6 +115,7 @@ def test_a_sample_has_few_arcs_and_the_components_of_the_whole_graph(tmp_path: P
         made[a_cluster] = graphs_made[-1]
     assert graphs_made[0] > 2 == made[1].n_parts and len(graphs_made) == 6  # two of them joined
     assert made[1].arcs.n_arcs < made[1000].arcs.n_arcs
+    assert n_blocks[1] < n_blocks[0] == n_blocks[4]  # blocks without a row that is looked at are not read
     assert made[1].parts.tolist() == made[1000].parts.tolist()
     sample_arcs(monkeypatch, 1)
     in_ram, make = places(path).tolist(), cluster.sampled_graph

@@ -7,8 +7,9 @@ arcs as are wanted, parallel ones counted. Which it is shows when the scan is ov
 of arcs, and what came before it rose is dropped at the end. So the graph is the same in whatever order rows come.
 Where its components are more than one, a second scan brings the arcs between them, of all rows but those of the largest
 one. So the components are those of the whole graph.
-Passes: one or two, in which the rows that are left out are not looked at. RAM: 1 byte a cluster, later 9 more, beside
-the collector. Where a part of 2^-k is left, the sort takes 1 + k / 2 times what is wanted.
+Passes: one, and a second over the blocks with rows outside the largest component alone. Rows that are left out are
+not looked at. RAM: 1 byte a cluster, later 9 more, beside the collector. Where a part of 2^-k is left, the sort takes
+1 + k / 2 times what is wanted.
 Source: adaptive sampling by levels of a hash, Wegman; Flajolet, On adaptive sampling (1990).
 """
 
