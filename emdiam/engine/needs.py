@@ -101,11 +101,3 @@ def phases_of(
 def label_bytes(n_vertices: int, id_bytes: int) -> int:
     """Labels of components, at most: of one process (traverse/hidden.py), or with their sizes on workers."""
     return 2 * id_bytes * n_vertices + n_vertices // 4 + 64
-
-
-def traversal_needs(store: Store) -> Needs:
-    """What traversals with a column of distances and labels of components need, at worst: for orders and
-    verification, which are no methods."""
-    widest = column_bytes(store.n_vertices)
-    return Needs("traversals", traversal_phases(
-        store, lambda column: distance_bytes(store, widest), keeps_labels=True)).fixed()

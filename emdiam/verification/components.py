@@ -1,6 +1,6 @@
 """Which vertices belong together: union-find over all arcs, in one pass.
 
-Bytes a vertex: twice the id dtype.
+Bytes a vertex: twice the id dtype, and at the end once that and the smallest dtype for the number of those mentioned.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .report import Refused
 
 @dataclass(frozen=True)
 class Membership:
-    """of : id_dtype[n], i + 1 for the vertices of the component with the i-th mentioned vertex, 0 in
+    """of : unsigned[n], i + 1 for the vertices of the component with the i-th mentioned vertex, 0 in
     all others. sizes : of the mentioned ones. largest, largest_other : vertices in the largest
     component, and in the largest that is not mentioned (0 if there is none)."""
 
@@ -58,10 +58,11 @@ class Labelling:
         largest = int(sizes.max())
         sizes[roots] = 0
         other = int(sizes.max())
-        sizes[:] = 0
-        sizes[roots] = np.arange(1, len(roots) + 1)
-        renumber(parent, sizes)
-        return Membership(parent, of_mentioned, n_components, largest, other)
+        del sizes
+        numbers = np.empty(len(parent), np.min_scalar_type(len(roots)))
+        order = np.argsort(roots)
+        number_by_root(parent, roots[order], order + 1, numbers)
+        return Membership(numbers, of_mentioned, n_components, largest, other)
 
 
 @inlined
@@ -107,7 +108,13 @@ def flatten(parent, sizes):  # type: ignore[no-untyped-def]
 
 
 @kernel
-def renumber(parent, number):  # type: ignore[no-untyped-def]
-    """parent[v] = number[parent[v]], in place."""
+def number_by_root(parent, roots, numbers, out):  # type: ignore[no-untyped-def]
+    """out[v] = numbers[i] where parent[v] is roots[i], else 0. roots : int64[k] ascending."""
+    root = np.int64(-1)
+    number = np.int64(0)
     for v in range(len(parent)):
-        parent[v] = number[parent[v]]
+        if np.int64(parent[v]) != root:
+            root = np.int64(parent[v])
+            i = np.searchsorted(roots, root)
+            number = numbers[i] if i < len(roots) and roots[i] == root else 0
+        out[v] = number

@@ -13,13 +13,12 @@ import numpy as np
 
 from ..engine.cpu import open_cpu_engine
 from ..engine.interface import Engine
-from ..engine.needs import traversal_needs
 from ..progress import Meter
 from ..store.store import Store
 from ..traverse.columns import Column
 from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
 from .parts import Part
-from .plan import Budget, GroupPlan, plan_groups, too_small
+from .plan import Budget, GroupPlan, engine_needs, plan_groups, too_small
 from .report import Refused, VerifyReport
 
 _PIECE = 1 << 16
@@ -94,16 +93,20 @@ class LabelStage:
     ) -> LabelGroup | list[Gathered]:
         """The last group with its labels, the engine's memory given back; or what was gathered from
         several groups of pivots."""
-        with open_cpu_engine(self._store, traversal_needs(self._store), memory_bytes=self._budget.memory_bytes,
-                             arena_bytes=plan.arena_bytes, threads=self._budget.threads,
-                             progress=self._budget.progress, program=self._budget.program) as engine:
+        budget = self._budget
+        needs = engine_needs(self._store, self._dtype.itemsize, budget.threads)
+        with open_cpu_engine(self._store, needs, memory_bytes=budget.memory_bytes, arena_bytes=plan.arena_bytes,
+                             threads=budget.threads, progress=budget.progress, program=budget.program) as engine:
+            group: LabelGroup | None = None
             for columns in groups:
+                group = None  # its labels, before there are others
                 group = self._checked(engine, plan, columns)
                 group.settle(self._limits, self._settled)
                 self._check_witnesses(group)
+            assert group is not None, "there is a column"
             if len(paired) < 2:
                 return group
-            del group
+            group = None
             gathered = self._unsettled()
             for columns in paired if any(len(left.vertices) > 1 for left in gathered) else ():
                 again = self._checked(engine, plan, columns)
@@ -113,11 +116,8 @@ class LabelStage:
             return gathered
 
     def _checked(self, engine: Engine, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
-        labels = np.empty((self._store.n_vertices, len(columns)), self._dtype)
-        if plan.batched and len(columns) > FEW_COLUMNS:
-            self._propose_batch(engine, columns, labels)
-        else:
-            self._propose_each(engine, columns, labels)
+        propose = self._propose_batch if plan.batched and len(columns) > FEW_COLUMNS else self._propose_each
+        labels = propose(engine, columns)
         self._report.traversals += len(columns)
         self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
         group = LabelGroup(columns, labels, self._member)
@@ -128,22 +128,37 @@ class LabelStage:
             self._within(column, reach)
         return group
 
-    def _propose_each(self, engine: Engine, columns: list[LabelColumn], labels: np.ndarray) -> None:
+    def _propose_each(self, engine: Engine, columns: list[LabelColumn]) -> np.ndarray:
+        proposed = engine.new_column(self._largest)
+        alone = len(columns) == 1  # then the column is the labels
+        labels = proposed.raw().reshape(-1, 1) if alone else self._new_labels(len(columns))
         for j, column in enumerate(columns):
             engine.reporter.tick("labels")
-            run = engine.bfs(column.vertex)
-            assert run.distances is not None
+            try:
+                run = engine.bfs(column.vertex, into=proposed)
+            except OverflowError:
+                raise self._too_far() from None
             self._within(column, run.levels)
-            _fill(labels, j, [run.distances])
+            if not alone:
+                _fill(labels, j, [proposed])
+        return labels
 
-    def _propose_batch(self, engine: Engine, columns: list[LabelColumn], labels: np.ndarray) -> None:
+    def _new_labels(self, columns: int) -> np.ndarray:
+        return np.empty((self._store.n_vertices, columns), self._dtype)
+
+    def _too_far(self) -> Refused:
+        return Refused(f"a vertex is more than {self._largest} away from one of its pivots or sources")
+
+    def _propose_batch(self, engine: Engine, columns: list[LabelColumn]) -> np.ndarray:
         engine.reporter.tick("labels")
+        labels = self._new_labels(len(columns))
         proposed = [engine.new_column(self._largest) for _ in columns]
         try:
             engine.eccentricities(np.array([column.vertex for column in columns]), columns=proposed)
         except OverflowError:
-            raise Refused(f"a vertex is more than {self._largest} away from one of its pivots or sources") from None
+            raise self._too_far() from None
         _fill(labels, 0, proposed)
+        return labels
 
     def _within(self, column: LabelColumn, reach: int) -> None:
         """A column that reaches beyond the bound to prove cannot be part of a proof of it."""

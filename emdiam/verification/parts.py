@@ -1,7 +1,7 @@
 """The components of a certificate, found in a store: what is claimed of each, in vertices.
 
 One pass over the edges gives the digest of the graph and the components; all claims that can be refused without a
-traversal are refused here. Bytes a vertex: 8 for the hashes of mapped ids, and twice the id dtype.
+traversal are refused here. Bytes a vertex: the id dtype and 8 for the hashes of mapped ids, then twice the id dtype.
 User's ids become vertices by one pass over the hashes of all ids, which the digest needs anyway, and a look at the ids.
 """
 
@@ -88,7 +88,7 @@ class Part:
 
 
 def find_parts(store: Store, certificate: Certificate, threads: int, meter: Meter) -> tuple[list[Part], np.ndarray]:
-    """The parts, and the number of every vertex's part (id_dtype[n], 0 in none).
+    """The parts, and the number of every vertex's part (unsigned[n], 0 in none).
 
     Raises Refused for another graph, ids that it has not, and claims about components and their
     sizes that do not hold; StoreError.

@@ -1,9 +1,10 @@
 """How many label columns are checked at a time, and what memory the engine gets beside them.
 
 peak = program (measured before the first kernel is called) + engine state + buffers + arena + labels of a group + what
-proposing them takes. One column at least must fit. Columns are proposed by a BFS each (one column at a time) or, when
-there are more than a few and distances are below 255, by one multi-source BFS for the group (all of them at once, and
-its state). Where memory is short, edges that stay in the arena save more passes than columns that are checked together.
+proposing them takes. One column at least must fit. Labels have the bytes that the claimed bound needs. Columns are
+proposed by a BFS each (one column beside the labels; where there is one alone, it is them) or, when there are more
+than a few and distances are below 255, by one multi-source BFS for the group (all of them at once, and its state).
+Where memory is short, edges that stay in the arena save more passes than columns that are checked together.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from ..engine.cpu import plan_engine
-from ..engine.needs import traversal_needs
+from ..engine.needs import Needs
 from ..errors import BudgetError
 from ..progress import Listener
 from ..store.arc_runs import scan_bytes
+from ..store.edge_digest import hash_bytes
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import MIN_BLOCKS, program_bytes
+from ..stream.plan import MIN_BLOCKS, MemoryPlan, Phase, program_bytes
 from ..traverse.multi import batch_bytes
 from ..traverse.workspace import workspace_bytes
 from ..units import current_rss_bytes, format_size
@@ -56,26 +58,25 @@ class Budget:
 
 def check_graph_room(store: Store, item_bytes: int, budget: Budget) -> None:
     """Raises BudgetError if the pass for digest and components does not fit."""
-    # The hashes of ids: while they are put in the order of a reordered store there are two copies, and
-    # no labels yet, which take no less.
-    mapped = 8 if store.record.id_kind in ("int", "string") or not store.is_natural else 0
-    state = store.n_vertices * (mapped + 2 * store.id_dtype.itemsize)
+    # While hashes are put in the order of a reordered store, there is nothing else; sizes of components come when they
+    # are gone.
+    ids, hashes = store.id_dtype.itemsize, 8 * (hash_bytes(store) > 0)
+    state = max(hash_bytes(store), store.n_vertices * (max(hashes, ids) + ids))
     need = budget.program + _MARGIN + state + scan_bytes(store, budget.threads)
     if need > budget.memory_bytes:
-        raise too_small(budget.memory_bytes, max(need, _least(store, item_bytes, budget)))
+        raise too_small(budget.memory_bytes, max(need, least_bytes(store, item_bytes, budget)))
 
 
 def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget) -> GroupPlan:
     """The way with the fewest passes over the edges a column that fits, beside the number of every vertex's part.
     Raises BudgetError."""
     memory_bytes, threads = budget.memory_bytes, budget.threads
-    try:
-        plan = plan_engine(store, traversal_needs(store), memory_bytes=memory_bytes, threads=threads,
-                           program=budget.program)
-    except BudgetError:
-        raise too_small(memory_bytes, _least(store, item_bytes, budget)) from None
     n, least = store.n_vertices, _least_arena(store)
     whole = max(least, store.indices.n_chunks * store.indices.chunk_items * store.id_dtype.itemsize)
+    try:
+        plan = _engine_plan(store, item_bytes, budget, memory_bytes, whole)
+    except BudgetError:
+        raise too_small(memory_bytes, least_bytes(store, item_bytes, budget)) from None
     room = memory_bytes - plan.base_bytes - plan.buffer_bytes - _state(store, threads)
     # Over long distances the sources of a batch share little, and each level is one for all of them.
     short = item_bytes == 1
@@ -88,7 +89,7 @@ def plan_groups(store: Store, n_columns: int, item_bytes: int, budget: Budget) -
             if columns > (FEW_COLUMNS if batched else 0):
                 ways.append((levels / (columns if batched else 1) + 1 / columns, len(ways), columns, batched))
     if not ways:
-        raise too_small(memory_bytes, _least(store, item_bytes, budget))
+        raise too_small(memory_bytes, least_bytes(store, item_bytes, budget))
     _, _, columns, batched = min(ways)
     left = room - _label_bytes(columns, n, item_bytes, batched)
     return GroupPlan(columns, batched, min(left, whole))
@@ -101,10 +102,21 @@ def _most_columns(n_columns: int, n: int, item_bytes: int, room: int, batched: b
 
 def _label_bytes(columns: int, n: int, item_bytes: int, batched: bool) -> int:
     """Labels of a group, and what proposing takes: all columns again and the state of the batch, or
-    one column and its narrower copy while it widens."""
+    one column, which is the labels if there are no others."""
     if batched:
         return 2 * columns * n * item_bytes + batch_bytes(n, 8 if columns <= 8 else MOST_COLUMNS)
-    return (columns + 2) * n * item_bytes
+    return (columns + (columns > 1)) * n * item_bytes
+
+
+def engine_needs(store: Store, item_bytes: int, threads: int) -> Needs:
+    """What the engine needs beside a column of labels of so many bytes, which is given to it."""
+    state = _state(store, threads) + _label_bytes(1, store.n_vertices, item_bytes, batched=False)
+    return Needs("labels", (Phase("labels", state / max(1, store.n_vertices), state),))
+
+
+def _engine_plan(store: Store, item_bytes: int, budget: Budget, memory_bytes: int, arena_bytes: int) -> MemoryPlan:
+    return plan_engine(store, engine_needs(store, item_bytes, budget.threads), memory_bytes=memory_bytes,
+                       arena_bytes=arena_bytes, threads=budget.threads, program=budget.program)
 
 
 def _state(store: Store, threads: int) -> int:
@@ -118,10 +130,9 @@ def _least_arena(store: Store) -> int:
     return min(MIN_BLOCKS, max(1, store.indices.n_chunks)) * store.indices.chunk_items * store.id_dtype.itemsize
 
 
-def _least(store: Store, item_bytes: int, budget: Budget) -> int:
+def least_bytes(store: Store, item_bytes: int, budget: Budget) -> int:
     """A budget in which one column fits for certain: with whole buffers, and for the plan of the engine."""
-    plan = plan_engine(store, traversal_needs(store), memory_bytes=_PLENTY, threads=budget.threads,
-                       program=budget.program)
+    plan = _engine_plan(store, item_bytes, budget, _PLENTY, _least_arena(store))
     own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)
            + _label_bytes(1, store.n_vertices, item_bytes, batched=False))
     return max(own + _MARGIN, plan.minimum_bytes)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,9 +20,10 @@ from emdiam.progress import Event
 from emdiam.store import arc_runs
 from emdiam.store.store import open_store
 from emdiam.verification import groups as groups_module
+from emdiam.verification.components import Labelling
 from emdiam.verification.groups import make_groups
 from emdiam.verification.labels import LabelColumn
-from emdiam.verification.plan import GroupPlan
+from emdiam.verification.plan import Budget, GroupPlan, check_graph_room, least_bytes, plan_groups
 from emdiam.verification.report import VerifyReport
 from emdiam.verification.run import verify
 from tests.helpers import naive, prover
@@ -221,6 +224,42 @@ def test_a_budget_that_cannot_do_is_refused(tmp_path: Path) -> None:
     path = prover.write(tmp_path / "c.json", store, *prover.exact_proof(ODD["grid"]))
     with pytest.raises(BudgetError, match=r"give at least --memory \d+MiB"):
         verify(path, store, memory_bytes=1 << 20)
+
+
+def test_vertex_state_takes_what_the_claimed_bound_needs() -> None:
+    """At 2^28 vertices and 2.25 G arcs, labels of 2 bytes: within 4 GiB, as the search for the certificate."""
+    n, m = 1 << 28, 2_254_621_112
+    store: Any = SimpleNamespace(
+        n_vertices=n, n_arcs=m, id_dtype=np.dtype(np.uint32), is_natural=True, ahead_bytes=0,
+        record=SimpleNamespace(max_degree=100, id_kind="identity"),
+        indices=SimpleNamespace(chunk_items=1 << 16, n_chunks=-(-m >> 16)))
+    budget = Budget(4 << 30, 2, None, 270 << 20)
+    check_graph_room(store, 2, budget)
+    state = {item: (least_bytes(store, item, budget) - budget.program) / n - item for item in (1, 2, 4)}
+    # Beside the labels: offsets 1.25, bitmaps and queues 0.53, what is settled 1; buffers.
+    assert all(2.78 < beside < 3.2 for beside in state.values()), state
+    budget.program += n  # the number of every vertex's part
+    assert plan_groups(store, 4, 2, budget).columns == 4
+
+
+def test_parts_take_the_bytes_that_their_number_needs() -> None:
+    for count, dtype in ((3, np.uint8), (300, np.uint16)):
+        labelling = Labelling(2 * count, np.dtype(np.uint32))
+        pairs = np.arange(2 * count).reshape(-1, 2)
+        run = arc_runs.ArcRun(0, 1, pairs[:, 0], np.arange(count + 1), False, False)
+        labelling.add(run, pairs[:, 1].astype(np.uint32))
+        members = labelling.members(pairs[::-1][:-1, 1])
+        assert members.of.dtype == dtype
+        assert members.of.tolist() == [0, 0, *np.repeat(np.arange(count - 1, 0, -1), 2).tolist()]
+
+
+def test_a_bound_that_distances_pass_is_refused(tmp_path: Path) -> None:
+    """A path of 300, claimed to have a diameter that fits a byte: labels have no second one."""
+    graph = naive.graph_of(300, [(v, v + 1) for v in range(299)])
+    for upper in (9, 254, 260):
+        part = ComponentProof(0, 300, 5, upper, (0, 5), [0, 150])
+        report = outcome(tmp_path, graph, Proof([part]), Claims(5, upper, None, 1, True))
+        assert not report.verified and "away from" in (report.reason or "")
 
 
 def test_a_graph_without_vertices_has_no_diameter(tmp_path: Path) -> None:
