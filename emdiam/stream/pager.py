@@ -28,6 +28,7 @@ BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], in
 Tick = Callable[[], None]
 # Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
 _TURN_BLOCKS = 1 << 10
+_NO_BLOCKS = np.empty(0, np.int64)
 
 
 def release_pages(values: np.ndarray) -> None:
@@ -186,32 +187,41 @@ class Pager:
         self.load(np.arange(count), count_blocks)
         self._pass_blocks, self._pass_runs = 0, []
 
-    def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
-        """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.
+    def load(self, blocks: np.ndarray, tick: Tick | None = None, beside: Callable[[], None] | None = None,
+             keep: np.ndarray = _NO_BLOCKS) -> np.ndarray:
+        """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit, and run `beside` meanwhile.
 
-        Blocks that are already there count as used now. Returns those that are resident after it.
+        Blocks that are already there count as used now. Returns those that are resident after it. keep : resident
+        blocks (int64[k]) that stay, for `beside`, which sees none of those that come; with `blocks` they fit.
         """
         blocks = blocks[: self.arena.n_slots]
         there = self.arena.resident(blocks)
-        self.arena.touch(blocks[there])
-        missing = blocks[~there]
+        self.arena.touch(np.concatenate([blocks[there], keep]))
+        missing, begin = blocks[~there], time.perf_counter()
         if len(missing):
-            begin = time.perf_counter()
-            slots = self.arena.take_slots(len(missing), keep=blocks)
+            slots = self.arena.take_slots(len(missing), keep=np.concatenate([blocks, keep]))
             slot_of = dict(zip(missing.tolist(), slots.tolist(), strict=True))
 
             def fetch(run: tuple[int, int]) -> None:
                 rows = [self.arena.row(slot_of[b]) for b in range(run[0], run[0] + run[1])]
                 self._fetch(run[0], rows)
 
+            def meanwhile() -> None:
+                nonlocal begin
+                if beside is not None:
+                    beside()
+                    begin = time.perf_counter()
+
             runs = list(self._runs(missing))
-            if len(runs) == 1:
+            if len(runs) == 1 and beside is None:
                 fetch(runs[0])
             else:
-                self.threads.for_each(runs, fetch, tick)
+                self.threads.for_each(runs, fetch, tick, meanwhile)
             for block, slot in slot_of.items():
                 self.arena.admit(block, slot)
             self.counters.add(wait_seconds=time.perf_counter() - begin)
+        elif beside is not None:
+            beside()
         return blocks
 
     def sweep(self, blocks: np.ndarray, kernel: BlockKernel, tick: Tick | None = None) -> int:

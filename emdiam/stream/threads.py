@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from itertools import islice
+from operator import length_hint
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -41,11 +42,13 @@ class Threads:
                 wait(futures)
         return [result, *(f.result() for f in futures)]
 
-    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None) -> None:
-        """Run `task(item)` for all items on the fetching threads, in order of taking.
+    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None,
+                 beside: Callable[[], None] | None = None) -> None:
+        """Run `task(item)` for all items on the fetching threads, in order of taking, and at the same time `beside` on
+        the calling thread.
 
-        `tick` runs on the calling thread about five times a second. After an error (of a task or
-        of `tick`, or Ctrl-C) no further item is taken; the first error is raised.
+        `tick` runs on the calling thread about five times a second after that. After an error (of a task, of `beside`
+        or of `tick`, or Ctrl-C) no further item is taken; the first error is raised.
         """
         left, lock, stopped = iter(items), threading.Lock(), threading.Event()
 
@@ -62,8 +65,10 @@ class Threads:
                 stopped.set()
                 raise
 
-        futures = [self._pool.submit(work) for _ in range(self.fetchers)]
+        futures = [self._pool.submit(work) for _ in range(min(self.fetchers, length_hint(items, self.fetchers)))]
         try:
+            if beside is not None:
+                beside()
             while wait(futures, timeout=0.2).not_done:
                 if tick is not None:
                     tick()

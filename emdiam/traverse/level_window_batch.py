@@ -16,7 +16,7 @@ import numpy as np
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .level_windows import NOTHING, first_width, grow, load_lowest, next_width, waiting_keys
+from .level_windows import NOTHING, Rounds, first_width, grow, next_width, waiting_keys
 from .workspace import set_bits, thin_capacity
 
 MAX_WINDOW_SOURCES = 32
@@ -54,6 +54,7 @@ class LevelWindowBatch:
                       for _ in range(core.threads.compute)]
         self._width, self._window, self.level = first_width(core, 0), 0, 0
         self._limit = columns[0].unreached - 1
+        self._rounds = Rounds(core, self._grow_all, beside=False)
 
     def step(self, tick: Tick | None = None) -> bool:
         """One round of blocks for all sources; True when nothing waits."""
@@ -70,16 +71,16 @@ class LevelWindowBatch:
             self.level = lowest
             self._window = min(self._limit, lowest + self._width)
             self._width = next_width(self._width)
-        self._grow_all(load_lowest(core, keys, self._window, tick))
+        self._rounds.step(keys, self._window, tick)
         return False
 
-    def _grow_all(self, blocks: np.ndarray) -> None:
+    def _grow_all(self, blocks: np.ndarray) -> int:
         core, lock = self._core, threading.Lock()
         left, rooms = list(range(len(self._columns))), list(self._room)
         ids, slot_of, shift = core.paging
         bounds = np.array([self._window, self._capacity])
 
-        def run() -> None:
+        def run() -> int:
             arcs = 0
             with lock:
                 queues, seeds = rooms.pop()
@@ -94,5 +95,6 @@ class LevelWindowBatch:
                                      self._columns[i].raw(), self._active[i], self._keys[i], mine, queues, seeds,
                                      bounds))
             core.counters.add(edges_scanned=arcs)
+            return arcs
 
-        core.everywhere(run)
+        return sum(core.everywhere(run))

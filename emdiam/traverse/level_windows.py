@@ -3,7 +3,7 @@
 On a graph of high diameter whose ids are local, a frontier is thin but crosses more blocks than the
 arena holds, so that level by level every block would be read again for each level that passes
 through it. In a window of levels [L, W) blocks are taken in order of the smallest label
-that waits in them, as many as the arena holds, and inside them labels grow up to W at once. A
+that waits in them, a part of the arena at a time, and inside resident ones labels grow up to W at once. A
 label may be too large at first and is corrected when a shorter way comes in through another block
 (label-correcting, as in Delta-stepping). When nothing below W waits any more, every label up to W
 is a distance: each is the length of a path, and along a shortest path every vertex was expanded
@@ -15,6 +15,8 @@ Work: rows whose label was corrected are scanned again. Bytes a vertex: none bes
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -29,6 +31,8 @@ NOTHING = np.int64(1) << 62
 # Levels of a window: the first of a BFS, and up to which windows double, while nobody knows how many levels there are;
 # and the share of all levels, once a BFS has counted them or this one has gone through as many.
 NARROWEST, WIDEST, SHARE = 4, 64, 4
+# A round brings a part of the arena, and at least so many ids, since a round costs about 0.1 ms whatever it brings.
+_PART, _LEAST_IDS = 4, 1 << 17
 
 
 class LevelWindows:
@@ -45,6 +49,7 @@ class LevelWindows:
         self.finished = self._open = False
         self.arcs = 0
         self._width, self._window = first_width(core, level), level
+        self._rounds = Rounds(core, self._grow)
         self._keys = np.full(core.table.n_blocks, NOTHING, np.int64)
         waiting_keys(core.work.frontier, dist, core.table.shift, *core.offsets, self._keys)
 
@@ -56,7 +61,7 @@ class LevelWindows:
     def step(self, limit: int, tick: Tick | None = None) -> bool:
         """Take one round of blocks; True when a window is done, or nothing below `limit` waits. No
         label above `limit` is given."""
-        keys, core = self._keys, self._core
+        keys = self._keys
         lowest = int(keys.min()) if len(keys) else int(NOTHING)
         if lowest == NOTHING:
             self.finished = True
@@ -69,10 +74,10 @@ class LevelWindows:
             self._open = True
             self._window = min(limit, lowest + self._width)
             self._width = next_width(self._width)
-        self._grow(load_lowest(core, keys, self._window, tick))
+        self._rounds.step(keys, self._window, tick)
         return False
 
-    def _grow(self, blocks: np.ndarray) -> None:
+    def _grow(self, blocks: np.ndarray) -> int:
         core, work = self._core, self._core.work
         ids, slot_of, shift = core.paging
         begin = time.thread_time()
@@ -81,6 +86,7 @@ class LevelWindows:
                         work.frontier, self._keys, blocks, work.queues, work.missed_v, bounds))
         self.arcs += arcs
         core.counters.add(edges_scanned=arcs, kernel_cpu_seconds=time.thread_time() - begin)
+        return arcs
 
 
 def share_of(levels: int) -> int:
@@ -103,11 +109,45 @@ def windows_for(levels: int) -> int:
     return -(-levels // share_of(levels))
 
 
-def load_lowest(core: Core, keys: np.ndarray, window: int, tick: Tick | None) -> np.ndarray:
-    """Make the blocks with the lowest keys below `window` resident, as many as the arena holds."""
-    due = np.flatnonzero(keys < window)
-    order = np.argsort(keys[due], kind="stable")[: core.pager.arena.n_slots]
-    return core.pager.load(np.sort(due[order]), tick)
+def lowest(keys: np.ndarray, blocks: np.ndarray, most: int) -> np.ndarray:
+    """At most so many of `blocks` (int64[k], ascending), those with the lowest keys, ascending."""
+    return np.sort(blocks[np.argsort(keys[blocks], kind="stable")[:most]])
+
+
+class Rounds:
+    """Rounds of blocks in windows: what waits in resident blocks is expanded, and the others with the lowest labels are
+    brought, at the same time where they are enough.
+
+    grow(blocks) expands what waits in resident blocks, int64[k] ascending, and returns arcs scanned. beside : whether
+    it may run while blocks come.
+    """
+
+    def __init__(self, core: Core, grow: Callable[[np.ndarray], int], beside: bool = True) -> None:
+        self._core, self._grow_in, self._may_overlap = core, grow, beside
+        self._arcs, self._stuck = 0, False
+
+    def _grow(self, blocks: np.ndarray) -> None:
+        self._arcs = self._grow_in(blocks)
+
+    def step(self, keys: np.ndarray, window: int, tick: Tick | None) -> None:
+        """One round. keys : int64[n_blocks], the lowest label that waits in each block; some are below `window`."""
+        pager, shift = self._core.pager, self._core.table.shift
+        n_slots, due = pager.arena.n_slots, np.flatnonzero(keys < window)
+        if self._stuck:
+            # Rows lie in several blocks, not all of them here. Those of the lowest label fit together.
+            self._grow(pager.load(lowest(keys, due, n_slots), tick))
+            self._stuck = False
+            return
+        part, least = n_slots // _PART, -(-_LEAST_IDS >> shift)
+        here = pager.arena.resident(due)
+        ahead = lowest(keys, due[~here], max(1, part, min(least, n_slots // 2)))
+        now = lowest(keys, due[here], n_slots - len(ahead))
+        if self._may_overlap and part >= least:
+            pager.load(ahead, tick, partial(self._grow, now), now)
+            self._stuck = self._arcs == 0 and len(now) > 0
+        else:
+            self._grow(pager.load(np.sort(np.concatenate([now, ahead])), tick))
+            self._stuck = self._arcs == 0
 
 
 @inlined

@@ -66,6 +66,24 @@ def test_load_evicts_the_least_recently_used(threads: Threads) -> None:
     assert one.counters.snapshot().blocks_read == 5
 
 
+def test_what_runs_beside_a_load_sees_its_blocks_and_none_of_those_that_come(threads: Threads) -> None:
+    one = pager(6, 3, threads)
+    one.load(np.array([0, 1, 2]))
+    seen: list[list[bool]] = []
+
+    def beside() -> None:
+        seen.append((one.arena.slot_of >= 0).tolist())
+
+    one.load(np.array([4, 5]), None, beside, np.array([1]))
+    assert seen == [[False, True, False, False, False, False]]
+    assert (one.arena.slot_of >= 0).tolist() == [False, True, False, False, True, True]
+    assert one.arena.row(one.arena.slot_of[5])[0] == 5 * 64
+    one.load(np.array([4]), None, beside)
+    assert len(seen) == 2
+    with pytest.raises(ZeroDivisionError):
+        one.load(np.array([0]), None, lambda: 1 // 0)
+
+
 def test_sweep_sees_every_block_once_and_evicts_nothing(threads: Threads) -> None:
     one = pager(9, 4, threads)
     one.load(np.array([7, 8]))

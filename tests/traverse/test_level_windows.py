@@ -8,6 +8,8 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
@@ -82,6 +84,44 @@ def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
             engine.core.thin = True
             with pytest.raises(OverflowError):
                 engine.eccentricities([0], columns=[engine.new_column(200)])
+
+
+@settings(max_examples=12, deadline=None)
+@given(st.sampled_from(sorted(SHAPES)), st.integers(0, 999), st.integers(5, 40), st.integers(1, 3), st.booleans())
+def test_distances_are_the_same_whatever_comes_beside(
+        tmp_path_factory: pytest.TempPathFactory, shape: str, seed: int, slots: int, threads: int,
+        beside: bool) -> None:
+    """All threads and arenas, and blocks that come while others are expanded, or between."""
+    rng = random.Random(seed)
+    graph = make(shape, rng)
+    sources = [rng.randrange(len(graph)) for _ in range(4)]
+    options = {"memory_bytes": 2 << 30, "arena_bytes": slots * CHUNK * 4, "most_loaded": 0, "thin_share": 1.0,
+               "threads": threads}
+    path = write_store(tmp_path_factory.mktemp("windows") / "g.zarr", graph)
+    with (pytest.MonkeyPatch.context() as patch, open_store(path) as store, open_engine(store, **options) as engine):
+        patch.setattr(level_windows, "_LEAST_IDS", 1 if beside else 1 << 17)
+        far = [naive.distances(graph, source) for source in sources]
+        for source, want in zip(sources, far, strict=True):
+            assert engine.bfs(source).distances.gather(np.arange(len(graph))).tolist() == want
+        engine.core.thin = engine.core.thin or 20
+        columns = [engine.new_column(len(graph)) for _ in sources]
+        engine.eccentricities(sources, columns=columns)
+        assert [c.gather(np.arange(len(graph))).tolist() for c in columns] == far
+
+
+def test_long_rows_are_brought_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hubs whose rows take more of the arena than a round brings."""
+    monkeypatch.setattr(level_windows, "_LEAST_IDS", 1)
+    hubs, n = 12, 1500
+    rng = random.Random(1)
+    edges = {(rng.randrange(hubs), v) for v in range(hubs, n) for _ in range(3)} | {(h, h + 1) for h in range(hubs - 1)}
+    graph = naive.graph_of(n, sorted(edges))
+    with (open_store(write_store(tmp_path / "g.zarr", graph)) as store,
+          open_engine(store, memory_bytes=2 << 30, arena_bytes=20 * CHUNK * 4, most_loaded=0,
+                      thin_share=1.0) as engine):
+        assert level_windows.LevelWindows.possible(engine.core)
+        for source in (0, n - 1, 700):
+            assert engine.bfs(source).distances.gather(np.arange(n)).tolist() == naive.distances(graph, source)
 
 
 def test_windows_are_wide_once_levels_are_known(tmp_path: Path) -> None:

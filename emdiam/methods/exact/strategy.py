@@ -26,7 +26,7 @@ WAITING_SHARE, MOST_WAITING = 1 / 32, 6
 # A batch of k pairs is taken to bring as much as k / PAIRS_WORTH rounds one after another (Delaunay triangulation of
 # 2^20 points: three batches of 32 pairs and what followed did what eight rounds do).
 MOST_PAIRS, LEAST_PAIRS, PAIRS_WORTH = 32, 8, 12
-# Stores that a batch of thin traversals reads in a window of levels (measured: 3.5 to 6 of 32), and in a level.
+# Stores that a batch of thin traversals reads in a window of levels (measured: 3 to 4 of 32), and in a level.
 STORES_A_WINDOW, STORES_A_LEVEL = 4.0, 0.5
 # What a batch of thick traversals reads, in times what one does.
 THICK_BATCH = 2.0
