@@ -41,7 +41,7 @@ from ..traverse.hyperball import BallSums, HyperBallRun
 from ..traverse.level_window_batch import MAX_WINDOW_SOURCES, LevelWindowBatch
 from ..traverse.multi import MOST_BITS, MultiRun, batch_for
 from ..traverse.multi_wide import MOST_WIDE_BITS, WideRun
-from ..traverse.paths import all_edges_exist, count_steep, path_pieces, read_rows
+from ..traverse.paths import SteepWatch, all_edges_exist, count_steep, path_pieces, read_rows
 from ..traverse.pivot_bounds import PivotBounds, RamPivotBounds
 from ..traverse.ram_column import RamColumn
 from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
@@ -67,6 +67,7 @@ class LocalEngine:
     reporter : None for one of its own, that tells `progress`."""
 
     _together = 0
+    _watch: SteepWatch | None = None
 
     def __init__(self, store: Store, core: Core, plan: MemoryPlan, progress: Listener | None = None,
                  reporter: Reporter | None = None) -> None:
@@ -207,7 +208,9 @@ class LocalEngine:
     def scan(self, name: str, column: Column, source: int = 0) -> int:
         """See Engine.scan."""
         if name == "steep-arcs":
-            return count_steep(self.core, column.raw(), self.reporter.heartbeat)
+            label, watch, self._watch = column.raw(), self._watch, None
+            return count_steep(self.core, label, self.reporter.heartbeat,
+                               watch if watch is not None and watch.label is label else None)
         if name != "tree-diameter":
             raise ValueError(f"unknown scan kernel {name!r}")
         if column.gather([source])[0] != 0:
@@ -245,13 +248,21 @@ class CpuEngine(LocalEngine, Engine):
             result = self._windows(wanted, columns)
         elif columns is not None and targets is None and 0 < len(wanted) <= self.facts.together:
             run = SharedSweeps(self.core, wanted.tolist(), columns)
-            self._finish(run)
+            self.core.pager.watcher = self._watch
+            try:
+                self._finish(run)
+            finally:
+                self.core.pager.watcher = None
             result = run.result()
         else:
             result = self._batches(wanted, targets, columns)
         self.reporter.end("multi-source", sources=len(wanted),
                           eccentricity=None if targets is not None else int(result.max(initial=0)))
         return result
+
+    def watch(self, column: Column | None) -> None:
+        """See SharedScans."""
+        self._watch = None if column is None else SteepWatch(self.core, column.raw())
 
     def _batches(self, wanted: np.ndarray, targets: np.ndarray | None, columns: Sequence[Column] | None) -> np.ndarray:
         """The eccentricities by multi-source BFS of at most batch_bits sources each."""

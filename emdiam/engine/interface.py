@@ -34,7 +34,8 @@ class Facts:
     room_bytes : for what a method holds itself, in this process, candidates or condensed arcs; part of the pool where
     columns are here too. spare_bytes : of this process's memory, that the plan leaves: for what nobody could plan for.
     in_ram : whether all blocks are. columns_on_disk : whether columns, and the state of batches, take no memory.
-    together : so many eccentricities with columns take about the reading of one (0: none do).
+    together : so many eccentricities with columns take about the reading of one, of an engine that has SharedScans
+    (0: none do).
     wide_bits : sources of one wide batch, of an engine that has WideBatches (else 0).
     """
 
@@ -304,6 +305,15 @@ class Planting(Protocol):
         """The minimum spanning forest under random weights of `key` (below 2^64) and ranks alone, every
         tree hanging from its vertex of smallest rank. buffer_bytes : for edges at hand; the smaller it
         is, the more scans it takes."""
+
+
+class SharedScans(Protocol):
+    """What an engine offers beside its other verbs where facts.together is not 0."""
+
+    def watch(self, column: Column | None) -> None:
+        """From now on scan("steep-arcs", column) looks at blocks while they are at hand for `eccentricities` with
+        columns, and leaves them out when it is called. The column does not change until then, and no longer matters
+        after it. None: nothing is looked at any more."""
 
 
 class WideBatches(Protocol):

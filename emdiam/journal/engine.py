@@ -71,6 +71,8 @@ class JournalEngine:
         # What reads no edges but few rows is done again.
         self.new_column, self.new_bounds, self.ranks = engine.new_column, engine.new_bounds, engine.ranks
         self.degrees, self.rows = engine.degrees, engine.rows
+        if self.facts.together:
+            self.watch = getattr(engine, "watch", lambda column: None)
         if self.facts.wide_bits:
             self.dominating = engine.dominating
         self.vertices_of_degree, self.highest_degrees = engine.vertices_of_degree, engine.highest_degrees

@@ -43,7 +43,8 @@ def run_identity(store: Store, method: str, options: Any, limits: Mapping[str, A
 
 def run_facts(engine: LocalEngine | DaskEngine) -> dict[str, Any]:
     """What methods see of the plan of a run, by which they choose."""
-    return {name: getattr(engine.facts, name) for name in ("pool_bytes", "room_bytes", "in_ram", "batch_bits")}
+    names = ("pool_bytes", "room_bytes", "in_ram", "batch_bits", "together")
+    return {name: getattr(engine.facts, name) for name in names}
 
 
 def default_folder(store: Store, identity: Mapping[str, Any], scratch: str | Path | None) -> Path:

@@ -143,7 +143,8 @@ class Pager:
     ----------
     array : the store's `indices`. rows : looks at the rows of every block when it is first read; None: nobody does.
     arena : the cache. threads : that fetch and compute. counters : where I/O is counted.
-    run_blocks : blocks a fetching thread reads in one go.
+    run_blocks : blocks a fetching thread reads in one go. watcher(blocks, position, ids) : looks, from several threads,
+    at what sweeps read (None: nobody does).
     """
 
     def __init__(self, array: ShardedArray, rows: RowCheck | None, arena: Arena, threads: Threads,
@@ -152,6 +153,7 @@ class Pager:
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
         self._local = threading.local()
         self._pass_blocks, self._pass_runs = 0, list[int]()
+        self.watcher: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
 
     @property
     def everything_resident(self) -> bool:
@@ -288,6 +290,8 @@ class Pager:
         chunks = np.arange(first, first + count)
         position = np.arange(count) * self.arena.block_ids
         arcs = int(kernel(chunks, position, np.zeros(1, np.int64), count, buffer.reshape(-1)))
+        if self.watcher is not None:
+            self.watcher(chunks, position, buffer.reshape(-1))
         for i in range(count):
             slot = to_arena.get(first + i)
             if slot is not None:

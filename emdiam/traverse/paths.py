@@ -7,6 +7,7 @@ the store, shows d <= D.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from itertools import pairwise
 
@@ -223,11 +224,33 @@ def steep_edges(piece, layout, values):  # type: ignore[no-untyped-def]
     return _walk_steep_below(piece, layout, (values,))
 
 
-def count_steep(core: Core, label: np.ndarray, tick: Tick | None = None) -> int:
-    """Arcs of the graph that span more than one step of `label` (one scan of all blocks).
+class SteepWatch:
+    """Counts steep edges of `label` in blocks that are read for something else, each once. A watcher of a Pager.
+
+    seen : bool[blocks], those that were looked at. steep : edges."""
+
+    def __init__(self, core: Core, label: np.ndarray) -> None:
+        self._layout, self.label, self._lock = core.layout, label, threading.Lock()
+        self.seen, self.steep = np.zeros(core.table.n_blocks, bool), 0
+
+    def __call__(self, blocks: np.ndarray, position: np.ndarray, ids: np.ndarray) -> None:
+        new = ~self.seen[blocks]
+        count = int(np.count_nonzero(new))
+        if count:
+            piece = blocks[new], position[new], np.zeros(1, np.int64), count, ids
+            steep = int(steep_edges(piece, self._layout, self.label))
+            with self._lock:
+                self.seen[blocks[new]] = True
+                self.steep += steep
+
+
+def count_steep(core: Core, label: np.ndarray, tick: Tick | None = None, watch: SteepWatch | None = None) -> int:
+    """Arcs of the graph that span more than one step of `label` (one scan of all blocks, but for those that `watch`, of
+    the same label, has seen).
 
     An edge is looked at in one direction: that it is there in both, and that rows ascend, is checked of every block
     when it is first read (stream/rows.py), which all have been after the scan."""
-    steep = core.sweep(core.blocks, steep_edges, label, tick=tick)
+    blocks, before = (core.blocks, 0) if watch is None else (core.blocks[~watch.seen[core.blocks]], watch.steep)
+    steep = before + core.sweep(blocks, steep_edges, label, tick=tick)
     core.counters.add(passes=1, edges_scanned=core.table.n_arcs)
     return 2 * steep

@@ -63,6 +63,30 @@ def test_many_sources_read_little_more_than_one(tmp_path: Path) -> None:
         assert used.traversals == 1
 
 
+@pytest.mark.parametrize("shift", [0, 1])
+def test_a_scan_looks_at_blocks_while_they_are_there(tmp_path: Path, shift: int) -> None:
+    """It counts the same, and reads what is left."""
+    graph = with_tail(1500, 12_000, 3)
+    with engine_on(write_store(tmp_path / "g.zarr", graph), **STREAMED) as engine:
+        labels, other = engine.bfs(700).distances, engine.bfs(3).distances
+        labels.put(np.arange(9, 1500, 10), shift)
+        near = labels.gather(np.arange(len(graph))).tolist()
+        steep = sum(abs(near[v] - near[w]) > 1 for v, row in enumerate(graph) for w in row)
+        engine.watch(labels)
+        distances_of(engine, graph, [0, 200, 400, len(graph) - 1])
+        before = engine.reporter.stats()
+        assert engine.scan("steep-arcs", labels) == steep
+        assert (engine.reporter.stats() - before).blocks_read < engine.facts.n_blocks // 4
+        engine.watch(labels)
+        distances_of(engine, graph, [0, 200])
+        assert engine.scan("steep-arcs", other) == 0
+        assert engine.scan("steep-arcs", labels) == steep
+        engine.watch(labels)
+        engine.watch(None)
+        distances_of(engine, graph, [0, 200])
+        assert engine.scan("steep-arcs", labels) == steep > 0
+
+
 def test_a_distance_that_does_not_fit(tmp_path: Path) -> None:
     graph = odd_graphs()["path"]
     with engine_on(write_store(tmp_path / "g.zarr", graph), **SMALL) as engine, pytest.raises(OverflowError):
@@ -79,4 +103,4 @@ def test_pivots_settle_what_is_left_in_one_go(tmp_path: Path, monkeypatch: pytes
             assert (result.diameter, result.exact) == (7, True)
             assert result.traversals.multi_source == batches
             stores[batches] = result.details["counters"]["blocks_read"] / engine.facts.n_blocks
-    assert stores[True] < 0.8 * stores[False]
+    assert stores[True] < 0.75 * stores[False]

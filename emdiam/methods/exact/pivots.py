@@ -21,7 +21,7 @@ from typing import Any, ClassVar, cast
 
 import numpy as np
 
-from ...engine.interface import Engine, WideBatches, max_degree_vertex
+from ...engine.interface import Engine, SharedScans, WideBatches, max_degree_vertex
 from ...engine.needs import DeviceState, phases_of, widening_bytes
 from ...store.store import Store
 from ...stream.blocks import table_bytes
@@ -162,7 +162,7 @@ class _ComponentRun:
         while verdict.n_open:
             if self._may_share(verdict.cover):
                 assert self.candidates is not None
-                self._traverse_many(self.candidates.cover(self.limit))
+                self._traverse_together(self.candidates.cover(self.limit))
                 verdict = self._certified()
             elif self.method.options.batches and self.costs.covering_pays(verdict, self.covering.gain):
                 verdict = self._cover()
@@ -178,7 +178,8 @@ class _ComponentRun:
             if folded.unsettled <= 1:
                 return PROVED
             if self._may_share(folded.unsettled):
-                return self._settle_together()
+                self._traverse_together(self.bounds.unsettled(self.limit))
+                return PROVED
             few = folded.unsettled <= self.component.size // MANY
             if taken >= MOST_SWEEPS or (taken >= LEAST_SWEEPS and (few or self.candidates is not None)):
                 verdict = self._certify_pairs(folded.unsettled)
@@ -192,14 +193,27 @@ class _ComponentRun:
 
     def _may_share(self, n_sources: int) -> bool:
         """Whether so many sources, with which all is proved, are best traversed now, in sweeps that they share."""
-        held = 0 if self.candidates is None else self.candidates.working_bytes
-        return (self.method.options.batches and 0 < n_sources <= self.columns.together(held)
+        return (self.method.options.batches and 0 < n_sources <= self.columns.together(self._held)
                 and self.costs.together(n_sources))
 
-    def _settle_together(self) -> Verdict:
-        """Traverse all unsettled vertices, which settles them: nothing is left to prove."""
-        self._traverse_many(self.bounds.unsettled(self.limit))
-        return PROVED
+    @property
+    def _held(self) -> int:
+        """Bytes of the pool that candidates may take."""
+        return 0 if self.candidates is None else self.candidates.working_bytes
+
+    def _traverse_together(self, sources: np.ndarray) -> None:
+        """Traverse what is left in shared sweeps; the witness as it is now is checked in these, if there is room for
+        its distances."""
+        method, engine = self.method, cast(SharedScans, self.engine)
+        kept, source = method.kept, method.best.source
+        column_bytes = self.engine.facts.n_vertices * self.columns.column.dtype.itemsize
+        if kept.source == source and len(sources) <= self.columns.together(self._held + column_bytes):
+            labels = kept.labels(source)
+            kept.hold(source, labels)
+            engine.watch(labels)
+        self._traverse_many(sources)
+        if method.best.source != source:
+            engine.watch(None)
 
     def _traverse(self, vertex: int) -> tuple[Eccentricity, Folded]:
         begin, before = self.engine.reporter.clock(), self.engine.reporter.stats()

@@ -2,8 +2,9 @@
 
 The labels are distances from the target: those of the traversal that met the pair, where they were kept, or else of
 one more BFS. Then two things are checked that do not depend on how the labels came about: across no arc of the graph
-do labels differ by more than one (a scan over all edges), so that d(source, target) >= label(source); and a path of
-exactly that many edges exists, each edge looked up in the store.
+do labels differ by more than one (a scan over all edges, of which parts may have been done while a later traversal had
+the blocks), so that d(source, target) >= label(source); and a path of exactly that many edges exists, each edge looked
+up in the store.
 """
 
 from __future__ import annotations
