@@ -19,7 +19,7 @@ CLUSTER 2018.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -40,6 +40,7 @@ from ..exact.method import UNKNOWN, Eccentricity, ExactMethod, solver
 from ..exact.result import Result
 from ..exact.witness import REPORT
 from .bounds import Bounds
+from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .output import write_table
 from .result import EccentricityResult, of_result
 from .summary import Summary, histogram
@@ -52,6 +53,12 @@ LEAST_BATCH = 8
 # Of a component of so many vertices, or less, every vertex that is no leaf is a source.
 SMALL = 1024
 _LEAVES = 1 << 16
+# Sources before pairs are thought of, and how many times the second half of these there have to be for the rest.
+TRIAL, MANY = 64, 8
+# More sources than so many that have brought enough go on.
+LAST_TRIAL = 512
+# Columns of pairs that memory may be planned for.
+_PAIR_COLUMNS = 1 << 10
 
 
 @dataclass(frozen=True)
@@ -90,8 +97,9 @@ class AllEccentricities(ExactMethod):
         self.n_sources = 0
         self._farthest: list[int] = []  # vertices to be traversed next, for lower bounds
         self._leaves: list[np.ndarray] = []
-        self._visited: set[int] = set()
+        self.visited: set[int] = set()
         self._batches = False
+        self._open_before: list[int] = []
 
     # -- the whole graph ------------------------------------------------------------------------
     def solve(self) -> None:
@@ -175,7 +183,8 @@ class AllEccentricities(ExactMethod):
         assert self.bounds is not None
         self.component, self.lower_here, self.upper_here = component, 0, component.size - 1
         self.radius, self.centre = self.upper_here, component.hub
-        self._visited.clear()
+        self.visited.clear()
+        self._farthest = []
         if first is None:
             first = self.eccentricity(component.hub, distances=True)
         else:
@@ -185,15 +194,23 @@ class AllEccentricities(ExactMethod):
         with self.stages.timed("bounds"):
             self.bounds.begin(component, distances, 2 * first.eccentricity)
         self._known([first.source], [distances], [first.eccentricity], [first.farthest])
+        pairs = self._by_pairs(component)
         while self.bounds.n_open:
             sources = self._choose(component)
-            if len(sources):
-                self._traverse(sources)
-            elif self.bounds.n_open:
+            if not len(sources):
                 break
+            self.traverse(sources, None if pairs is None else pairs.keep)
+            if pairs is not None and self._many_left():
+                pairs.settle()
+                pairs = None
+            if len(self._open_before) > LAST_TRIAL:
+                pairs = None
         if not self.bounds.n_open:
             self._settle_leaves()
             self.upper_here = self.lower_here
+            if self.reported:  # no other component has been traversed, so that all bounds are of this one
+                self.centre = self.bounds.lower.argbest(False, component.first, component.last + 1)
+                self.radius = int(self.bounds.lower.gather([self.centre])[0])
         if self.reported:
             self._largest = self.lower_here, self.upper_here
         self.component = None
@@ -201,8 +218,7 @@ class AllEccentricities(ExactMethod):
     def _choose(self, component: Component) -> np.ndarray:
         """The next sources, int64[k]; none where nothing more is asked for."""
         if self._farthest:
-            farthest, self._farthest = self._farthest, []
-            return np.array(farthest, np.int64)
+            return self.take_farthest()
         assert self.bounds is not None
         count, span = self._most(), {"start": component.first, "stop": component.last + 1}
         while self.bounds.n_open:
@@ -238,8 +254,44 @@ class AllEccentricities(ExactMethod):
         room = facts.pool_bytes - batch_state_bytes(self.engine.store, BATCH)
         return max(1, min(BATCH, room // max(1, a_source)))
 
-    def _traverse(self, sources: np.ndarray) -> None:
-        """Traverse them, all of the component at hand."""
+    def _by_pairs(self, component: Component) -> ByPairs | None:
+        """What may settle vertices by pairs, if that is of use and has room."""
+        assert self.bounds is not None
+        self._open_before = []
+        if self.options.what != ALL or self.options.provers:
+            return None
+        # Half, since packed distances take as much again as the distances.
+        of_batch = BATCH * self.engine.facts.n_vertices * self.bounds.lower.dtype.itemsize
+        state = batch_state_bytes(self.engine.store, BATCH)
+        pairs = ByPairs(self, component, (self.engine.facts.room_bytes - of_batch - state) // 2)
+        return pairs if pairs.possible() else None
+
+    def _many_left(self) -> bool:
+        """Whether bounds alone will probably make a source of many vertices that are open, as the second half of those
+        so far tells."""
+        assert self.bounds is not None
+        self._open_before += [self.bounds.n_open] * (len(self.visited) - len(self._open_before))
+        done = len(self._open_before)
+        if done < TRIAL:
+            return False
+        closed = self._open_before[done // 2] - self.bounds.n_open
+        return MANY * closed < self.bounds.n_open
+
+    def take_leaves(self, vertices: np.ndarray) -> None:
+        """Those of the open vertices that are leaves are settled at the end."""
+        assert self.bounds is not None and self.component is not None
+        if self.component.size > 2:
+            leaves = vertices[self.engine.degrees(vertices) == 1]
+            self._leaves.append(leaves)
+            self.bounds.close(leaves)
+
+    def take_farthest(self) -> np.ndarray:
+        """Vertices that are to be traversed for lower bounds, int64[k]."""
+        farthest, self._farthest = self._farthest, []
+        return np.array(farthest, np.int64)
+
+    def traverse(self, sources: np.ndarray, keep: Callable[[Column, int], None] | None = None) -> None:
+        """Traverse them, all of the component at hand. keep : takes the distances from each, and its eccentricity."""
         assert self.bounds is not None and self.component is not None
         most = self._most()
         for begin in range(0, len(sources), most):
@@ -247,10 +299,16 @@ class AllEccentricities(ExactMethod):
             if len(some) < min(most, LEAST_BATCH):
                 for source in some.tolist():
                     run = self.eccentricity(source, distances=True)
-                    self._known([source], [run.take_distances()], [run.eccentricity], [run.farthest])
+                    columns = [run.take_distances()]
+                    if keep is not None:
+                        keep(columns[0], run.eccentricity)
+                    self._known([source], columns, [run.eccentricity], [run.farthest])
                 continue
             columns = [self.engine.new_column(2 * self.radius) for _ in some]
             eccentricities = self.eccentricities(some, columns=columns).tolist()
+            if keep is not None:
+                for column, eccentricity in zip(columns, eccentricities, strict=True):
+                    keep(column, eccentricity)
             self._known(some.tolist(), columns, eccentricities)
 
     def _known(
@@ -261,10 +319,10 @@ class AllEccentricities(ExactMethod):
         span = self.component.first, self.component.last + 1
         with self.stages.timed("bounds"):
             loose = self.bounds.lower.gather(sources) < eccentricities
-            self._visited.update(sources)
+            self.visited.update(sources)
             for i in np.flatnonzero(loose).tolist():
                 far = columns[i].argbest(True, *span) if farthest is None else farthest[i]
-                if far not in self._visited and far not in self._farthest:
+                if far not in self.visited and far not in self._farthest:
                     self._farthest.append(far)
             self.bounds.tighten(self.component, sources, columns, eccentricities)
         self.n_sources += len(sources)
@@ -375,8 +433,10 @@ def _phases(store: Store, options: EccentricityOptions) -> tuple[Phase, ...]:
 
 
 def _pool(store: Store) -> Pool:
-    """Distances of a batch."""
-    return Pool(BATCH * store.n_vertices + batch_state_bytes(store, BATCH))
+    """Distances of a batch, and for pairs, of which small graphs have few."""
+    n = store.n_vertices
+    return Pool(BATCH * n + batch_state_bytes(store, BATCH)
+                + 4 * _PAIR_COLUMNS * n + min(4 * MOST_PAIRS * PAIR_BYTES, 4 * _PAIR_COLUMNS * n))
 
 
 eccentricities = solver(AllEccentricities, EccentricityOptions)
