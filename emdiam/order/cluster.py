@@ -1,7 +1,7 @@
 """The order `cluster`: clusters of clusters of clusters, so that neighbouring rows share blocks.
 
 Definition: clusters are grown around one vertex in SPACING (methods/approx/clusters.py), the condensed graph, or
-enough of it (methods/approx/sampled.py), is clustered again until few are left, and vertices are sorted by the
+enough of it (sampled.py), is clustered again until few are left, and vertices are sorted by the
 positions of their clusters (methods/approx/cluster_order.py). So what is near in the graph is near in the store, in
 every direction: a BFS from anywhere meets a block about once.
 Passes: those of growing clusters, and one to two to condense. Bytes a vertex: 4 for the labels of clusters, 8 where
@@ -23,7 +23,6 @@ from ..engine.needs import Needs, label_bytes, phases_of
 from ..methods.approx.cluster_order import local_positions
 from ..methods.approx.condensed import LEAST_ARC_BYTES, LEAST_SORT_BYTES, Room
 from ..methods.approx.rank_order import stream_key
-from ..methods.approx.sampled import sampled_graph
 from ..sorting.scratch import Scratch
 from ..store.store import Store
 from ..stream.blocks import table_bytes
@@ -34,6 +33,7 @@ from ..traverse.workspace import workspace_bytes
 from ..units import scratch_folder
 from ..weighted.packed import Packing
 from .placing import pass_bytes, place_by_key
+from .sampled import sampled_graph
 
 if TYPE_CHECKING:
     from ..engine.cpu import CpuEngine

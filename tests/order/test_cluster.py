@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from emdiam.conversion.convert import ConvertOptions
 from emdiam.engine.interface import max_degree_vertex
 from emdiam.methods.approx import cluster_order as local
-from emdiam.methods.approx import sampled
-from emdiam.order import cluster
+from emdiam.order import cluster, sampled
 from emdiam.order.reorder import reorder
 from emdiam.sorting.scratch import Scratch
 from emdiam.store.store import open_store

@@ -20,13 +20,13 @@ from threading import Lock
 
 import numpy as np
 
-from ...hashing import draw
-from ...jit import inlined, kernel
-from ...traverse.condense import RowChoice
-from ...weighted.collect import ArcCollector
-from ...weighted.components import components
-from ...weighted.packed import Keys, Packing, WeightedArcs, each_block, head_of, tail_of
-from .condensed import CondensedGraph, Room, collecting, numbered
+from ..hashing import draw
+from ..jit import inlined, kernel
+from ..methods.approx.condensed import CondensedGraph, Room, collecting, numbered
+from ..traverse.condense import RowChoice
+from ..weighted.collect import ArcCollector
+from ..weighted.components import components
+from ..weighted.packed import Keys, Packing, WeightedArcs, each_block, head_of, tail_of
 
 N_LEVELS = 64
 _PIECE = 1 << 12
