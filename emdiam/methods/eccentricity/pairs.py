@@ -189,9 +189,10 @@ class OpenPairs:
 
 @kernel
 def list_open(near, far, rows, limits, top, left, away, places, far_places, out):  # type: ignore[no-untyped-def]
-    """Lists pairs in out, int64[capacity, 2] = (near, far) by their places; the count of all that there are, also of
-    those for which there is no room. away : descending, distances of the far ones from the common source. limits : in every lane the
-    largest bit and the bound, so that it is left of the difference where a sum is within the bound."""
+    """Lists pairs in out, int64[capacity, 2] = (near, far) by their places; the count of all that there are, those too
+    for which there is no room. rows : of `far`, of the far ones; away : their distances from the common source,
+    descending. limits : in every lane the largest bit and the bound, so that the bit is left in the difference where a
+    sum is within the bound."""
     count = 0
     words = near.shape[1]
     for v in range(len(near)):
