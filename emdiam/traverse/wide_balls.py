@@ -12,6 +12,7 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.offsets import row_length, row_span
 from .atomics import atomic_add
+from .wide_rows import AHEAD, fetch
 
 WORD_BITS = 64
 
@@ -47,7 +48,7 @@ def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
     64)], zeros before and after; queue : id[...], of this thread. A ball grows while it looks at fewer arcs than the
     queue has entries. radii : int64[k], the largest distance met. over : uint8[k], 1 where nothing else is to be met.
     Returns arcs scanned."""
-    total = 0
+    total, flat = 0, words.reshape(-1)
     while True:
         first = atomic_add(turn, 0, 1) * WORD_BITS
         if first >= len(sources):
@@ -68,6 +69,7 @@ def fill_balls(turn, paging, offsets, sources, words, seen, queue, radii, over):
             radii[s] = radius
             total += scanned
             for i in range(tail):
+                fetch(flat, np.int64(queue[min(i + AHEAD, tail - 1)]) * words.shape[1] + (s >> 6))
                 u = np.int64(queue[i])
                 seen[u >> 6] = 0
                 words[u, s >> 6] |= np.uint64(1) << np.uint64(s & 63)

@@ -2,8 +2,8 @@
 
 words : uint64[2, n, w], w = 8, 16 or 32: bit b of words[now, v] is set when v lies in the ball of source b as far as it
 has grown. A level writes the other plane, so that no row is read while it changes. Planes begin at a multiple of 64
-bytes (aligned_words). marks : uint64[3, ceil(n / 64)], bitmaps. FULL: seen by every source after the level at hand;
-CAME: before it; DONE: full in both planes, so that there is nothing to do.
+bytes (aligned_words). full : uint64[ceil(n / 64)], bitmap of the rows that every source has seen. In the level after
+that all neighbours of such a row are full as well: it is asked for no more, and need not be in the other plane.
 A row that spans blocks is written by atomic ORs into what it had two levels ago, which is never more than it has now,
 and finished after the sweep (settle_wide).
 Source: Then et al., PVLDB 2014 (MS-BFS), whose frontiers and queues are left out here: once the balls of so many
@@ -22,12 +22,10 @@ from numba.extending import intrinsic
 
 from ..jit import inlined, kernel
 from .atomics import atomic_or
-from .rows import has_bit, row_walk
+from .rows import row_walk
 
 LANES = 8  # words of a vector: 64 bytes, a line of the cache
 VECTORS = (1, 2, 4)  # of a row
-FULL, CAME, DONE = 0, 1, 2
-MARKS = 3
 # Arcs ahead of the row at hand whose rows are fetched; arcs after which a row looks whether it is full.
 AHEAD, STRIDE = 24, 8
 _WORD, _FLAG = ir.IntType(64), ir.IntType(1)
@@ -43,7 +41,7 @@ def aligned_words(*shape: int) -> np.ndarray:
 
 
 @intrinsic
-def _fetch(typingctx: Any, words: Any, index: Any) -> Any:
+def fetch(typingctx: Any, words: Any, index: Any) -> Any:
     """Bring the line of words[index] near, before it is asked for. words : uint64[:]. Reads nothing: any index will
     do."""
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
@@ -169,13 +167,13 @@ def _take_row(typingctx: Any, arrays: Any, vectors: Any, planes: Any, row: Any, 
 
 
 @inlined
-def _not_done(state, word):  # type: ignore[no-untyped-def]
-    return ~state[1][DONE, word]
+def _not_full(state, word):  # type: ignore[no-untyped-def]
+    return ~state[1][word]
 
 
 @inlined
 def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
-    words, marks, mask, changed, about = state
+    words, _, mask, changed, about = state
     here, past = about
     n, w = words.shape[1:]
     flat = words.reshape(-1)
@@ -186,34 +184,29 @@ def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
             for j in range(w):
                 atomic_or(flat, there + v * w + j, words[here, u, j])
         return end - begin, False
-    full = has_bit(marks[CAME], v)
-    if full:
-        end = begin
-    else:
-        for p in range(min(begin + AHEAD, len(ids)), min(end + AHEAD, len(ids))):
-            u = np.int64(ids[p])
-            for j in range(0, w, LANES):
-                _fetch(flat, (here * n + u) * w + j)
+    for p in range(min(begin + AHEAD, len(ids)), min(end + AHEAD, len(ids))):
+        u = np.int64(ids[p])
+        for j in range(0, w, LANES):
+            fetch(flat, (here * n + u) * w + j)
     stop, full = _take_row((flat, ids, mask, changed), w // LANES, (here * n * w, there), (v, begin, end), past)
     return stop - begin, full
 
 
 @inlined
 def _mark_full(state, word, hits):  # type: ignore[no-untyped-def]
-    if hits & ~state[1][FULL, word]:
-        atomic_or(state[1][FULL], word, hits)
+    atomic_or(state[1], word, hits)
 
 
-_walk_rows = row_walk(_not_done, _pull_row, _mark_full)
+_walk_rows = row_walk(_not_full, _pull_row, _mark_full)
 
 
 @kernel
-def pull_wide(piece, layout, words, marks, mask, total, here, past, changed):  # type: ignore[no-untyped-def]
-    """Every row that is not DONE ORs the rows of its neighbours, of plane `here`, into the other plane.
+def pull_wide(piece, layout, words, full, mask, total, here, past, changed):  # type: ignore[no-untyped-def]
+    """Every row that is not full ORs the rows of its neighbours, of plane `here`, into the other plane.
 
     mask : uint64[w], all sources. total : uint64[w], the sources get a bit there that have reached something. past :
     whether to write past the cache. changed : uint64[w], zeros, of this thread. Returns arcs scanned."""
-    arcs = _walk_rows(piece, layout, (words, marks, mask, changed, (here, past)))
+    arcs = _walk_rows(piece, layout, (words, full, mask, changed, (here, past)))
     for j in range(len(changed)):
         atomic_or(total, j, changed[j])
     _publish()
@@ -221,14 +214,14 @@ def pull_wide(piece, layout, words, marks, mask, total, here, past, changed):  #
 
 
 @kernel
-def settle_wide(vertices, words, marks, mask, total, here):  # type: ignore[no-untyped-def]
+def settle_wide(vertices, words, full, mask, total, here):  # type: ignore[no-untyped-def]
     """Finish the rows that span blocks after a pull, one thread."""
     for i in range(len(vertices)):
         v = np.int64(vertices[i])
-        full = True
+        whole = True
         for j in range(words.shape[2]):
             words[1 - here, v, j] |= words[here, v, j]
             total[j] |= words[1 - here, v, j] ^ words[here, v, j]
-            full &= words[1 - here, v, j] == mask[j]
-        if full:
-            marks[FULL, v >> 6] |= np.uint64(1) << np.uint64(v & 63)
+            whole &= words[1 - here, v, j] == mask[j]
+        if whole:
+            full[v >> 6] |= np.uint64(1) << np.uint64(v & 63)

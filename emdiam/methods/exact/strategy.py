@@ -34,7 +34,7 @@ THICK_BATCH = 2.0
 TOGETHER = 1.5
 # More sources than so many are expected before the first wide batch is tried. Until it is measured, its levels are
 # taken to be half of the limit, and to read the row of every arc at so many bytes a second and thread.
-WIDE_FROM, WIDE_BYTES_A_SECOND = 1024, 4e9
+WIDE_FROM, WIDE_BYTES_A_SECOND = 1024, 8e9
 # So few sources are traversed one by one: a batch costs several traversals.
 FEW = 2
 _MEMORY = 3
