@@ -9,6 +9,7 @@ _WIDE = ("tests/traverse/test_wide.py",)
 _MULTI = ("tests/engine/test_protocol.py", "tests/methods/exact/test_pivots.py")
 _VERIFY = ("tests/verification/test_labels.py", "tests/verification/test_verify.py",
            "tests/verification/test_refusals.py")
+_COUNTS = ("tests/engine/test_protocol.py", "tests/distribution/test_counts.py")
 _NOTHING_ABOVE_256 = "    return 0 if layout[1][len(layout[1]) - 1] > 256 else"
 
 FAULTS = (
@@ -170,6 +171,21 @@ FAULTS = (
     Fault("the owner of a vertex keeps the largest value told", "emdiam/dask/exchange.py",
           "np.minimum.reduceat(values, starts)", "np.maximum.reduceat(values, starts)",
           ("tests/dask/test_values.py", "tests/dask/test_labels.py")),
+    # -- distributions of distances -------------------------------------------------------------------------------
+    Fault("a level that is counted twice where it turned dense", "emdiam/traverse/tally.py",
+          "        if self.level > before:", "        if self.level > before or self._dense:", _COUNTS),
+    Fault("one word alone of a vertex is counted", "emdiam/traverse/tally.py",
+          "    for j in range(words.shape[2]):", "    for j in range(1):", _COUNTS),
+    Fault("errors of samples do not know how much was drawn", "emdiam/distribution/counting.py",
+          "1 - samples / self._population)", "1.0)", ("tests/distribution/test_counts.py",)),
+    Fault("the effective diameter is that of the distance before", "emdiam/distribution/statistics.py",
+          "effective = at + (wanted", "effective = at - 1 + (wanted", ("tests/distribution/test_counts.py",)),
+    Fault("counters of rows over several blocks lose all but a piece", "emdiam/traverse/hyperball.py",
+          "    _raise_to(registers[1 - now, v], here)\n", "", ("tests/distribution/test_hyperball.py",)),
+    Fault("what becomes due in a sweep waits for another", "emdiam/traverse/cores.py",
+          "np.int32(-1))) == k + 1:", "np.int32(-1))) == k:", ("tests/distribution/test_profile.py",)),
+    Fault("edges between vertices of one degree have no direction", "emdiam/traverse/triangles.py",
+          "(other == degree and w > v)", "(other == degree and w > v + 1)", ("tests/distribution/test_profile.py",)),
     # -- networkx -----------------------------------------------------------------------------------------------
     Fault("a search for networkx ends a level late", "emdiam/networkx/search.py",
           "if further > limit:", "if further > limit + 1:", ("tests/networkx/test_backend.py",)),
