@@ -18,6 +18,7 @@ from emdiam.runs.registry import METHODS, method_options
 # name -> method, options, chosen so that every verb is used by some.
 RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     **{name: (name, {}) for name in ("pivots", "fdiam", "bounding", "ifub", "graph-diameter", "sweep-k")},
+    "eccentricities": ("eccentricities", {}),
     "korf": ("korf", {"batch": 4}), "apsp": ("apsp", {"batch": 16}), "pivots-single": ("pivots", {"batches": False}),
     "clusters": ("clusters", {"masters": "10%"}), "clusters-auto": ("clusters", {}),
     "clusters-euler": ("clusters", {"masters": "5%", "euler": True}),

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 SAMPLE, ROUND = 1 << 8, 64
 # Open pairs that are listed, at most, and bytes for each while they are sorted.
 MOST_PAIRS, PAIR_BYTES = 1 << 22, 128
-HEAVY = 4
+# Of eight sources so many are in the most pairs; the others are ends of pairs drawn at random.
+HEAVY = 6
 # Fewer distances than so many prove too little.
 LEAST_COLUMNS = ROUND
 
@@ -75,7 +76,8 @@ class ByPairs:
         """Traverse vertices in many pairs until there is none."""
         while len(pairs):
             before = np.unique(pairs.near)
-            self._traverse(self._of_pairs(pairs, ROUND))
+            # One after another they may as well be chosen a few at a time, by what the others have left.
+            self._traverse(self._of_pairs(pairs, ROUND if self._method.batches else ROUND // 4))
             is_open = self._bounds.upper.take(pairs.near) != self._bounds.upper.unreached
             pairs.drop(~is_open | (pairs.bound <= self._bounds.lower.gather(pairs.near)))
             self._close(np.setdiff1d(before, pairs.near))

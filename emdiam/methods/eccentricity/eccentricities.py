@@ -98,7 +98,7 @@ class AllEccentricities(ExactMethod):
         self._farthest: list[int] = []  # vertices to be traversed next, for lower bounds
         self._leaves: list[np.ndarray] = []
         self.visited: set[int] = set()
-        self._batches = False
+        self.batches = False
         self._open_before: list[int] = []
 
     # -- the whole graph ------------------------------------------------------------------------
@@ -190,7 +190,7 @@ class AllEccentricities(ExactMethod):
         else:
             self.record(first.eccentricity, first.source, first.farthest)
         distances = first.take_distances()
-        self._batches = first.eccentricity <= LOW
+        self.batches = first.eccentricity <= LOW
         with self.stages.timed("bounds"):
             self.bounds.begin(component, distances, 2 * first.eccentricity)
         self._known([first.source], [distances], [first.eccentricity], [first.farthest])
@@ -244,7 +244,7 @@ class AllEccentricities(ExactMethod):
 
     def _most(self) -> int:
         """Sources of a batch, at most."""
-        if not self._batches:
+        if not self.batches:
             return 1
         assert self.bounds is not None
         facts = self.engine.facts
