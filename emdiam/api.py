@@ -234,8 +234,9 @@ def eccentricities(graph: Any, *, what: str = "all", **options: Unpack[Eccentric
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
     scratch, progress, require_connected, time_limit, vram, evict_page_cache, reorder, keep_reordered, vertex_state and
     those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest component alone, which
-    take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV. keep : whether the result
-    has them too (by_vertex(), ids, lower_bounds, upper_bounds); default: if `graph` is no store.
+    take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV. certificate : a file
+    for the proof. keep : whether the result has them too (by_vertex(), ids, lower_bounds, upper_bounds); default: if
+    `graph` is no store.
 
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.

@@ -125,6 +125,7 @@ class EccentricityKeywords(MethodKeywords, total=False):
 
     out: str | Path | None
     keep: bool | None
+    certificate: str | Path | None
 
 
 class ApproximateKeywords(MethodKeywords, total=False):

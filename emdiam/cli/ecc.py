@@ -24,6 +24,8 @@ from .output import answer
 @click.option("--out", type=options.NEW_FILE, metavar="FILE",
               help="Write the eccentricities to FILE, a row a vertex: id, eccentricity, component. Parquet, or CSV if"
                    " its name ends so.")
+@click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
+              help="Write the proof to FILE, for `emdiam verify`.")
 @click.option("--radius", is_flag=True, help="Only the radius of the largest component, by a few traversals.")
 @click.option("--center", is_flag=True, help="Only the centre of the largest component, and its radius.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
@@ -65,6 +67,8 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
             lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
                          f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
         lines += _histogram_lines(result["histogram"])
+    if result.get("certificate") is not None:
+        lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
     return "\n".join([*lines, traversals_line(result), *device_lines(result, verbose), seconds_line(result),

@@ -49,7 +49,10 @@ def report_text(report: dict[str, Any], verbose: bool = False) -> str:
     """Lines for a report that is verified, as `VerifyReport.to_dict()` gives it."""
     lower, upper, largest = report["lower"], report["upper"], report["diameter_largest_component"]
     value = f"{lower:,}" if lower == upper else bounds_text(lower, upper)
-    if report["connected"]:
+    if "radius" in report:
+        lines = [f"verified: all eccentricities of {format_count(report['n_vertices'], 'vertex', 'vertices')}, from"
+                 f" {report['radius']:,} in the centre of the largest component to {upper:,}"]
+    elif report["connected"]:
         lines = [f"verified: diameter {value}"]
     else:
         lines = [f"verified: largest diameter of any component {value} ({report['n_components']:,} components)"]

@@ -237,7 +237,11 @@ def _check_files(run: Run) -> None:
     if run.keep_reordered is not None and not (run.checkpoint is not None and run.checkpoint.resume):
         check_target(run.keep_reordered, force=False)
     limits = run.options.limits
-    if run.certificate is not None and (run.method != "pivots" or limits.gap is not None or limits.bounds_only):
+    if run.certificate is not None and getattr(run.options, "what", "all") != "all":
+        raise InputError("a certificate needs all eccentricities", text=str(run.certificate),
+                         remedy="leave --radius and --center out")
+    if run.certificate is not None and (
+            run.method not in ("pivots", "eccentricities") or limits.gap is not None or limits.bounds_only):
         raise InputError("a certificate needs a whole proof by pivots", text=str(run.certificate),
                          remedy="use --method pivots, without --gap and --bounds-only")
 
@@ -389,17 +393,27 @@ def _room(result: Result, run: Run) -> Room | None:
     return Room(max(0, (result.memory_limit_bytes or 0) - current_rss_bytes()) // 2, run.options.scratch)
 
 
+def _write_certificate(path: Path, result: Result, solved: Store, reading: dict[str, Any]) -> None:
+    """Write the proof of a result, in vertices of the store that was solved. Raises InputError."""
+    from ..methods.eccentricity import certificate as eccentricities
+    from ..methods.eccentricity.result import EccentricityResult
+    from ..methods.exact.certificate import claims_of, write_certificate
+
+    if isinstance(result, EccentricityResult):
+        eccentricities.write_certificate(path, result, solved, **reading)
+        return
+    assert result.proof is not None, "pivots that end leave a proof"
+    write_certificate(path, result.proof, claims_of(result), solved, **reading)
+
+
 def _finish(result: Result, run: Run, stores: tuple[Store, Store], progress: Listener | None) -> None:
     """Write the certificate, if one is wanted. stores : the one that was given, and the one that was solved. Raises
     NotWritten for what could not be written, and StoppedEarly on Ctrl-C."""
     if run.certificate is not None:
-        from ..methods.exact.certificate import claims_of, write_certificate
-
-        assert result.proof is not None, "pivots that end leave a proof"
+        given, solved = stores
+        reading = {"graph": given, "threads": run.threads, "room": _room(result, run), "progress": progress}
         try:
-            given, solved = stores
-            write_certificate(run.certificate, result.proof, claims_of(result), solved, graph=given,
-                              threads=run.threads, room=_room(result, run), progress=progress)
+            _write_certificate(run.certificate, result, solved, reading)
             result.certificate = str(run.certificate)
         except InputError as error:
             result.not_written.append(str(error))

@@ -41,14 +41,18 @@ class Labelling:
         with self._lock:
             unite(run.rows, run.starts, ids, self._parent)
 
+    def flat(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """The root of every vertex's component, which is its smallest vertex; the size of the component at its root;
+        and how many there are. Call it once, after all runs."""
+        sizes = np.zeros(len(self._parent), self._parent.dtype)
+        return self._parent, sizes, int(flatten(self._parent, sizes))
+
     def members(self, mentioned: np.ndarray) -> Membership:
         """The components of these vertices (int64[k]). Call it once, after all runs.
 
         Raises Refused with the positions of two vertices of one component.
         """
-        parent = self._parent
-        sizes = np.zeros(len(parent), parent.dtype)
-        n_components = int(flatten(parent, sizes))
+        parent, sizes, n_components = self.flat()
         roots = parent[mentioned].astype(np.int64)
         distinct, at = np.unique(roots, return_inverse=True)
         if len(distinct) < len(roots):

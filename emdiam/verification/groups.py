@@ -15,10 +15,10 @@ from ..engine.cpu import open_cpu_engine
 from ..engine.interface import Engine
 from ..progress import Meter
 from ..store.store import Store
-from ..traverse.columns import Column
-from .labels import FEW_COLUMNS, LabelColumn, LabelGroup, label_dtype, largest_label
+from .labels import LabelColumn, LabelGroup, label_dtype, largest_label
 from .parts import Part
 from .plan import Budget, GroupPlan, engine_needs, plan_groups, too_small
+from .proposals import Proposals, check_within
 from .report import Refused, VerifyReport
 
 _PIECE = 1 << 16
@@ -116,8 +116,7 @@ class LabelStage:
             return gathered
 
     def _checked(self, engine: Engine, plan: GroupPlan, columns: list[LabelColumn]) -> LabelGroup:
-        propose = self._propose_batch if plan.batched and len(columns) > FEW_COLUMNS else self._propose_each
-        labels = propose(engine, columns)
+        labels = Proposals(engine, self._largest, self._dtype).labels(columns, plan.batched)
         self._report.traversals += len(columns)
         self._meter.begin("check labels", self._store.indices.n_chunks, "chunks")
         group = LabelGroup(columns, labels, self._member)
@@ -125,47 +124,8 @@ class LabelStage:
         self._meter.end()
         self._report.scans += 1
         for column, reach in zip(columns, group.reach.tolist(), strict=True):
-            self._within(column, reach)
+            check_within(self._store, column, reach)
         return group
-
-    def _propose_each(self, engine: Engine, columns: list[LabelColumn]) -> np.ndarray:
-        proposed = engine.new_column(self._largest)
-        alone = len(columns) == 1  # then the column is the labels
-        labels = proposed.raw().reshape(-1, 1) if alone else self._new_labels(len(columns))
-        for j, column in enumerate(columns):
-            engine.reporter.tick("labels")
-            try:
-                run = engine.bfs(column.vertex, into=proposed)
-            except OverflowError:
-                raise self._too_far() from None
-            self._within(column, run.levels)
-            if not alone:
-                _fill(labels, j, [proposed])
-        return labels
-
-    def _new_labels(self, columns: int) -> np.ndarray:
-        return np.empty((self._store.n_vertices, columns), self._dtype)
-
-    def _too_far(self) -> Refused:
-        return Refused(f"a vertex is more than {self._largest} away from one of its pivots or sources")
-
-    def _propose_batch(self, engine: Engine, columns: list[LabelColumn]) -> np.ndarray:
-        engine.reporter.tick("labels")
-        labels = self._new_labels(len(columns))
-        proposed = [engine.new_column(self._largest) for _ in columns]
-        try:
-            engine.eccentricities(np.array([column.vertex for column in columns]), columns=proposed)
-        except OverflowError:
-            raise self._too_far() from None
-        _fill(labels, 0, proposed)
-        return labels
-
-    def _within(self, column: LabelColumn, reach: int) -> None:
-        """A column that reaches beyond the bound to prove cannot be part of a proof of it."""
-        if reach > column.limit:
-            (name,) = self._store.user_ids(np.array([column.vertex]))
-            raise Refused(f"a vertex is {reach} away from vertex {name}, more than the bound {column.limit} of its"
-                          " component")
 
     def _check_witnesses(self, group: LabelGroup) -> None:
         for j, column in enumerate(group.columns):
@@ -216,16 +176,3 @@ class LabelStage:
         room = self._budget.room(0)
         if need > room:
             raise too_small(self._budget.memory_bytes, self._budget.memory_bytes + need - room)
-
-
-def _fill(labels: np.ndarray, first: int, columns: list[Column]) -> None:
-    """labels[:, first + j] = columns[j], its -1 as the largest value of the dtype; all columns of a few
-    vertices at a time, since they lie side by side in `labels`."""
-    none = np.iinfo(labels.dtype).max
-    step = max(1, _PIECE // len(columns))
-    for begin in range(0, len(labels), step):
-        here = np.arange(begin, min(begin + step, len(labels)))
-        for j, column in enumerate(columns, start=first):
-            values = column.gather(here)
-            values[(values < 0) | (values > none)] = none
-            labels[begin : begin + len(here), j] = values

@@ -76,11 +76,14 @@ class LabelGroup:
         fault = np.full(2, -1, np.int64)
         if not self.check_ends(fault):
             raise self._wrong(store, int(fault[0]), int(fault[1]))
-        scan = _Scan(self)
+        scan = self._new_scan()
         scan_arcs(store, threads, scan.work, tick)
         orphan = scan.orphan()
         if orphan is not None:
             raise self._wrong(store, *orphan)
+
+    def _new_scan(self) -> GroupScan:
+        return GroupScan(self)
 
     def settle(self, limits: np.ndarray, settled: np.ndarray) -> None:
         """settled[v] = 1 (uint8[n]) where label(v) + reach <= limits[component] for a column that
@@ -104,7 +107,7 @@ class LabelGroup:
         return EmdiamError(f"what the traversal from vertex {source} says of vertex {at} is no distance: {_REPORT}")
 
 
-class _Scan:
+class GroupScan:
     """One pass with a group; puts rows together that are cut between runs."""
 
     def __init__(self, group: LabelGroup) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..methods.exact.certificate import Certificate, CertifiedComponent
+from ..methods.exact.certificate import Certificate, CertifiedComponent, GraphFacts
 from ..progress import Meter
 from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.edge_digest import EdgeDigest, hash_ids
@@ -93,7 +93,17 @@ def find_parts(store: Store, certificate: Certificate, threads: int, meter: Mete
     Raises Refused for another graph, ids that it has not, and claims about components and their
     sizes that do not hold; StoreError.
     """
-    facts = certificate.graph
+    digest, labelling = read_graph(store, certificate.graph, threads, meter)
+    vertices = _vertices(store, certificate, digest.hashes)
+    del digest
+    members = labelling.members(np.array([vertices[part.vertex] for part in certificate.components], np.int64))
+    parts = [_part(number, part, vertices, members) for number, part in enumerate(certificate.components, start=1)]
+    _check_claims(certificate, parts, members)
+    return parts, members.of
+
+
+def read_graph(store: Store, facts: GraphFacts, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:
+    """Digest and components, in one pass. Raises Refused if the store does not have the graph of these facts."""
     if (facts.n_vertices, facts.n_edges) != (store.n_vertices, store.n_arcs // 2):
         raise Refused(f"it is about a graph of {facts.n_vertices:,} vertices and {facts.n_edges:,} edges, the store"
                       f" has {store.n_vertices:,} and {store.n_arcs // 2:,}")
@@ -102,12 +112,7 @@ def find_parts(store: Store, certificate: Certificate, threads: int, meter: Mete
     digest, labelling = _read(store, threads, meter)
     if digest.hexdigest() != facts.digest:
         raise Refused("it is about another graph: the digests of the edges differ")
-    vertices = _vertices(store, certificate, digest.hashes)
-    del digest
-    members = labelling.members(np.array([vertices[part.vertex] for part in certificate.components], np.int64))
-    parts = [_part(number, part, vertices, members) for number, part in enumerate(certificate.components, start=1)]
-    _check_claims(certificate, parts, members)
-    return parts, members.of
+    return digest, labelling
 
 
 def _read(store: Store, threads: int, meter: Meter) -> tuple[EdgeDigest, Labelling]:

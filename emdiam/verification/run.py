@@ -11,10 +11,16 @@ from pathlib import Path
 
 from .._version import __version__
 from ..errors import InputError
-from ..methods.exact.certificate import Certificate, read_certificate
+from ..methods.eccentricity.certificate import FORMAT as ECCENTRICITIES
+from ..methods.eccentricity.certificate import KEYS as ECCENTRICITY_KEYS
+from ..methods.eccentricity.certificate import EccentricityCertificate
+from ..methods.eccentricity.certificate import parse_certificate as parse_eccentricities
+from ..methods.exact.certificate import FORMAT, KEYS, VERSION, Certificate, parse_certificate
+from ..methods.sealed import read_sealed
 from ..progress import Event, Listener, Meter, silent, timed
 from ..store.store import Store, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
+from .eccentricities import EccentricityReport, prove_eccentricities
 from .groups import Gathered, LabelStage
 from .labels import label_dtype, largest_label
 from .pairs import prove_pairs
@@ -35,7 +41,9 @@ def verify(
     """
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
-    said = read_certificate(certificate)
+    document = read_sealed(certificate, {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS}, VERSION)
+    of_all = document["format"] == ECCENTRICITIES
+    said = parse_eccentricities(document, certificate) if of_all else parse_certificate(document, certificate)
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     budget = Budget(memory, threads, progress)
     if isinstance(store, Store):
@@ -44,28 +52,38 @@ def verify(
         return _verify(said, opened, budget)
 
 
-def _verify(certificate: Certificate, store: Store, budget: Budget) -> VerifyReport:
-    report, begin = _claimed(certificate), time.perf_counter()
-    report.memory_limit_bytes = budget.memory_bytes
+def _verify(certificate: Certificate | EccentricityCertificate, store: Store, budget: Budget) -> VerifyReport:
+    begin = time.perf_counter()
+    report: VerifyReport
     try:
-        with timed(report.seconds, "graph"):
-            dtype = label_dtype(largest_label(report.upper, store.n_vertices))
-            check_graph_room(store, dtype.itemsize, budget)
-            parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
-            budget.program += member.nbytes
-            report.scans += 1
-        with timed(report.seconds, "labels"):
-            gathered = LabelStage(store, parts, member, budget, report).run()
-            del member
-        with timed(report.seconds, "pairs"):
-            (budget.progress or silent)(Event("pairs"))
-            _prove(gathered, store, budget, report)
+        if isinstance(certificate, Certificate):
+            report = _claimed(certificate)
+            _prove_diameter(certificate, store, report, budget)
+        else:
+            report = of_all = _claimed_of_all(certificate)
+            prove_eccentricities(certificate, store, of_all, budget)
         report.verified = True
     except Refused as refused:
         report.reason = str(refused)
+    report.memory_limit_bytes = budget.memory_bytes
     report.seconds["total"] = time.perf_counter() - begin
     report.peak_rss_bytes = peak_rss_bytes()
     return report
+
+
+def _prove_diameter(certificate: Certificate, store: Store, report: VerifyReport, budget: Budget) -> None:
+    with timed(report.seconds, "graph"):
+        dtype = label_dtype(largest_label(report.upper, store.n_vertices))
+        check_graph_room(store, dtype.itemsize, budget)
+        parts, member = find_parts(store, certificate, budget.threads, Meter(budget.progress))
+        budget.program += member.nbytes
+        report.scans += 1
+    with timed(report.seconds, "labels"):
+        gathered = LabelStage(store, parts, member, budget, report).run()
+        del member
+    with timed(report.seconds, "pairs"):
+        (budget.progress or silent)(Event("pairs"))
+        _prove(gathered, store, budget, report)
 
 
 def _claimed(certificate: Certificate) -> VerifyReport:
@@ -75,6 +93,15 @@ def _claimed(certificate: Certificate) -> VerifyReport:
         False, claims.lower, claims.upper, claims.lower if exact else None, claims.diameter_largest_component,
         claims.n_components, claims.connected, graph.n_vertices, graph.n_edges, version=__version__,
     )
+
+
+def _claimed_of_all(certificate: EccentricityCertificate) -> EccentricityReport:
+    claims, graph = certificate.claims, certificate.graph
+    largest, connected = claims.diameter_max_component, claims.n_components == 1
+    return EccentricityReport(
+        False, largest, largest, largest if connected else None, claims.diameter_largest_component, claims.n_components,
+        connected, graph.n_vertices, graph.n_edges, version=__version__, radius=claims.radius,
+        center_size=claims.center_size, periphery_size=claims.periphery_size, histogram=dict(claims.histogram))
 
 
 def _prove(gathered: list[Gathered], store: Store, budget: Budget, report: VerifyReport) -> None:

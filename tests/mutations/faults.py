@@ -10,6 +10,7 @@ _MULTI = ("tests/engine/test_protocol.py", "tests/methods/exact/test_pivots.py")
 _VERIFY = ("tests/verification/test_labels.py", "tests/verification/test_verify.py",
            "tests/verification/test_refusals.py")
 _COUNTS = ("tests/engine/test_protocol.py", "tests/distribution/test_counts.py")
+_VERIFY_ALL = ("tests/verification/test_eccentricities.py",)
 _NOTHING_ABOVE_256 = "    return 0 if layout[1][len(layout[1]) - 1] > 256 else"
 
 FAULTS = (
@@ -116,9 +117,20 @@ FAULTS = (
     Fault("a page of a column that is first written in part loses the rest", "emdiam/external/columns.py",
           "if end - first < stop - begin:", "if end - first < 0:", ("tests/external/test_columns.py",)),
     # -- certificates and their check ---------------------------------------------------------------------------
-    Fault("a certificate with other bytes of the same number is taken", "emdiam/methods/exact/certificate.py",
-          "if data != sealed:", "if len(data) != len(sealed):",
+    Fault("a certificate with other bytes of the same number is taken", "emdiam/methods/sealed.py",
+          "if data != whole:", "if len(data) != len(whole):",
           ("tests/methods/exact/test_certificate.py", "tests/store/test_edge_digest.py")),
+    Fault("a neighbour may be two farther from a source", "emdiam/verification/distances.py",
+          "np.int64(largest[j]) > label + 1", "np.int64(largest[j]) > label + 2", _VERIFY_ALL),
+    Fault("bounds from above are one too small", "emdiam/verification/distances.py",
+          "high = min(high, label + reach[j])", "high = min(high, label + reach[j] - 1)", _VERIFY_ALL),
+    Fault("a pair is near that is one too far", "emdiam/verification/near_pairs.py",
+          "limit - np.int64(points[v, j]) + 1)", "limit - np.int64(points[v, j]) + 2)", _VERIFY_ALL),
+    Fault("vertices that are just too far are not looked at", "emdiam/verification/near_pairs.py",
+          "if np.int64(points[w, column]) <= left:", "if np.int64(points[w, column]) <= left + 1:", _VERIFY_ALL),
+    Fault("leaves are as far as their neighbours", "emdiam/verification/eccentricities.py",
+          "self.upper[leaves[known]] = self.lower[at[known]] + 1", "self.upper[leaves[known]] = self.lower[at[known]]",
+          _VERIFY_ALL),
     Fault("labels may differ by two along an edge", "emdiam/verification/labels.py",
           "abs(np.int64(labels[w, s]) - np.int64(labels[v, s])) > 1",
           "abs(np.int64(labels[w, s]) - np.int64(labels[v, s])) > 2",

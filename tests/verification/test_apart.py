@@ -37,8 +37,8 @@ def passages(source: str) -> set[tuple[str, ...]]:
 
 @pytest.fixture(scope="module")
 def methods() -> dict[tuple[str, ...], str]:
-    """The passages of exact/, and the file of each."""
-    files = sorted((PACKAGE / "methods" / "exact").glob("*.py"))
+    """The passages of exact/ and eccentricity/, and the file of each."""
+    files = sorted(file for room in ("exact", "eccentricity") for file in (PACKAGE / "methods" / room).glob("*.py"))
     return {passage: file.name for file in files for passage in passages(file.read_text(encoding="utf-8"))}
 
 
@@ -64,4 +64,4 @@ def test_the_verifier_takes_only_the_file_format_from_the_methods() -> None:
     taken = {node.module for file in (PACKAGE / "verification").glob("*.py")
              for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
              if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("methods")}
-    assert taken == {"methods.exact.certificate"}
+    assert taken == {"methods.exact.certificate", "methods.eccentricity.certificate", "methods.sealed"}

@@ -21,12 +21,14 @@ class Bounds:
     """Bounds of all vertices. largest : no eccentricity exceeds it. provers : note which source proved what.
 
     lower : reached where a traversal has come; there it is the eccentricity of vertices that are not open. upper : open
-    (reached) at open vertices alone. n_open : of the component at hand. sources, eccentricities : so far."""
+    (reached) at open vertices alone. n_open : of the component at hand. traversed : sources so far. sources,
+    eccentricities : those, and with provers vertices that were settled otherwise."""
 
     def __init__(self, engine: Engine, largest: int, provers: bool = False) -> None:
         self._engine = engine
         self.lower, self.upper = engine.new_column(largest), engine.new_column(largest)
         self.n_open = 0
+        self.traversed: list[int] = []
         self.sources: list[int] = []
         self.eccentricities: list[int] = []
         n = engine.facts.n_vertices
@@ -47,6 +49,7 @@ class Bounds:
         for source, distances, eccentricity in zip(sources, columns, eccentricities, strict=True):
             if self._by:
                 self._note(len(self.sources), distances, eccentricity, *span)
+            self.traversed.append(int(source))
             self.sources.append(int(source))
             self.eccentricities.append(int(eccentricity))
             self.lower.tighten_lower(distances, int(eccentricity), *span)

@@ -381,11 +381,15 @@ class AllEccentricities(ExactMethod):
         """The witness of the diameter, if that is asked for; the radius is found again by a BFS from a centre."""
         if self.radius_largest is not None and self.engine.facts.n_arcs:
             self.tick("verify")
-            run = self.engine.bfs(self.summary.centre if self.summary.centre >= 0 else self._centre_largest)
+            run = self.engine.bfs(self._central_vertex())
             assert run.distances is not None
             if run.eccentricity != self.radius_largest or self.engine.scan("steep-arcs", run.distances):
                 raise EmdiamError(f"a second traversal does not find the radius {self.radius_largest}: {REPORT}")
         return super().check() if self.options.what == ALL else None
+
+    def _central_vertex(self) -> int:
+        """A vertex of the largest component, with the smallest eccentricity once that is known."""
+        return self.summary.centre if self.summary.centre >= 0 else self._centre_largest
 
     def stopped(self, before: Counters, begin: float) -> Result:
         """The bounds so far, which are written to the file, too."""
@@ -407,6 +411,8 @@ class AllEccentricities(ExactMethod):
             counts, result.unresolved = histogram(self.bounds)
             result.histogram = counts if self.options.what == ALL else {}
             result.eccentricity_proof = None if result.unresolved else self.bounds.proof()
+            result.traversed = np.array(self.bounds.traversed, np.int64)
+            result.of_largest = self._central_vertex()
             if self.options.keep:
                 result.lower_bounds, result.upper_bounds = self.bounds.vectors()
                 result.ids = list(self.engine.store.user_ids(np.arange(self.engine.facts.n_vertices)))

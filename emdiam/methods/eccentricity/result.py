@@ -12,7 +12,7 @@ import numpy as np
 from ..exact.result import Result
 
 # Vectors of a result, which JSON leaves out.
-_OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof")
+_OF_VERTICES = ("ids", "lower_bounds", "upper_bounds", "eccentricity_proof", "traversed", "of_largest")
 
 
 @dataclass
@@ -48,7 +48,8 @@ class EccentricityResult(Result):
     exact : whether what was asked for is proved. out : the file that was written.
     ids, lower_bounds, upper_bounds : of all vertices, if they were asked for (keep): the user's ids, and unsigned[n],
     alike where the eccentricity is proved.
-    sources : vertices that were traversed completely, alone or in batches."""
+    sources : vertices that were traversed completely, alone or in batches. traversed : those whose distances settled
+    the others, int64[k]. of_largest : a vertex of the component with the most vertices; both in internal numbers."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "radius", "diameter", "diameter_largest_component", "center.size", "periphery.size", "exact", "unresolved",
@@ -65,6 +66,8 @@ class EccentricityResult(Result):
     lower_bounds: np.ndarray | None = field(default=None, repr=False, compare=False)
     upper_bounds: np.ndarray | None = field(default=None, repr=False, compare=False)
     eccentricity_proof: EccentricityProof | None = field(default=None, repr=False, compare=False)
+    traversed: np.ndarray | None = field(default=None, repr=False, compare=False)
+    of_largest: int = field(default=0, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict, ready for JSON; the vectors are left out."""
