@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterator
+from typing import cast
 
 import numpy as np
 
-from ..engine.interface import Engine
+from ..engine.interface import Counting, Engine
 from ..progress import TimeOver
 from ..traverse.tally import DistanceSums, added
 from ..units import format_seconds
@@ -74,7 +75,7 @@ class SourceCount:
     def _count(self, part: Part) -> None:
         first = int(np.min(part.groups))
         groups = None if isinstance(part.groups, int) else part.groups - first
-        counts = self._engine.count_distances(part.sources, groups=groups, sums=self.sums)
+        counts = cast(Counting, self._engine).count_distances(part.sources, groups=groups, sums=self.sums)
         self._counts = added(self._counts, np.pad(counts, ((first, 0), (0, 0))))
         self._done.append(part.sources)
         self._engine.reporter.tick("count", counted=self.samples)

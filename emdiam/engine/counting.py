@@ -24,7 +24,7 @@ class ColumnCounting:
 
     def count_distances(self: Traversing, sources: np.ndarray, *, groups: np.ndarray | None = None,  # type: ignore[misc]
                         sums: DistanceSums | None = None) -> np.ndarray:
-        """See Engine.count_distances."""
+        """See Counting."""
         sources = np.asarray(sources, np.int64)
         groups = np.zeros(len(sources), np.int64) if groups is None else groups
         counts = np.zeros((int(groups.max(initial=0)) + 1, 1), np.int64)

@@ -277,7 +277,7 @@ class CpuEngine(LocalEngine, Engine):
 
     def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
                         sums: DistanceSums | None = None) -> np.ndarray:
-        """See Engine.count_distances."""
+        """See Counting."""
         self.reporter.begin()
         most = batch_for(self.facts.n_vertices, self.facts.pool_bytes)
         counts = np.zeros((1, 1), np.int64)

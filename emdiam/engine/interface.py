@@ -210,12 +210,6 @@ class Traversing(Protocol):
         sources have seen all targets; what is returned is then at least the largest distance to a target and at most
         the eccentricity. Raises OverflowError if a distance does not fit the columns."""
 
-    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
-                        sums: DistanceSums | None = None) -> np.ndarray:
-        """Pairs (source, vertex) by distance, each source with itself among them, int64[n_groups, levels + 1]: of all
-        sources together, or with `groups`, int64[k], the number of each source's group, of each group. sources : k
-        different vertices, one at least. sums : takes what is summed at vertices."""
-
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """bound[v] = min(bound[v], min over seeds of values + d(v, seed)), never writing a bound
         above `limit`. Returns how many vertices were lowered. Spreads on one column must all run
@@ -314,6 +308,16 @@ class SharedScans(Protocol):
         """From now on scan("steep-arcs", column) looks at blocks while they are at hand for `eccentricities` with
         columns, and leaves them out when it is called. The column does not change until then, and no longer matters
         after it. None: nothing is looked at any more."""
+
+
+class Counting(Protocol):
+    """Pairs by distance, of every engine, for whoever counts them and not for methods."""
+
+    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
+                        sums: DistanceSums | None = None) -> np.ndarray:
+        """Pairs (source, vertex) by distance, each source with itself among them, int64[n_groups, levels + 1]: of all
+        sources together, or with `groups`, int64[k], the number of each source's group, of each group. sources : k
+        different vertices, one at least. sums : takes what is summed at vertices."""
 
 
 class WideBatches(Protocol):
