@@ -22,7 +22,7 @@ from tests.helpers.stores import graphs, odd_graphs, write_store
 
 ODD = odd_graphs()
 SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-SMALL: dict[str, Any] = {"memory": 1 << 30, "threads": 2}
+SMALL: dict[str, Any] = {"memory": 4 << 30, "threads": 2}
 
 
 def pairs_of(graph: naive.Graph) -> dict[int, int]:
@@ -90,7 +90,7 @@ def test_answers_do_not_depend_on_the_order_of_a_store_or_on_threads(tmp_path: P
     results = []
     for number, (place, threads) in enumerate([(store, 1), (store, 2), (tmp_path / "h.zarr", 2)]):
         out = tmp_path / f"{number}.parquet"
-        result = distances(place, {"memory": 1 << 30, "threads": threads, "sample": 90, "seed": 5, "out": out})
+        result = distances(place, {"memory": 4 << 30, "threads": threads, "sample": 90, "seed": 5, "out": out})
         assert result.method == "sample" and result.samples == 90
         results.append((result.pairs, result.mean, result.effective_diameter, result.standard_error,
                         pq.read_table(out).to_pydict()))

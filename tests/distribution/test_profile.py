@@ -86,7 +86,7 @@ def test_a_chain_within_a_block_takes_one_sweep(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["clique-and-path", "lollipop", "grid", "no-edges", "one", "hubs"])
 def test_profiles_are_those_of_networkx(tmp_path: Path, name: str) -> None:
     graph = {**ODD, **DENSE}[name]
-    other, found = as_nx(graph), profile(write_store(tmp_path / "g.zarr", graph), {"memory": 1 << 30, "threads": 2})
+    other, found = as_nx(graph), profile(write_store(tmp_path / "g.zarr", graph), {"memory": 4 << 30, "threads": 2})
     assert found.triangles == sum(nx.triangles(other).values()) // 3
     assert found.average_clustering == pytest.approx(nx.average_clustering(other), abs=1e-12)
     paths = sum(d * (d - 1) for _, d in other.degree)

@@ -75,6 +75,7 @@ CASES = (
     Case("exact ../base/torus.zarr --json --method fdiam", caches=True, seconds=25),
     Case("exact ../base/torus.zarr --json --method fdiam --workers 2", seconds=12),
     Case(f"ecc ../base/torus.zarr --json --out {PATH}.parquet"),
+    Case(f"distances ../base/torus.zarr --json --sample 300 --out {PATH}.parquet"),
     Case("approx ../base/er.zarr --json --masters 2^10"),
     Case("approx ../base/torus.zarr --json --method spanning"),
     Case("approx ../base/torus.zarr --json --method sweep --iterations 40"),

@@ -240,7 +240,8 @@ def test_edges_in_one_direction_end_every_run(
     if noticed == "late":
         without_sums(monkeypatch)
     expected: Any = pytest.raises(StoreError, match="in one direction only")
-    if noticed == "late" and method == "spanning":  # it may find a forest all the same
+    # Nobody has to see both directions then: a forest may be found all the same, and bounds by clusters.
+    if noticed == "late" and method in ("spanning", "clusters"):
         expected = contextlib.suppress(StoreError)
     with expected:
         execute(path, make_run(method, memory_bytes=2 << 30))

@@ -78,7 +78,7 @@ def write_certificate(
         result.n_components, largest, result.radius, result.diameter_largest_component, result.diameter_max_component,
         result.center.size, result.periphery.size, result.histogram)
     facts = facts_of(store if graph is None else graph, room, **reading)
-    certificate = EccentricityCertificate(facts, claims, list(store.user_ids(result.traversed)))
+    certificate = EccentricityCertificate(facts, claims, list(store.user_ids(np.array(result.traversed, np.int64))))
     write_sealed(path, certificate.to_bytes())
     return certificate
 

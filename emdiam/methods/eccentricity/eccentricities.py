@@ -411,7 +411,7 @@ class AllEccentricities(ExactMethod):
             counts, result.unresolved = histogram(self.bounds)
             result.histogram = counts if self.options.what == ALL else {}
             result.eccentricity_proof = None if result.unresolved else self.bounds.proof()
-            result.traversed = np.array(self.bounds.traversed, np.int64)
+            result.traversed = self.bounds.traversed
             result.of_largest = self._central_vertex()
             if self.options.keep:
                 result.lower_bounds, result.upper_bounds = self.bounds.vectors()

@@ -49,7 +49,7 @@ class EccentricityResult(Result):
     ids, lower_bounds, upper_bounds : of all vertices, if they were asked for (keep): the user's ids, and unsigned[n],
     alike where the eccentricity is proved.
     sources : vertices that were traversed completely, alone or in batches. traversed : those whose distances settled
-    the others, int64[k]. of_largest : a vertex of the component with the most vertices; both in internal numbers."""
+    the others. of_largest : a vertex of the component with the most vertices; both in internal numbers."""
 
     shown: ClassVar[tuple[str, ...]] = (
         "radius", "diameter", "diameter_largest_component", "center.size", "periphery.size", "exact", "unresolved",
@@ -66,7 +66,7 @@ class EccentricityResult(Result):
     lower_bounds: np.ndarray | None = field(default=None, repr=False, compare=False)
     upper_bounds: np.ndarray | None = field(default=None, repr=False, compare=False)
     eccentricity_proof: EccentricityProof | None = field(default=None, repr=False, compare=False)
-    traversed: np.ndarray | None = field(default=None, repr=False, compare=False)
+    traversed: list[int] | None = field(default=None, repr=False, compare=False)
     of_largest: int = field(default=0, repr=False, compare=False)
 
     def to_dict(self) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from emdiam.methods.approx.rank_order import drawn, first_by_rank, stream_key
 from emdiam.methods.approx.result import Approximation
 from emdiam.methods.approx.sweep import SweepOptions, sweep
 from emdiam.methods.definition import Limits
+from emdiam.methods.exact import witness
 from emdiam.traverse.stored_column import StoredColumn
 from tests.helpers import approx_twins, naive
 from tests.helpers.small_engine import engines, limit_pool
@@ -336,6 +337,7 @@ def test_distances_of_the_longest_pair_wait_on_disk(
 
     if not room:
         monkeypatch.setattr(StoredColumn, "__init__", full)
+    monkeypatch.setattr(witness, "_FEW_BYTES", 0)
     monkeypatch.setattr(engine, "bfs", bfs)
     result = run(engine, "sweep", iterations=3)
     assert len(made) == (6 if room else 7)
