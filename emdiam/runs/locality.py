@@ -25,7 +25,7 @@ ORDER = "cluster"
 LOCAL_READS = 8.0
 # One that has read so much, and would have read this were the reached part to grow as the cube of that, which a wave in
 # space does, says it early: where diameters are small, parts grow by factors.
-_EARLY_READS, _EARLY_AHEAD = 3.0, 16.0
+_EARLY_READS, _EARLY_AHEAD = 2.5, 16.0
 # Measured: a BFS reads at most a tenth of what it read in a shuffled order, and once at least (there).
 _SHARE_AFTER, _LEAST_AFTER = 0.1, 1.5
 # Passes of growing clusters and condensing, where they are streamed; of writing: one reads, one writes.
