@@ -3,7 +3,8 @@
 1. Sources among the open vertices, drawn at random, and vertices in many open pairs of a sample, until a full list of
    open pairs (pairs.py) is expected to have room; their distances are kept.
 2. The list. A vertex in no open pair is settled.
-3. Vertices in many open pairs are sources, until there is no open pair.
+3. Vertices in many open pairs are sources, and the middles of shortest paths between ends of pairs as long as these
+   end more pairs, until there is no open pair.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 SAMPLE, ROUND = 1 << 8, 64
 # Open pairs that are listed, at most, and bytes for each while they are sorted.
 MOST_PAIRS, PAIR_BYTES = 1 << 22, 128
-# Of eight sources so many are in the most pairs; the others are ends of pairs drawn at random.
-HEAVY = 6
+# Of eight sources so many are in the most pairs; the others are drawn at random: ends of pairs, or open vertices.
+HEAVY, HEAVY_OF_SAMPLE = 6, 7
 # Fewer distances than so many prove too little.
 LEAST_COLUMNS = ROUND
 
@@ -43,6 +44,8 @@ class ByPairs:
         self._is_source = np.zeros(size, bool)
         self._random = np.random.default_rng(0)
         self._pairs: OpenPairs | None = None
+        self._ends: set[int] = set()  # sources of which the middles of paths to them are wanted
+        self._middles: list[int] = []
 
     def possible(self) -> bool:
         """Whether there is room enough."""
@@ -68,19 +71,44 @@ class ByPairs:
                     self._close(np.setdiff1d(is_open, self._pairs.near))
                     self._cover(self._pairs)
                     return
-            count = max(ROUND, len(self._table.columns) // 2)
-            heavy = np.empty(0, np.int64) if pairs is None else pairs.heaviest(count // 2)
+            count = max(ROUND, len(self._table.columns) // 4)
+            heavy = np.empty(0, np.int64) if pairs is None else pairs.heaviest(count * HEAVY_OF_SAMPLE // 8)
             sources = np.unique(np.concatenate((heavy, self._drawn(count - len(heavy)))))
 
     def _cover(self, pairs: OpenPairs) -> None:
-        """Traverse vertices in many pairs until there is none."""
+        """Traverse vertices in many pairs, and in the middle of paths, until there is no pair."""
+        # One after another they may as well be chosen a few at a time, by what the others have left.
+        count = ROUND if self._method.batches else ROUND // 4
+        middles = count // 2
         while len(pairs):
-            before = np.unique(pairs.near)
-            # One after another they may as well be chosen a few at a time, by what the others have left.
-            self._traverse(self._of_pairs(pairs, ROUND if self._method.batches else ROUND // 4))
-            is_open = self._bounds.upper.take(pairs.near) != self._bounds.upper.unreached
-            pairs.drop(~is_open | (pairs.bound <= self._bounds.lower.gather(pairs.near)))
-            self._close(np.setdiff1d(before, pairs.near))
+            self._middles, self._ends = [], set(pairs.heaviest(count - middles).tolist()) if middles else set()
+            ends = np.array(sorted(self._ends), np.int64) if middles else self._of_pairs(pairs, count)
+            closed = self._end_pairs(pairs, ends)
+            self._ends = set()
+            between = np.unique(np.array(self._middles, np.int64))
+            between = self._random.permutation(between[~self._is_source[between - self._span[0]]])[:middles]
+            if len(between) and len(pairs):
+                more = self._end_pairs(pairs, between) * len(ends) > closed * len(between)
+                middles = min(count // 2, 2 * middles) if more else middles // 2
+
+    def _end_pairs(self, pairs: OpenPairs, sources: np.ndarray) -> int:
+        """Traverse sources; of the pairs so many have ended."""
+        before, n_before = np.unique(pairs.near), len(pairs)
+        self._traverse(sources)
+        is_open = self._bounds.upper.take(pairs.near) != self._bounds.upper.unreached
+        pairs.drop(~is_open | (pairs.bound <= self._bounds.lower.gather(pairs.near)))
+        self._close(np.setdiff1d(before, pairs.near))
+        return n_before - len(pairs)
+
+    def _note_middle(self, pairs: OpenPairs, source: int, distances: Column) -> None:
+        """The middle of a shortest path from the source to another end of one of its pairs, which is not known to be
+        farther than its lower bound."""
+        others = pairs.near[pairs.far == source]
+        others = others[distances.gather(others) <= self._bounds.lower.gather(others)]
+        if len(others):
+            target = int(self._random.choice(others))
+            path = np.concatenate(list(self._method.engine.path_pieces(distances, target)))
+            self._middles.append(int(path[len(path) // 2]))
 
     def _of_pairs(self, pairs: OpenPairs, count: int) -> np.ndarray:
         """So many vertices that are in many pairs, or in pairs drawn at random."""
@@ -109,15 +137,19 @@ class ByPairs:
         while len(sources):
             self._method.traverse(sources, self.keep)
             self._mark(set(sources.tolist()))
-            sources = self._method.take_farthest()
+            farthest = self._method.take_farthest()
+            # Pairs that are listed tell better what is far.
+            sources = farthest if self._pairs is None else farthest[:0]
 
     def _mark(self, sources: set[int]) -> None:
         self._is_source[np.array(sorted(sources), np.int64) - self._span[0]] = True
 
-    def keep(self, distances: Column, eccentricity: int) -> None:
+    def keep(self, source: int, distances: Column, eccentricity: int) -> None:
         """What a traversal shows of pairs."""
         pairs = self._pairs
         if pairs is not None:
             pairs.tighten(distances.gather(pairs.near), distances.gather(pairs.far))
+            if source in self._ends:
+                self._note_middle(pairs, source, distances)
         elif len(self._table.columns) < self._most_columns:
             self._table.add(np.array(distances.part(*self._span)), eccentricity)

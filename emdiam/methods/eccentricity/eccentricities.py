@@ -290,7 +290,7 @@ class AllEccentricities(ExactMethod):
         farthest, self._farthest = self._farthest, []
         return np.array(farthest, np.int64)
 
-    def traverse(self, sources: np.ndarray, keep: Callable[[Column, int], None] | None = None) -> None:
+    def traverse(self, sources: np.ndarray, keep: Callable[[int, Column, int], None] | None = None) -> None:
         """Traverse them, all of the component at hand. keep : takes the distances from each, and its eccentricity."""
         assert self.bounds is not None and self.component is not None
         most = self._most()
@@ -301,14 +301,14 @@ class AllEccentricities(ExactMethod):
                     run = self.eccentricity(source, distances=True)
                     columns = [run.take_distances()]
                     if keep is not None:
-                        keep(columns[0], run.eccentricity)
+                        keep(source, columns[0], run.eccentricity)
                     self._known([source], columns, [run.eccentricity], [run.farthest])
                 continue
             columns = [self.engine.new_column(2 * self.radius) for _ in some]
             eccentricities = self.eccentricities(some, columns=columns).tolist()
             if keep is not None:
-                for column, eccentricity in zip(columns, eccentricities, strict=True):
-                    keep(column, eccentricity)
+                for source, column, eccentricity in zip(some.tolist(), columns, eccentricities, strict=True):
+                    keep(source, column, eccentricity)
             self._known(some.tolist(), columns, eccentricities)
 
     def _known(
