@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ...durable import whole_file
-from ...engine.interface import Components, Engine
+from ...engine.interface import Components, Engine, max_degree_vertex
 from ...errors import InputError
 from .bounds import Bounds
 
@@ -49,7 +49,7 @@ def _tables(engine: Engine, bounds: Bounds, components: Components | None, inter
     """The rows in pieces."""
     import pyarrow as pa
 
-    n = engine.facts.n_vertices
+    n, hub = engine.facts.n_vertices, max_degree_vertex(engine)
     for start, lower, upper in bounds.pieces():
         ids = np.arange(start, start + len(lower))
         columns: dict[str, Any] = {"id": engine.store.user_ids(ids)}
@@ -58,14 +58,14 @@ def _tables(engine: Engine, bounds: Bounds, components: Components | None, inter
             columns["upper"] = np.where(lower < 0, n - 1, upper)
         else:
             columns["eccentricity"] = lower
-        columns["component"] = engine.store.user_ids(_members(engine, components, ids))
+        columns["component"] = engine.store.user_ids(_members(engine, components, hub, ids))
         yield pa.table({name: pa.array(values) for name, values in columns.items()})
 
 
-def _members(engine: Engine, components: Components | None, ids: np.ndarray) -> np.ndarray:
-    """A vertex of the component of each of these consecutive vertices, int64[k]."""
+def _members(engine: Engine, components: Components | None, hub: int, ids: np.ndarray) -> np.ndarray:
+    """A vertex of the component of each of these consecutive vertices, int64[k]. hub : of that with all edges."""
     if components is None:
-        labels = np.full(len(ids), engine.highest_degrees(1)[0] if engine.facts.n_arcs else 0)
+        labels = np.full(len(ids), hub)
     else:
         labels = np.asarray(components.labels[int(ids[0]) : int(ids[-1]) + 1], np.int64)
     isolated = engine.degrees(ids) == 0
