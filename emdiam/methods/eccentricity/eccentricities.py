@@ -41,6 +41,7 @@ from ..exact.result import Result
 from ..exact.witness import REPORT
 from .bounds import Bounds
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
+from .certificate import MOST_ANEW
 from .output import write_table
 from .result import EccentricityResult, of_result
 from .summary import Summary, histogram
@@ -50,8 +51,9 @@ ALL, RADIUS, CENTER = "all", "radius", "center"
 BATCH, LOW = 64, 64
 # Fewer than so many are traversed one by one.
 LEAST_BATCH = 8
-# Of a component of so many vertices, or less, every vertex that is no leaf is a source.
-SMALL = 1024
+# Of a component of so many vertices, or less, every vertex that is no leaf is a source; a certificate
+# tells of none.
+SMALL = MOST_ANEW
 _LEAVES = 1 << 16
 # Sources before pairs are thought of, and how many times the second half of these there have to be for the rest.
 TRIAL, MANY = 64, 8
