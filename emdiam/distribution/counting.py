@@ -96,10 +96,8 @@ class SourceCount:
         counts[0] = 0
         figures = figures_of(counts, options.quantile)
         share = 0.5 if exact else connected.pairs / max(1, int(counts.sum()))
-        error = Figures(0.0, 0.0)
-        if not exact:
-            left_out = jackknife(without_each(self._counts), options.quantile, 1 - samples / self._population)
-            error = left_out if left_out is not None else None  # type: ignore[assignment]
+        error = Figures(0.0, 0.0) if exact else jackknife(
+            without_each(self._counts), options.quantile, 1 - samples / self._population)
         details = {} if options.out is None else {
             "centrality": {"mean_distance_error": 0.0 if exact else mean_error(len(counts) - 1, samples)}}
         return Distances(
