@@ -66,6 +66,12 @@ def worker_lines(result: dict[str, Any], verbose: bool) -> list[str]:
     return lines
 
 
+def certificate_lines(result: dict[str, Any]) -> list[str]:
+    """Where the proof is, if it was asked for."""
+    file = result.get("certificate")
+    return [] if file is None else [f"certificate: in {file}; check it with `emdiam verify`"]
+
+
 def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[str]:
     """The peak in a line, with `more` at its end; if verbose, the plan and the limit (where there are some), and what
     was predicted (the same). Another line if the limit was passed."""

@@ -12,7 +12,7 @@ import click
 from ..tables import table_text
 from ..units import format_count
 from . import options
-from .answer_lines import device_lines, memory_lines, seconds_line, traversals_line
+from .answer_lines import certificate_lines, device_lines, memory_lines, seconds_line, traversals_line
 from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -67,8 +67,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
             lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
                          f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
         lines += _histogram_lines(result["histogram"])
-    if result.get("certificate") is not None:
-        lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
+    lines += certificate_lines(result)
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
     return "\n".join([*lines, traversals_line(result), *device_lines(result, verbose), seconds_line(result),

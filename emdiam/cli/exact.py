@@ -14,6 +14,7 @@ from ..tables import table_text
 from ..units import format_count
 from . import options
 from .answer_lines import (
+    certificate_lines,
     device_lines,
     diameter_lines,
     memory_lines,
@@ -92,8 +93,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     enough = result.get("details", {}).get("enough")
     lines = [*diameter_lines(result, "stopped early" if enough is None else _REASONS[enough]),
              *_component_lines(result), *_witness_lines(result["witness"])]
-    if result.get("certificate") is not None:
-        lines.append(f"certificate: in {result['certificate']}; check it with `emdiam verify`")
+    lines += certificate_lines(result)
     return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
                       *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
 
