@@ -16,7 +16,7 @@ from rich.console import Console
 from emdiam.errors import InputError
 from emdiam.units import parse_count
 
-from . import approx, bfs, convert, events, exact, external, hard, monotone, seeds, streamed, tenth
+from . import approx, apsp, bfs, convert, ecc, events, exact, external, hard, monotone, seeds, sssp, streamed, tenth
 from .cache import Cache
 from .graphs import known
 from .machine import facts
@@ -27,9 +27,9 @@ from .show import show_section
 _HERE = Path(__file__).resolve().parent
 _WIDTH = 200
 SECTIONS: tuple[tuple[str, ModuleType], ...] = (
-    ("bfs", bfs), ("exact", exact), ("seeds", seeds), ("hard", hard), ("external", external),
-    ("streamed", streamed), ("tenth", tenth), ("monotone", monotone), ("convert", convert), ("approx", approx),
-    ("events", events))
+    ("bfs", bfs), ("exact", exact), ("ecc", ecc), ("sssp", sssp), ("seeds", seeds), ("hard", hard),
+    ("external", external), ("streamed", streamed), ("tenth", tenth), ("monotone", monotone), ("convert", convert),
+    ("approx", approx), ("apsp", apsp), ("events", events))
 
 
 def parser() -> argparse.ArgumentParser:

@@ -1,4 +1,4 @@
-"""Own exact methods, run by name with a time limit: what they found, and what they told on the way.
+"""Own methods, run by name with a time limit: what they found, and what they told on the way.
 
 Seconds are those of the solution alone: opening, loading, the check of the witness, and what numba
 compiles or loads in the middle of a run are apart.
@@ -120,11 +120,11 @@ class Trace:
 class Solver:
     """One own method on an engine that is kept, run again and again.
 
-    result : of the last run. trace : its points. jit : seconds in numba, over all runs.
+    options : of the method. result : of the last run. trace : its points. jit : seconds in numba, over all runs.
     """
 
-    def __init__(self, engine: Any, name: str, seconds: float | None, trace: Trace) -> None:
-        self._engine, self._name, self._limit = engine, name, seconds
+    def __init__(self, engine: Any, name: str, seconds: float | None, trace: Trace, **options: Any) -> None:
+        self._engine, self._name, self._limit, self._options = engine, name, seconds, options
         self._trace = trace
         self.trace: list[list[float | int | None]] = []
         self.jit = 0.0
@@ -136,7 +136,7 @@ class Solver:
 
     def _once(self) -> tuple[Lap, float]:
         self._trace.start()
-        self.result, jit = solve_timed(self._engine, self._name, self._limit)
+        self.result, jit = solve_timed(self._engine, self._name, self._limit, **self._options)
         self._trace.finish(self.result)
         self.trace = self._trace.rows()
         self.jit += jit

@@ -7,7 +7,9 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 
 from ._version import __version__
 
@@ -15,6 +17,7 @@ from ._version import __version__
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .api import (
+        all_pairs,
         approximate,
         convert,
         diameter,
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
         plan,
         profile,
         reorder,
+        shortest_paths,
         verify,
         warmup,
     )
@@ -34,8 +38,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BudgetError", "DeviceError", "DisconnectedError", "EmdiamError", "Event", "InputError", "StoppedEarly",
-    "StoreError", "__version__", "approximate", "convert", "diameter", "distances", "eccentricities", "exact",
-    "generate", "open", "plan", "profile", "reorder", "verify", "warmup",
+    "StoreError", "__version__", "all_pairs", "approximate", "convert", "diameter", "distances", "eccentricities",
+    "exact", "generate", "open", "plan", "profile", "reorder", "shortest_paths", "verify", "warmup",
 ]
 
 
@@ -49,3 +53,19 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Package(ModuleType):
+    """The package. A function and the room that has its code share a name, which means the function here."""
+
+    @property
+    def shortest_paths(self) -> object:
+        """api.shortest_paths."""
+        return __getattr__("shortest_paths")
+
+    @shortest_paths.setter
+    def shortest_paths(self, room: ModuleType) -> None:
+        """The import of the room is to leave the name as it is."""
+
+
+sys.modules[__name__].__class__ = _Package

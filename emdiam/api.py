@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, TypeGuard, Unpack, cast
 
 from .addresses import is_url
+from .apsp.result import AllPairs
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
@@ -25,13 +26,16 @@ from .distribution.result import Distances, Profile
 from .durable import check_scratch
 from .errors import InputError, NotWritten, StoppedEarly
 from .formats.source import EdgeSource
+from .formats.weights import WeightChoice, weight_choice
 from .generators.make import GenerateReport
 from .gpu.setting import CPU
 from .keywords import (
+    AllPairsKeywords,
     ApproximateKeywords,
     DistanceKeywords,
     EccentricityKeywords,
     ExactKeywords,
+    PathKeywords,
     ProfileKeywords,
     RunKeywords,
     WritingKeywords,
@@ -44,6 +48,7 @@ from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS
 from .runs.run import execute, run_with
+from .shortest_paths.result import ShortestPaths
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
@@ -55,15 +60,17 @@ _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
 Rename = Callable[[Any], Any]
 
 
-def open(path: str | Path) -> Store:  # noqa: A001 - read as emdiam.open
+def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A001 - read as emdiam.open
     """Open the store at `path`: a folder, or an address (https, s3, or another that fsspec knows).
 
-    Raises StoreError for a store that is missing, foreign, unfinished, damaged or too new.
+    directed : whether its edges are to have directions; None: either way. Raises StoreError for a store that is
+    missing, foreign, unfinished, damaged or too new, and InputError for one that is not as `directed` says.
     """
-    return open_store(path)
+    return open_store(path, directed=directed)
 
 
 def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: str = "auto", order: str = NATURAL,
+            directed: bool = False, weights: bool | str | WeightChoice | None = None,
             **options: Unpack[WritingKeywords]) -> ConvertReport | ReorderReport:
     """Convert edge lists, or a graph in memory, into a store.
 
@@ -73,9 +80,12 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     what machine and cgroup leave.
     scratch : folder for temporary files, default beside the target. force : replace the target. format : name of the
     input format, default from suffix and content. ids : "int", "string" or "auto". codec : "lz4", "pcodec" or "none".
-    chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". threads : default: the cores this
-    process may use. progress : called with progress.Event. checkpoint, checkpoint_every, resume, keep_checkpoint : a
-    folder, to go on from what was done before a stop; see the command.
+    chunk : ids per chunk. order : of the vertices, see `reorder`; default "natural". directed : keep the directions of
+    arcs, and their reverse beside them; in the natural order alone. weights : keep the weights of edges: True, or the
+    name or number of the column, or attribute, that has them, or a WeightChoice, by which some may be negative; arrays
+    of edges have a third column then, and tuples of arrays a third one. A store keeps those it has. threads : default:
+    the cores this process may use. progress : called with progress.Event. checkpoint, checkpoint_every, resume,
+    keep_checkpoint : a folder, to go on from what was done before a stop; see the command.
 
     Returns a report with the store's record and what was dropped or relabelled. Raises InputError
     for bad input (BudgetError where memory or disk cannot do); then there is no target.
@@ -83,10 +93,15 @@ def convert(inputs: Any, target: str | Path, *, format: str | None = None, ids: 
     files = _files(inputs)
     if files is None and (format is not None or ids != "auto"):
         raise InputError("format and ids tell how files are read, and this is none", remedy="leave them out")
-    if isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path)):
+    is_store = isinstance(inputs, Store) or (files is None and isinstance(inputs, str | Path))
+    if directed and (is_store or order != NATURAL):
+        raise InputError("directions are kept by a conversion of edges in the natural order alone",
+                         remedy="leave the order or the directions out")
+    choice = weights if isinstance(weights, WeightChoice) or weights is None else weight_choice(weights)
+    if is_store:
         return reorder(inputs, target, order, **options)
-    source = _graph_to_convert(inputs, options) if files is None else files
-    chosen = convert_options(options, fmt=format, ids=ids)
+    source = _graph_to_convert(inputs, options, choice) if files is None else files
+    chosen = convert_options(options, fmt=format, ids=ids, directed=directed, weights=choice)
     if order == NATURAL:
         return convert_source(source, Path(target), options=chosen)
     from .order.convert import convert_ordered
@@ -103,9 +118,9 @@ def _files(inputs: Any) -> list[str | Path] | None:
     return names if names is not None and all(isinstance(name, str | Path) for name in names) else None
 
 
-def _graph_to_convert(graph: Any, options: WritingKeywords) -> EdgeSource:
+def _graph_to_convert(graph: Any, options: WritingKeywords, weights: WeightChoice | None) -> EdgeSource:
     """The source of a graph in memory. Raises InputError, also for options of checkpoints."""
-    source = _source_of(graph)
+    source = _source_of(graph, weights)
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
                          remedy="leave the options of checkpoints out, or write its edges to a file")
@@ -135,11 +150,12 @@ def reorder(store: Store | str | Path, target: str | Path, order: str, *, seed: 
 
 
 def generate(name: str, target: str | Path, *, vertices: int | str | None = None, seed: int = 0,
-             **options: Any) -> GenerateReport:
+             weights: str | None = None, **options: Any) -> GenerateReport:
     """Generate a graph of a known class straight into a store; equal arguments give equal graphs.
 
     name : of the class, a key of emdiam.generators.CLASSES. target : the store to write. vertices : how many, or a
-    text like "2^20"; None where the class has other parameters. seed : of the random numbers. Options by name: memory,
+    text like "2^20"; None where the class has other parameters. seed : of the random numbers. weights : of the edges,
+    as "uniform:1,100" (whole numbers, or floats where a bound has a point); None: none. Options by name: memory,
     scratch, force, codec, chunk, threads, progress as for `convert`, and the parameters of the class, such as
     sides="20x30".
 
@@ -150,7 +166,7 @@ def generate(name: str, target: str | Path, *, vertices: int | str | None = None
 
     writing = {key: options.pop(key) for key in list(options) if key in WritingKeywords.__annotations__}
     count = parse_count(vertices) if isinstance(vertices, str) else vertices
-    return generate_store(name, target, vertices=count, seed=seed, parameters=options,
+    return generate_store(name, target, vertices=count, seed=seed, weights=weights, parameters=options,
                           options=convert_options(cast("WritingKeywords", writing)))
 
 
@@ -189,7 +205,10 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
     _check_names(options, RunKeywords)
-    return _run(graph, method, "exact", dict(options))
+    given: dict[str, Any] = dict(options)
+    if given.pop("weighted", False):
+        return _run_weighted(graph, {**given, "method": method})
+    return _run(graph, method, "exact", given)
 
 
 def _check_names(options: Mapping[str, Any], known: type) -> None:
@@ -207,11 +226,16 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     certificate and path (files), vram, evict_page_cache, reorder ("auto", "never", "always": whether a streamed store
     is put into another order first), keep_reordered (a store to write then), vertex_state ("auto", "ram", "disk":
     where what belongs to vertices is), checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
-    method's own, such as seed=3, batches=False, k=4. Returns the result of the command, which may be an interval.
+    method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
+    store has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit and progress go with it).
+    Returns the result of the command, which may be an interval.
     Raises as `diameter`, InputError for an option that the method has not, and
     NotWritten with `result` where the path or the certificate cannot be written in the end.
     """
-    return _run(graph, method, "exact", dict(options))
+    given: dict[str, Any] = dict(options)
+    if given.pop("weighted", False):
+        return _run_weighted(graph, {**given, "method": method})
+    return _run(graph, method, "exact", given)
 
 
 def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[ApproximateKeywords]) -> Approximation:
@@ -267,6 +291,28 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
         return _named(lambda: count_distances(store, given, progress), graph, None)
 
 
+def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
+    """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along its arcs and with
+    the weights that its store has.
+
+    By name: method : "auto" (searches, or Floyd-Warshall by tiles on dense graphs), or one of
+    emdiam.apsp.methods.METHODS. out : a Zarr group for the matrix, beside which the ids of the vertices are, in
+    those of the store (a graph in memory: its numbers); without it the matrix is in memory, as `distances` of the
+    result, with `ids`. force : replace `out`. memory, threads, time_limit, scratch, progress as for `exact`.
+
+    Raises InputError (BudgetError where memory, disk or time cannot do; a negative cycle is shown; where a distance may
+    not fit 64 bits), StoppedEarly on Ctrl-C and at the end of the time: nothing is kept then. Raises TypeError for an
+    option that there is not.
+    """
+    from .apsp.run import all_pairs as find_all_pairs
+
+    _check_names(options, AllPairsKeywords)
+    given = cast("dict[str, Any]", dict(options))
+    with _as_own_store(graph, given) as (store, progress):
+        given.pop("scratch", None)
+        return _named(lambda: find_all_pairs(store, given, progress), graph, None)
+
+
 def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
     """What `graph` (of any kind that `diameter` takes) is like: degrees, triangles, clustering, degeneracy, the mean
     distance and the effective diameter, and that over the diameter.
@@ -280,6 +326,33 @@ def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
     given = cast("dict[str, Any]", dict(options))
     with _as_own_store(graph, given) as (store, progress):
         return make_profile(store, given, progress)
+
+
+def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> ShortestPaths:
+    """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
+    of a store that has them, and along its directions if it has those; else every edge has the length 1.
+
+    graph : of any kind that `diameter` takes. By name: method : a key of emdiam.shortest_paths.methods.METHODS, or
+    "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu" (default), "gpu", "gpu:N" or
+    "auto". target : an id; the result has distance and path. delta : width of a bucket, for the methods that have them.
+    out : a Parquet file for distances and predecessors. keep : whether the result has `distances` and
+    `predecessors` of all vertices; default True. memory, threads, progress as for `diameter`; arena : memory for blocks
+    that are read as they are needed.
+
+    Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
+    OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
+    from .shortest_paths.run import options_of, search
+
+    _check_names(options, PathKeywords)
+    given = cast("dict[str, Any]", {"keep": True, **options})
+    device = given.pop("device", "cpu")
+    if device != "cpu":
+        from .gpu.paths.registry import searcher_on
+        from .gpu.setting import select_device
+
+        given["searcher"] = searcher_on(select_device(device))
+    with _as_own_store(graph, given) as (store, progress):
+        return _named(lambda: search(store, options_of(source, given), progress), graph, None)
 
 
 @contextmanager
@@ -341,6 +414,17 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
         return _named(lambda: execute(store, run, progress), graph, rename)
 
 
+def _run_weighted(graph: Any, given: dict[str, Any]) -> Any:
+    """The exact diameter along weights, with the caller's names in it."""
+    from .methods.weighted.run import options_of, solve
+
+    scratch = given.pop("scratch", None)
+    progress = given.pop("progress", None)
+    asked = options_of(given)
+    with _as_store(graph, asked.memory_bytes, asked.threads, scratch, progress) as (store, rename):
+        return _named(lambda: solve(store, asked, progress), graph, rename)
+
+
 def _named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
     """The result of a run, also of one that is stopped, with the caller's names in it."""
     try:
@@ -384,15 +468,15 @@ def _is_store(graph: Any) -> TypeGuard[Store | str | Path]:
         isinstance(graph, str | Path) and (is_url(str(graph)) or not Path(graph).is_file()))
 
 
-def _source_of(graph: Any) -> EdgeSource:
-    """The edges of the file at a path, or of a graph in memory. Raises InputError."""
+def _source_of(graph: Any, weights: WeightChoice | None = None) -> EdgeSource:
+    """The edges of the file at a path, or of a graph in memory. weights : those to keep. Raises InputError."""
     if isinstance(graph, str | Path):
         from .formats import open_source
 
-        return open_source([graph])
+        return open_source([graph], weights=weights)
     from .formats.objects import as_source
 
-    return as_source(graph)
+    return as_source(graph, weights)
 
 
 def _is_small(source: EdgeSource) -> bool:

@@ -31,6 +31,23 @@ class WritingKeywords(CheckpointKeywords, total=False):
     progress: Listener | None
 
 
+class PathKeywords(TypedDict, total=False):
+    """Of `shortest_paths`."""
+
+    method: str
+    target: int | str | None
+    delta: float | None
+    device: str
+    out: str | Path | None
+    keep: bool
+    memory: int | str | None
+    arena: int | str | None
+    threads: int | None
+    scratch: str | Path | None
+    evict_page_cache: bool
+    progress: Listener | None
+
+
 class RunKeywords(TypedDict, total=False):
     """Of `diameter`, and of every run."""
 
@@ -76,6 +93,19 @@ class DistanceKeywords(TypedDict, total=False):
     progress: Listener | None
 
 
+class AllPairsKeywords(TypedDict, total=False):
+    """Of `all_pairs`."""
+
+    method: str
+    out: str | Path | None
+    force: bool
+    memory: int | str | None
+    threads: int | None
+    time_limit: float | str | None
+    scratch: str | Path | None
+    progress: Listener | None
+
+
 class ProfileKeywords(TypedDict, total=False):
     """Of `profile`."""
 
@@ -108,6 +138,7 @@ class ExactKeywords(MethodKeywords, total=False):
     certificate: str | Path | None
     path: str | Path | None
     components: int | None
+    weighted: bool
 
     batches: bool | None
     winnow: bool | None

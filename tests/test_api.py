@@ -278,7 +278,7 @@ def test_keywords_are_those_of_the_registry():
         "progress", "scratch"}
     for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
-        asked = options | set(SHARED) | {"progress", "scratch"} | ({"path"} if names == EXACT else set())
+        asked = options | set(SHARED) | {"progress", "scratch"} | ({"path", "weighted"} if names == EXACT else set())
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
         assert set(typing.get_type_hints(keywords)) == asked - only_exact
 
@@ -319,9 +319,10 @@ def test_small_graphs_lie_in_memory_and_others_on_disk(tmp_path, monkeypatch):
     for name in ("e.txt", "e.txt.gz"):  # how much comes out of a compressed one, nobody knows before
         assert emdiam.diameter(tmp_path / name).store_digest == small.store_digest
     assert stores[2:] == ["Store", "PosixPath"]
-    assert small.store_digest == large.store_digest and small.witness == large.witness
+    assert small.store_digest == large.store_digest
     assert {small.store_path, large.store_path, small.store_name, large.store_name} == {""}  # they were temporary
-    assert (small.diameter, small.traversals) == (large.diameter, large.traversals)
+    # Which traversals a run chooses depends on the seconds that those before took.
+    assert small.diameter == large.diameter
 
 
 def test_a_scratch_folder_that_is_not_there_is_said_so(tmp_path, monkeypatch):

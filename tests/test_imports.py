@@ -28,16 +28,21 @@ ROOMS: tuple[str, ...] = (
     "generators",  # graphs that are made
     "stream",  # blocks of arcs within a memory plan
     "traverse",  # kernels over arcs, and what drives them
+    "shortest_paths",  # paths along weights from one source
+    "apsp",  # distances between all pairs
     "engine",  # what methods may ask of a graph, answered on the CPU
     "external",  # the same with vertex state on disk
     "gpu",  # the same on a device
     "gpu/variants",  # traversals of papers as published; loaded only where one is named
+    "gpu/paths",  # shortest paths along weights on a device
     "dask",  # the same over workers
     "methods",  # what a method is
     "methods/exact",  # exact diameters
     "methods/eccentricity",  # all eccentricities
+    "methods/directed",  # exact methods along arcs
     "weighted",  # small graphs with weights, in RAM
     "methods/approx",  # bounds and estimates
+    "methods/weighted",  # exact diameters along weights
     "journal",  # what the verbs of an engine gave, so that a run goes on
     "order",  # orders of the vertices, and a store put into one
     "runs",  # a run from its options to its result
@@ -53,7 +58,7 @@ ROOMS: tuple[str, ...] = (
 # Modules at the top of the package that are not what everyone imports.
 PLACED = {"__init__": "front", "api": "front", "keywords": "front", "compiling": "front", "__main__": "cli"}
 # By design, and inside functions only: a variant is loaded where the user has named it.
-ON_DEMAND = {("gpu", "gpu/variants")}
+ON_DEMAND = {("gpu", "gpu/variants"), ("gpu", "gpu/paths")}
 # What is not in order yet: (module, module that it imports). To be emptied, never to be longer.
 NOT_YET: set[tuple[str, str]] = set()
 # Files that may touch what another library keeps to itself; each says why in its head.

@@ -14,7 +14,7 @@ from emdiam.gpu.spread import Spreader
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists
 
-from . import drivers_columns, drivers_forced, drivers_paged, twins
+from . import drivers_columns, drivers_forced, drivers_paged, drivers_weighted, twins
 
 if TYPE_CHECKING:
     from .verify import Subject
@@ -110,4 +110,6 @@ DRIVERS: Mapping[str, tuple[tuple[str, ...], Check]] = {
     "multi-source": (tuple(MAPPINGS), _multi_source), "spread": (tuple(MAPPINGS), _spread),
     "labels": (_NONE, drivers_paged.labels), "paging rates": (_NONE, drivers_paged.rates),
     "paged": (tuple(MAPPINGS), drivers_paged.paged),
+    "searches": (_NONE, drivers_weighted.searches), "sweep": (tuple(MAPPINGS), drivers_weighted.sweep),
+    "all pairs": (_NONE, drivers_weighted.all_pairs),
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
-from . import compiling, dal, dal_exact, exact, facts, floor, paged, regimes, sanitize, smoke, times, verify
+from . import compiling, dal, dal_exact, exact, facts, floor, paged, regimes, sanitize, smoke, times, verify, weighted
 from .setting import Row, Setting
 
 
@@ -36,5 +36,6 @@ PARTS: Mapping[str, Part] = {
     # A cell has the four runs of its two engines, and the first one of each compiles.
     "exact": Part(exact.run, 6, 240.0),
     "dal-exact": Part(dal_exact.run, 5, 120.0),
+    "weighted": Part(weighted.run, 6, 90.0),
     "sanitize": Part(sanitize.run, 4),
 }

@@ -24,6 +24,7 @@ SECTIONS: Mapping[str, tuple[str, Callable[[Sequence[Row]], Iterable[Table]]]] =
     "paged": ("BFS on graphs larger than the device", larger.paged),
     "exact": ("Exact methods against the CPU", larger.exact),
     "dal-exact": ("Bounding (papers/001, Tables II and III, Figure 7)", larger.dal_exact),
+    "weighted": ("Shortest paths along weights", larger.weighted),
     "sanitize": ("compute-sanitizer", parts.tools),
 }
 MOST_NOTES = 40
@@ -80,5 +81,6 @@ def _section(title: str, part: Mapping[str, Any], tables: Callable[[Sequence[Row
 def _name(row: Row) -> str:
     """What a row is about."""
     keys = ("class", "ids", "subject", "variant", "mapping", "what", "tool", "figure", "length", "active", "rows",
-            "arcs", "table", "from", "way", "method", "drawing")
+            "arcs", "table", "from", "way", "method", "drawing", "cells",
+            "tile", "lazy")
     return " ".join(str(row[key]) for key in keys if row.get(key) not in (None, ""))

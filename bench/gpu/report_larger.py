@@ -112,3 +112,17 @@ def predicted(kept: Mapping[str, Any]) -> Iterator[Table]:
         (row["method"], figure(row["traversals"]), figure(row["n_levels"]), figure(row["edges_scanned"]),
          figure(row["floor_seconds"] * 1e3), figure(row["cpu_seconds"] * 1e3), figure(row["cpu_threads"]),
          figure(row["most_speedup"])) for row in kept["exact"]])
+
+
+def weighted(rows: Sequence[Row]) -> Iterator[Table]:
+    """Searches by class; methods for all pairs; products."""
+    for name in distinct([row for row in rows if row["class"] not in ("matrix", "product")], "class"):
+        yield Table(str(name), ("search", "ms", "GTEPS", "work", "rounds", "launches", "note"), [
+            (row["method"], _scaled(row, "seconds", 1e3), *(figure(row.get(what)) for what in (
+                "gteps", "work", "rounds", "launches")), note(row)[:SHORT]) for row in rows if row["class"] == name])
+    yield Table("All pairs", ("method", "n", "ms", "giga-operations a second", "rounds", "note"), [
+        (row["method"], figure(row.get("n")), _scaled(row, "seconds", 1e3), figure(row.get("giga_ops")),
+         figure(row.get("rounds")), note(row)[:SHORT]) for row in rows if row["class"] == "matrix"])
+    yield Table("Min-plus products", ("cells", "tile", "lazy", "n", "ms", "giga-operations a second", "note"), [
+        (row["cells"], figure(row["tile"]), str(row["lazy"]), figure(row.get("n")), _scaled(row, "seconds", 1e3),
+         figure(row.get("giga_ops")), note(row)[:SHORT]) for row in rows if row["class"] == "product"])

@@ -17,7 +17,8 @@ class Sizes:
     frontier_rows, frontier_arcs : synthetic frontiers; frontier_most : most arcs of one. cell_seconds : a cell
     that takes longer is stopped and marked. paged, exact, dal_exact : class (of inputs.SIZED) -> size, of the
     graphs of these parts; stored_less : by how many powers of two the paged Kronecker graph that comes from a store
-    is smaller; block_items : ids of a block. paged_seconds, exact_seconds : of one run of these parts.
+    is smaller; block_items : ids of a block. paged_seconds, exact_seconds : of one run of these parts. weighted : class
+    -> size, of the graphs of that part, and under "matrix" the side of a matrix.
     """
 
     copy_bytes: int
@@ -44,6 +45,7 @@ class Sizes:
     block_items: int
     paged_seconds: float
     exact_seconds: float
+    weighted: Mapping[str, int]
 
 
 SIZES: Mapping[str, Sizes] = {
@@ -53,14 +55,15 @@ SIZES: Mapping[str, Sizes] = {
                   {"kronecker": 24, "web": 1 << 24, "grid": 2048}, 2,
                   {"kronecker": 22, "web": 1 << 22, "triangulation": 2048, "grid": 2048},
                   {"kronecker": 20, "web": 1 << 20, "circuit": 1024, "triangulation": 512, "grid": 512},
-                  1 << 16, 20.0, 30.0),
+                  1 << 16, 20.0, 30.0, {"kronecker": 22, "grid": 2048, "matrix": 4096}),
     "small": Sizes(1 << 26, 500, 500, 1 << 11, 18, 512, 1 << 17, 256, 3, 3, 1 << 16,
                    (8, 32, 128), (1 << 8, 1 << 12, 1 << 16), (16, 1024, 65536), (4, 64, 1024), 1 << 22, 1.0,
                    {"kronecker": 20, "web": 1 << 18, "grid": 256}, 1,
                    {"kronecker": 18, "web": 1 << 17, "grid": 512},
-                   {"kronecker": 16, "web": 1 << 15, "grid": 128}, 1 << 14, 10.0, 10.0),
+                   {"kronecker": 16, "web": 1 << 15, "grid": 128}, 1 << 14, 10.0, 10.0,
+                   {"kronecker": 16, "grid": 256, "matrix": 512}),
     # What the tests run on a CPU; not to be had from the command line.
     "toy": Sizes(1 << 12, 2, 3, 48, 5, 6, 48, 6, 1, 1, 64, (4, 40), (8, 64), (3, 40), (2, 33), 2000, 60.0,
                  {"kronecker": 9, "grid": 8}, 0, {"kronecker": 6, "grid": 5}, {"kronecker": 5, "web": 40, "grid": 5},
-                 64, 60.0, 60.0),
+                 64, 60.0, 60.0, {"kronecker": 5, "grid": 5, "matrix": 20}),
 }

@@ -28,6 +28,21 @@ def arcs_of(offsets: np.ndarray, rows: np.ndarray) -> np.ndarray:
     return np.arange(int(sizes.sum())) + np.repeat(offsets[rows] - starts, sizes)
 
 
+def lengths(offsets: np.ndarray, neighbours: np.ndarray, weights: np.ndarray, source: int) -> np.ndarray:
+    """Distances from the source along weights, none negative: float64[n], infinity where unreached. Rounds of
+    relaxations of what became shorter, O(n m) at worst."""
+    found = np.full(offsets.size - 1, np.inf)
+    found[source] = 0
+    front = np.array([source])
+    while front.size:
+        arcs = arcs_of(offsets, front)
+        offers = np.repeat(found[front], offsets[front + 1] - offsets[front]) + weights[arcs].astype(np.float64)
+        before = found[neighbours[arcs]]
+        np.minimum.at(found, neighbours[arcs], offers)
+        front = np.unique(neighbours[arcs][found[neighbours[arcs]] < before])
+    return found
+
+
 def eccentricity(found: np.ndarray) -> int:
     """The largest distance that is one."""
     return int(found[found != UNREACHED].max())

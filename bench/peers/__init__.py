@@ -2,5 +2,6 @@
 
 A module has `TASKS`: name -> (load, task). load(csr) makes what the task works on of a scipy CSR
 matrix with both directions of every edge; it is not timed. "bfs" is a task (graph, source);
-"diameter" one of (loaded) that returns the largest diameter over all components.
+"diameter" one of (loaded) that returns the largest diameter over all components; "eccentricities" one of (loaded,
+vertices) that returns theirs, each within its component.
 """

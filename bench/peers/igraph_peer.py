@@ -1,4 +1,4 @@
-"""igraph: distances from one vertex, and diameter (a BFS from every vertex, all components at once)."""
+"""igraph: distances from one vertex; diameter and eccentricities (a BFS from every vertex, all components at once)."""
 
 from __future__ import annotations
 
@@ -22,4 +22,8 @@ def _diameter(graph: igraph.Graph) -> int:
     return int(graph.diameter(directed=False, unconn=True))
 
 
-TASKS = {"bfs": (load, _bfs), "diameter": (load, _diameter)}
+def _eccentricities(graph: igraph.Graph, vertices: list[int]) -> list[int]:
+    return [int(value) for value in graph.eccentricity(vertices)]
+
+
+TASKS = {"bfs": (load, _bfs), "diameter": (load, _diameter), "eccentricities": (load, _eccentricities)}

@@ -1,4 +1,5 @@
-"""networkit: BFS without paths, and Diameter EXACT (a SumSweep variant) of component after component."""
+"""networkit: BFS without paths, Diameter EXACT (a SumSweep variant) of component after component, and Eccentricity of
+vertex after vertex."""
 
 from __future__ import annotations
 
@@ -39,4 +40,9 @@ def _diameter_of(graph: Any) -> int:
     return int(run.getDiameter()[0])
 
 
-TASKS = {"bfs": (load, _bfs), "diameter": (_load_components, _diameter)}
+def _eccentricities(graph: Any, vertices: list[int]) -> list[int]:
+    value = nk.distance.Eccentricity.getValue
+    return [int(value(graph, vertex)[1]) for vertex in vertices]
+
+
+TASKS = {"bfs": (load, _bfs), "diameter": (_load_components, _diameter), "eccentricities": (load, _eccentricities)}

@@ -25,10 +25,11 @@ def installed(library: str) -> bool:
 def run_peer(
     library: str, task: str, store: Path, setting: Setting, sources: Sequence[int] = ()
 ) -> dict[str, Any]:
-    """The timing of a peer as a dict (rounds.Timing, with load_seconds and, for a diameter,
-    value), or {"failure": why} if it hit the time limit or failed."""
+    """The timing of a peer as a dict (rounds.Timing, with load_seconds and, for a diameter
+    and eccentricities, value), or {"failure": why} if it hit the time limit, would do so by far, or failed."""
     command = [sys.executable, "-m", "bench.peers", library, task, str(store.resolve()),
-               "--sources", json.dumps(list(sources)), "--effort", json.dumps(asdict(setting.effort))]
+               "--sources", json.dumps(list(sources)), "--seconds", str(setting.peer_seconds),
+               "--effort", json.dumps(asdict(setting.effort))]
     threads = {"OMP_NUM_THREADS": str(setting.threads)}
     try:
         done = subprocess.run(command, cwd=_ROOT, env={**os.environ, **threads}, text=True,

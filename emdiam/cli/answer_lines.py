@@ -29,6 +29,16 @@ def diameter_lines(result: dict[str, Any], reason: str = "") -> list[str]:
     return [f"diameter: infinite ({components:,} components)", *lines]
 
 
+def strong_lines(result: dict[str, Any], proved: str) -> list[str]:
+    """What is proved of distances along arcs, and of strong components."""
+    number = result["n_strong_components"]
+    if number is None:
+        return [f"largest finite distance: {proved}", "strongly connected: not known yet"]
+    if number == 1:
+        return [f"diameter: {proved}", "strongly connected: yes"]
+    return [f"diameter: infinite ({number:,} strong components)", f"largest finite distance: {proved}"]
+
+
 def proved_text(lower: int, upper: int, reason: str = "") -> str:
     """A diameter, or the bounds on it. reason : why they are no closer, if that is to be said."""
     if lower == upper:
@@ -92,7 +102,7 @@ def memory_lines(report: dict[str, Any], verbose: bool, more: str = "") -> list[
 def traversals_line(result: dict[str, Any]) -> str:
     """How many traversals of which kind, and what they looked at."""
     done = result["traversals"]
-    parts = [f"{done['bfs']:,} BFS"]
+    parts = [format_count(done["bfs"], "search", "searches") if result.get("weighted") else f"{done['bfs']:,} BFS"]
     if done["multi_source"]:
         parts.append(f"{done['multi_source']:,} multi-source ({format_count(done['multi_source_sources'], 'source')})")
     if done["partial"]:

@@ -4,10 +4,12 @@ The answer for people says what is in the store, what was dropped, and what it t
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import InputError
 from ..formats.registry import FORMATS
 from ..units import format_count, format_size
 from . import options
@@ -15,7 +17,10 @@ from .answer_lines import memory_lines, seconds_line
 from .checkpoint import checkpoint, writing
 from .outcome import EmdiamCommand
 from .output import answer
-from .store_lines import counts_line, directions_text, dropped_text, ids_text
+from .store_lines import counts_line, directions_text, dropped_text, ids_text, weights_lines
+
+if TYPE_CHECKING:
+    from ..formats.weights import WeightChoice
 
 
 @click.command(cls=EmdiamCommand)
@@ -32,6 +37,12 @@ from .store_lines import counts_line, directions_text, dropped_text, ids_text
 @click.option("--chunk", type=options.COUNT, metavar="COUNT", help="Vertex ids in a chunk. [default: 2^16]")
 @click.option("--order", type=options.Choice(options.ORDERS), default="natural", show_default=True,
               help="Order of the vertices in the store, as `emdiam reorder` has them.")
+@click.option("--directed", is_flag=True,
+              help="Keep the direction of every edge, and the reverse beside it, in the natural order.")
+@click.option("--weights", is_flag=False, flag_value="", metavar="[COLUMN]",
+              help="Keep the weights of edges, those that the format has, or the column of this name or number; written"
+              " behind the files, or as --weights=COLUMN.")
+@click.option("--allow-negative", is_flag=True, help="--weights: weights may be below 0.")
 @checkpoint
 @options.stacked(options.threads, options.as_json, options.verbose, options.progress)
 def command(**given: Any) -> int:
@@ -39,17 +50,32 @@ def command(**given: Any) -> int:
 
     INPUT is a file, a glob or - for standard input; several together make one graph. Known are text edge lists, CSV,
     Matrix Market, DIMACS, METIS, ECL, GAPBS, scipy .npz and Parquet, also compressed as .gz, .bz2, .xz or .zst. Edges
-    are taken as undirected; loops and duplicates are dropped and counted.
+    are taken as undirected, unless --directed says otherwise; loops and duplicates are dropped and counted.
 
     STORE appears only when it is complete.
     """
     from ..api import convert
 
+    weights = _weight_choice(given["weights"], given["allow_negative"])
     with writing(given, given["store"]) as listener:
-        report = convert(given["inputs"], given["store"], format=given["fmt"], progress=listener,
-                         **options.passed(given, "inputs", "store", "fmt"))
+        report = convert(given["inputs"], given["store"], format=given["fmt"], progress=listener, weights=weights,
+                         **options.passed(given, "inputs", "store", "fmt", "weights", "allow_negative"))
     answer(report.to_dict(), lambda data: report_text(data, given["store"], given["verbose"]), given["as_json"])
     return 0
+
+
+def _weight_choice(column: str | None, negative: bool) -> WeightChoice | None:
+    """The weights to keep. Raises InputError for options that do not go together."""
+    if column is None:
+        if negative:
+            raise InputError("--allow-negative is about weights", remedy="give --weights too")
+        return None
+    if column and Path(column).exists():
+        raise InputError("--weights takes this file for the name of a column", text=column,
+                         remedy="write --weights behind the files, or --weights=COLUMN")
+    from ..formats.weights import WeightChoice
+
+    return WeightChoice(column, negative)
 
 
 _SKIPPED = {"comments": "comment", "empty": "empty line"}  # lines that are no edges
@@ -70,6 +96,7 @@ def report_text(report: dict[str, Any], store: str, verbose: bool = False) -> st
         *([] if generated or not pairs else [f"first pairs: {pairs}"]),
         *([f"directions: {directions}"] if directions and not generated else []),
         f"ids: {ids_text(record)}",
+        *weights_lines(record),
         *([] if record["ordering"] == "natural" else [f"order: {record['ordering']}"]),
         *(f"note: {note}" for note in report["notes"]),
         *_cost_lines(report, verbose)])
@@ -79,7 +106,8 @@ def reorder_text(report: dict[str, Any], store: str, verbose: bool = False) -> s
     """Lines for a report as `ReorderReport.to_dict()` gives it."""
     record = report["record"]
     return "\n".join([counts_line(store, record), f"order: {record['ordering']}", f"ids: {ids_text(record)}",
-                      *(f"note: {note}" for note in report["notes"]), *_cost_lines(report, verbose)])
+                      *weights_lines(record), *(f"note: {note}" for note in report["notes"]),
+                      *_cost_lines(report, verbose)])
 
 
 def _cost_lines(report: dict[str, Any], verbose: bool) -> list[str]:

@@ -23,6 +23,8 @@ from .output import answer
 @click.option("--exact", is_flag=True, help="Count from all vertices.")
 @click.option("--hyperball", type=click.IntRange(4, 16), metavar="P",
               help="Estimate from HyperLogLog counters of 2^P registers at every vertex, 4 to 16.")
+@click.option("--directed", is_flag=True,
+              help="Along arcs, of a store converted with --directed; pairs are ordered then.")
 @click.option("--quantile", type=click.FloatRange(0, 1, min_open=True, max_open=True), metavar="Q", default=0.9,
               show_default=True, help="Share of the connected pairs that lie within the effective diameter.")
 @click.option("--seed", type=options.AT_LEAST_0, metavar="N", default=0, show_default=True,
@@ -37,13 +39,17 @@ def command(**given: Any) -> int:
 
     Pairs are unordered, of two different vertices. Pairs that no path joins are counted apart, exactly.
     """
+    from ..distribution.directed import distances_directed
     from ..distribution.run import distances
 
+    directed = given.pop("directed")
     show = partial(distances_text, verbose=given["verbose"])
-    asked = {**options.passed(given, "store"), "device": options.chosen_device(given["device"])}
+    asked = options.passed(given, "store")
+    if not directed:
+        asked["device"] = options.chosen_device(given["device"])
     try:
         with listening(given) as listener:
-            result = distances(given["store"], asked, listener)
+            result = (distances_directed if directed else distances)(given["store"], asked, listener)
     except (StoppedEarly, NotWritten) as end:
         if end.result is not None:
             answer(end.result.to_dict(), show, given["as_json"])  # type: ignore[attr-defined]
@@ -53,7 +59,7 @@ def command(**given: Any) -> int:
 
 
 _MOST_LEVELS = 24
-_WAYS = {"exact": "counted from all {samples} vertices with an edge",
+_WAYS = {"exact": "counted from all {samples} vertices{edge}",
          "sample": "estimated from {samples} sources, drawn at random (seed {seed})",
          "hyperball": "estimated by HyperBall with {registers} registers a vertex, {runs} (seed {seed})"}
 
@@ -62,7 +68,8 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
     """Lines for a result as `Distances.to_dict()` gives it."""
     runs = None if result["runs"] is None else format_count(result["runs"], "run")
     way = _WAYS[result["method"]].format(
-        samples=f"{result['samples']:,}", seed=result["seed"], registers=result["registers"], runs=runs)
+        samples=f"{result['samples']:,}", seed=result["seed"], registers=result["registers"], runs=runs,
+        edge="" if result.get("directed") else " with an edge")
     errors = result["standard_error"]
     lines = [
         f"mean distance: {_figure(result['mean'], errors['mean'])}",

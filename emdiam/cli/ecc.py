@@ -12,7 +12,15 @@ import click
 from ..tables import table_text
 from ..units import format_count
 from . import options
-from .answer_lines import certificate_lines, device_lines, memory_lines, seconds_line, traversals_line
+from .answer_lines import (
+    certificate_lines,
+    device_lines,
+    memory_lines,
+    proved_text,
+    seconds_line,
+    strong_lines,
+    traversals_line,
+)
 from .checkpoint import Runs, checkpoint
 from .listener import listening
 from .outcome import EmdiamCommand
@@ -26,6 +34,9 @@ from .output import answer
                    " its name ends so.")
 @click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
               help="Write the proof to FILE, for `emdiam verify`.")
+@click.option("--directed", type=options.Choice(["out", "in"]),
+              help="Along arcs, of a store converted with --directed: the largest finite distance from every vertex"
+                   " (out), or to it (in).")
 @click.option("--radius", is_flag=True, help="Only the radius of the largest component, by a few traversals.")
 @click.option("--center", is_flag=True, help="Only the centre of the largest component, and its radius.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
@@ -43,6 +54,9 @@ def command(**given: Any) -> int:
     """
     from ..runs.run import execute, run_with
 
+    direction = given.pop("directed")
+    if direction is not None:
+        return _directed(given, direction)
     radius, center = given.pop("radius"), given.pop("center")
     what = "radius" if radius and not center else "center" if center else "all"
     runs = Runs(given)
@@ -51,6 +65,27 @@ def command(**given: Any) -> int:
     with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
         runs.end(execute(given["store"], run, listener))
     return 0
+
+
+def _directed(given: dict[str, Any], direction: str) -> int:
+    """The same along arcs."""
+    from ..runs.directed import eccentricities_directed
+
+    runs, show = Runs(given), partial(directed_text, verbose=given["verbose"])
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(eccentricities_directed(given["store"], direction, options.passed(given, "store"), listener))
+    return 0
+
+
+def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
+    """Lines for eccentricities along arcs, as `DirectedEccentricities.to_dict()` gives them."""
+    lines = strong_lines(result, proved_text(result["lower"], result["upper"], "stopped early"))
+    if result["radius"] is not None:
+        lines += [f"radius: {_proved(result['radius'])}", *_set_lines("centre", result["center"])]
+    lines += [*_set_lines("periphery", result["periphery"]), *_histogram_lines(result["histogram"])]
+    if result["out"] is not None:
+        lines.append(f"eccentricities: in {result['out']}")
+    return "\n".join([*lines, traversals_line(result), seconds_line(result), *memory_lines(result, verbose)])
 
 
 _IDS_SHOWN = 8  # of a centre or periphery

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from ..errors import NotWritten, StoppedEarly
 from ..runs.registry import EXACT
 from ..tables import table_text
 from ..units import format_count
@@ -21,6 +22,7 @@ from .answer_lines import (
     proved_text,
     seconds_line,
     seed_lines,
+    strong_lines,
     traversals_line,
 )
 from .checkpoint import Runs, checkpoint
@@ -38,8 +40,13 @@ from .output import answer
                    " shown nowhere else.")
 @click.option("--certificate", type=options.NEW_FILE, metavar="FILE",
               help="Write the proof to FILE, for `emdiam verify`.")
+@click.option("--directed", is_flag=True,
+              help="Along arcs, of a store converted with --directed: the largest finite distance. By pivots,"
+                   " graph-diameter and apsp.")
 @click.option("--bounds-only", is_flag=True, help="Stop at the bounds of a few BFS.")
 @click.option("--gap", type=options.AT_LEAST_0, metavar="G", help="Stop once the bounds differ by at most G.")
+@click.option("--weighted", is_flag=True,
+              help="Distances are sums of weights, as the store has them (pivots and bounding).")
 @click.option("--components", type=click.IntRange(1, 1 << 16), metavar="K",
               help="List the K largest components, each with its vertices and its diameter.")
 @options.stacked(options.require_connected, options.time_limit, checkpoint)
@@ -62,6 +69,8 @@ def command(**given: Any) -> int:
 
     Distances are numbers of edges, and the answer has a shortest path of that length. The diameter of a disconnected
     graph is infinite; then the largest diameter of any component, and that of the largest component, are given too.
+    With --directed it is infinite unless the graph is strongly connected; the largest finite distance from a vertex to
+    one that it reaches is given in any case.
 
     Ctrl-C prints the bounds proved so far and leaves with exit code 3. --bounds-only, --gap and sweep-k may answer with
     bounds, too.
@@ -69,13 +78,52 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume; at most one
     traversal is repeated.
     """
+    if given.pop("weighted"):
+        return _weighted(given)
     from ..runs.run import execute, run_with
 
+    directed = given.pop("directed")
     runs = Runs(given)
+    if directed:
+        _directed(given, runs)
+        return 0
     run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})
     show = partial(result_text, verbose=given["verbose"])
     with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
         runs.end(execute(given["store"], run, listener))
+    return 0
+
+
+def _directed(given: dict[str, Any], runs: Runs) -> None:
+    """The same along arcs."""
+    from ..runs.directed import solve_directed
+
+    show = partial(directed_text, verbose=given["verbose"])
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(solve_directed(given["store"], given["method"], options.passed(given, "store", "method"), listener))
+
+
+def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
+    """Lines for the result of an exact method along arcs, as `DirectedResult.to_dict()` gives it."""
+    enough = result["details"].get("enough")
+    proved = proved_text(result["lower"], result["upper"], "stopped early" if enough is None else _REASONS[enough])
+    return "\n".join([*strong_lines(result, proved), *_witness_lines(result["witness"]), traversals_line(result),
+                      *_method_lines(result), seconds_line(result), *memory_lines(result, verbose)])
+
+
+def _weighted(given: dict[str, Any]) -> int:
+    """Along weights."""
+    from ..methods.weighted.run import options_of, solve
+
+    show = partial(result_text, verbose=given["verbose"])
+    asked = options_of(options.passed(given, "store"))
+    try:
+        with listening(given) as listener:
+            result = solve(given["store"], asked, listener)
+    except (NotWritten, StoppedEarly) as end:
+        answer(end.result.to_dict(), show, given["as_json"])  # type: ignore[attr-defined]
+        raise
+    answer(result.to_dict(), show, given["as_json"])
     return 0
 
 
@@ -92,7 +140,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
     been taken out of the witness)."""
     enough = result.get("details", {}).get("enough")
     lines = [*diameter_lines(result, "stopped early" if enough is None else _REASONS[enough]),
-             *_component_lines(result), *_witness_lines(result["witness"])]
+             *_component_lines(result), *_witness_lines(result["witness"], result.get("weighted", False))]
     lines += certificate_lines(result)
     return "\n".join([*lines, traversals_line(result), *_method_lines(result), *device_lines(result, verbose),
                       *(seed_lines(result) if verbose else ()), seconds_line(result), *memory_lines(result, verbose)])
@@ -110,10 +158,10 @@ def _component_lines(result: dict[str, Any]) -> list[str]:
     return [table, *([f"and {format_count(others, 'smaller component')}"] if others else [])]
 
 
-def _witness_lines(witness: dict[str, Any] | None) -> list[str]:
+def _witness_lines(witness: dict[str, Any] | None, weighted: bool = False) -> list[str]:
     if witness is None:
         return []
-    length = format_count(witness["length"], "edge")
+    length = f"{witness['length']:,}" if weighted else format_count(witness["length"], "edge")
     lines = [f"witness: {witness['source']} and {witness['target']} are {length} apart"]
     if witness.get("path_file") is not None:
         lines.append(f"path: in {witness['path_file']}, one vertex a line")
@@ -122,9 +170,9 @@ def _witness_lines(witness: dict[str, Any] | None) -> list[str]:
         lines.append("path: " + (", ".join(ids) if len(ids) <= 3 * _ENDS else
                                  f"{', '.join(ids[:_ENDS])}, ..., {', '.join(ids[-_ENDS:])} (all with --path FILE"
                                  " or --json)"))
-    elif witness["length"] >= options.LONGEST_SHOWN_PATH:
-        lines.append(f"path: of {witness['length'] + 1:,} vertices, too long to show;"
-                     " write it with --path FILE")
+    elif weighted or witness["length"] >= options.LONGEST_SHOWN_PATH:
+        number = "" if weighted else f"of {witness['length'] + 1:,} vertices, "
+        lines.append(f"path: {number}too long to show; write it with --path FILE")
     return lines
 
 

@@ -57,7 +57,9 @@ def class_command(kind: GraphClass) -> click.Command:
                      help=f"Number of vertices: {kind.vertices}."),
         *map(_class_option, kind.parameters),
         click.Option(["--seed"], type=options.COUNT, metavar="N", default=0, show_default=True,
-                     help="Seed of the random numbers; classes without chance ignore it.")]
+                     help="Seed of the random numbers; classes without chance ignore it."),
+        click.Option(["--weights"], metavar="uniform:LOW,HIGH",
+                     help="Give every edge a weight, a whole number, or a float if a bound has a point.")]
     facts = f"Diameter: {kind.diameter_formula or 'no formula is known'}. Source: {kind.paper}."
     built = EmdiamCommand(kind.name, callback=body, params=parameters,
                           short_help=kind.summary.removeprefix(kind.name + ": "),

@@ -12,7 +12,7 @@ from .answer_lines import proved_text
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
-from .store_lines import counts_line, directions_text, dropped_text, ids_text
+from .store_lines import counts_line, directions_text, dropped_text, ids_text, weights_lines
 
 if TYPE_CHECKING:
     from ..store.store import Store
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 @options.as_json
 @click.option("--check", is_flag=True,
               help="Read all of the store and check it: checksums, digest, and that the rows are those of a graph.")
+@click.option("--components", is_flag=True,
+              help="Of a store converted with --directed: count strong and weak components.")
 @click.option("--locality", is_flag=True,
               help="Look for up to ten seconds how often one BFS reads the store with a tenth of its edges in memory.")
 @click.option("--profile", is_flag=True,
@@ -36,10 +38,17 @@ if TYPE_CHECKING:
 def command(**given: Any) -> int:
     """Show counts, degrees, layout and size of a store."""
     from ..store.info import store_info
-    from ..store.store import open_store
+    from ..store.store import check_directed, open_store
 
-    with open_store(given["store"]) as store:
+    with open_store(given["store"], directed=None) as store:
+        if given["locality"] or given["profile"]:
+            check_directed(store, False)
         info = store_info(store)
+        if given["components"]:
+            from ..runs.directed import component_counts
+
+            with listening(given) as listener:
+                info["components"] = component_counts(store, options.passed(given, "store", *_OF_INFO), listener)
         if given["check"]:
             from ..store.check import check_store
 
@@ -54,6 +63,9 @@ def command(**given: Any) -> int:
             info["profile"] = _profiled(store, given)
     answer(info, info_text, given["as_json"])
     return 0
+
+
+_OF_INFO = ("check", "components", "locality", "profile", "plots", "sample")
 
 
 def _profiled(store: Store, given: dict[str, Any]) -> dict[str, Any]:
@@ -85,11 +97,14 @@ def info_text(info: dict[str, Any]) -> str:
                        if bucket["vertices"])
     lines = [
         counts_line(info["path"], info),
-        f"degrees: {degree['min']:,} to {degree['max']:,}, mean {degree['mean']:.2f};"
-        f" {format_count(degree['isolated'], 'isolated vertex', 'isolated vertices')}",
+        f"degrees{' out' if info['directed'] else ''}: {degree['min']:,} to {degree['max']:,}, mean"
+        f" {degree['mean']:.2f}; " + (f"{degree['isolated']:,} without an arc out" if info["directed"] else
+                                      format_count(degree["isolated"], "isolated vertex", "isolated vertices")),
         f"vertices by degree: {counts}",
         f"ids: {ids_text(info)}",
+        *weights_lines(info),
         f"order: {info['ordering']}",
+        *_component_lines(info),
         *_locality_lines(info),
         *_profile_lines(info),
         *_origin_lines(info),
@@ -107,6 +122,17 @@ def info_text(info: dict[str, Any]) -> str:
         lines.insert(1, f"checked: {format_count(info['checked']['chunks'], 'chunk')},"
                         f" {format_count(info['checked']['arcs'], 'arc')}; no fault")
     return "\n".join(lines)
+
+
+def _component_lines(info: dict[str, Any]) -> list[str]:
+    """What --components counted."""
+    if "components" not in info:
+        return []
+    found = info["components"]
+    return [f"strong components: {found['n_strong_components']:,}, the largest of"
+            f" {format_count(found['largest_strong_component'], 'vertex', 'vertices')}; weak components:"
+            f" {found['n_components']:,}, the largest of"
+            f" {format_count(found['largest_component'], 'vertex', 'vertices')}"]
 
 
 def _locality_lines(info: dict[str, Any]) -> list[str]:

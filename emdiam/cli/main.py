@@ -25,8 +25,8 @@ from .process import (
     stopping_on_signals,
 )
 
-COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "tradeoff", "verify",
-            "generate", "batch", "report", "warmup")
+COMMANDS = ("convert", "reorder", "info", "plan", "exact", "approx", "ecc", "distances", "sssp", "apsp", "tradeoff",
+            "verify", "generate", "batch", "report", "warmup")
 # By this variable a shell asks for completions (docs/commands/README.md).
 COMPLETE = "_EMDIAM_COMPLETE"
 

@@ -16,7 +16,7 @@ _ID_KINDS = {
 def counts_line(store: str, record: dict[str, Any]) -> str:
     """The store and its size."""
     return (f"{store}: {format_count(record['n_vertices'], 'vertex', 'vertices')},"
-            f" {format_count(record['n_edges'], 'edge')}")
+            f" {format_count(record['n_edges'], 'arc' if record.get('directed') else 'edge')}")
 
 
 def dropped_text(record: dict[str, Any]) -> str:
@@ -30,6 +30,8 @@ def dropped_text(record: dict[str, Any]) -> str:
 def directions_text(record: dict[str, Any]) -> str | None:
     """In which directions the edges came, from a record with its `directions`; None if that is not known."""
     directions = record["directions"]
+    if directions == "kept":
+        return "kept: rows of arcs out, and those of their reverse"
     if directions == "both":
         return "every edge in both directions (symmetric)"
     if directions not in ("one", "mixed"):
@@ -40,6 +42,17 @@ def directions_text(record: dict[str, Any]) -> str | None:
         return "one direction only"
     both = record["reverse_dropped"]
     return f"mixed: {format_count(both, 'edge')} in both directions, {record['n_edges'] - both:,} in one only"
+
+
+def weights_lines(record: dict[str, Any]) -> list[str]:
+    """What weights the edges have, from a record or what `store_info` gives of it; nothing of a store without."""
+    weights = record.get("weights")
+    if weights is None:
+        return []
+    several = weights["edges_with_several"]
+    kept = f"; of {format_count(several, 'edge')} the least of several" if several else ""
+    ends = " to ".join(f"{weights[end]:,}" for end in ("least", "largest"))
+    return [f"weights: {weights['dtype']}, {ends}, mean {weights['mean']:.6g}{kept}"]
 
 
 def ids_text(record: dict[str, Any]) -> str:

@@ -1,11 +1,4 @@
-"""From pairs to sort keys, and from merged keys to the rows of a store: neighbours and degrees, appended in order.
-
-A pair (a, b) becomes two keys, one for each arc of its edge: row << shift + 1 | neighbour << 1 | flag. The flag
-is set on the arc up, from the smaller to the larger vertex, where the pair listed it down. So an edge that was
-listed in both directions has one key more than arcs, which is counted when the flag is taken off; a pair that
-repeats another one in the same direction has the same keys and vanishes with them. Hence, exactly,
-
-    pairs = edges + loops + duplicates (same direction) + reverse (the second direction of an edge)
+"""From merged keys (keys.py) to the rows of a store: neighbours, weights and degrees, appended in order.
 
 Where two ids do not fit one key (more than 2^31 vertices), arcs are first dealt into partitions by the high bits of
 their row, each a chain of segments in a scratch file, and the partitions are sorted one after another with all the
@@ -14,9 +7,9 @@ memory there is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,58 +17,24 @@ import numpy.typing as npt
 
 from ..checkpoint.records import State
 from ..errors import InputError
-from ..sorting.runs import Keys, unique_in_place
+from ..sorting.entries import MARK_BITS, Entries, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs, merged_from
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
+from .keys import (
+    BLOCK,
+    both_directions,
+    by_direction,
+    least_of_arcs,
+    low_bits,
+    put_both_directions,
+    without_flags,
+)
+from .weights import weights_of
 
-BLOCK = 1 << 15
-FLAG_BITS = 1
 _WINDOW = 1 << 17
 _MOST_PARTITION_BITS = 13
 _SEGMENT_KEYS = 1 << 13
-
-
-def put_both_directions(sorter: KeySorter, src: Keys, dst: Keys, shift: int) -> None:
-    """Add both keys of every pair. src, dst : uint64[k], below 2^shift, no loops."""
-    step = min(BLOCK, sorter.most_keys // 2)
-    for start in range(0, len(src), step):
-        a, b = src[start : start + step], dst[start : start + step]
-        k = len(a)
-        room = sorter.room(2 * k)
-        _fill(room[:k], a, b, shift)
-        _fill(room[k : 2 * k], b, a, shift)
-        room[k : 2 * k] |= a > b
-        sorter.took(2 * k)
-
-
-def both_directions(src: Keys, dst: Keys, rows: Keys, shift: int) -> Keys:
-    """The keys of the pairs, uint64[2k], with `rows`, uint64[2k], for the rows src, dst."""
-    keys = np.empty(2 * len(src), np.uint64)
-    _fill(keys, rows, np.concatenate([dst, src]), shift)
-    keys[len(src) :] |= src > dst
-    return keys
-
-
-def _fill(out: Keys, rows: Keys, neighbours: Keys, shift: int) -> None:
-    np.left_shift(rows, shift, out=out)
-    np.bitwise_or(out, neighbours, out=out)
-    np.left_shift(out, FLAG_BITS, out=out)
-
-
-def without_flags(keys: Keys) -> tuple[Keys, int]:
-    """The arcs row << shift | neighbour of sorted distinct keys, in their place, and how many edges among them
-    were listed in both directions."""
-    np.right_shift(keys, FLAG_BITS, out=keys)
-    arcs = keys[: unique_in_place(keys)]
-    return arcs, len(keys) - len(arcs)
-
-
-def pairs_of(keys: Keys, shift: int) -> tuple[Keys, Keys]:
-    """Sources and targets of the pairs whose keys these are, each once: those of the arcs up."""
-    src, dst = keys >> np.uint64(shift + FLAG_BITS), keys >> np.uint64(FLAG_BITS) & np.uint64((1 << shift) - 1)
-    up, down = src < dst, (keys & np.uint64(1)).astype(bool)
-    return np.where(down, dst, src)[up], np.where(down, src, dst)[up]
 
 
 @dataclass(frozen=True)
@@ -84,13 +43,18 @@ class ArcPiece:
 
     neighbours : id dtype of the store [k]. rows : uint64[r], the vertices they belong to,
     increasing; counts : int64[r], how many of the k belong to each. n_reverse : edges among them that were
-    listed in both directions (each is counted where its smaller vertex has its row).
+    listed in both directions (each is counted where its smaller vertex has its row). reverse : with directions, those
+    of the reverse that come with them. weights : of the k arcs, dtype of the store [k]. n_several : arcs that came with
+    several.
     """
 
     neighbours: npt.NDArray[Any]
     rows: Keys
     counts: npt.NDArray[np.int64]
     n_reverse: int = 0
+    reverse: ArcPiece | None = None
+    weights: npt.NDArray[Any] | None = None
+    n_several: int = 0
 
 
 @dataclass(frozen=True)
@@ -98,7 +62,8 @@ class ArcSplitter:
     """Splits keys into an ArcPiece; called in threads.
 
     base_row : added to rows (a partition begins there). first : subtracted from rows and
-    neighbours (ids that start there). rank : turns raw ids to vertices instead.
+    neighbours (ids that start there). rank : turns raw ids to vertices instead. directed : whether keys have
+    directions. weights : dtype of the weights, whose numbers then follow the keys.
     """
 
     shift: int
@@ -106,10 +71,35 @@ class ArcSplitter:
     base_row: int = 0
     first: int = 0
     rank: Callable[[npt.NDArray[np.unsignedinteger[Any]]], npt.NDArray[np.uint32]] | None = None
+    directed: bool = False
+    weights: np.dtype[Any] | None = None
 
-    def __call__(self, keys: Keys) -> ArcPiece:
-        """keys : uint64[k], sorted, distinct, k > 0; changed. Both keys of an arc must be among them."""
-        keys, n_reverse = without_flags(keys)
+    def __call__(self, entries: Entries) -> ArcPiece:
+        """entries : with sorted distinct keys, at least one; changed. Both keys of an arc must be among them."""
+        if self.weights is not None:
+            return self._weighted(entries, self.weights)
+        if self.directed:
+            out, back = by_direction(entries)
+            return replace(self._piece(out), reverse=self._piece(back))
+        return self._piece(*without_flags(entries))
+
+    def _weighted(self, entries: Entries, dtype: np.dtype[Any]) -> ArcPiece:
+        """The same of keys that numbers follow."""
+        if not self.directed:
+            return self._weighed(*least_of_arcs(entries), dtype)
+        flags = (entries[0] & np.uint64(1 << MARK_BITS)).astype(bool)
+        parts = (np.stack([row[part] for row in entries]) for part in (~flags, flags))
+        out, back = (self._weighed(*least_of_arcs(part), dtype) for part in parts)
+        return replace(out, reverse=back)
+
+    def _weighed(self, arcs: Entries, n_several: int, n_reverse: int, dtype: np.dtype[Any]) -> ArcPiece:
+        """The rows of arcs that the numbers of their weights follow."""
+        return replace(self._piece(arcs[0], n_reverse), weights=weights_of(arcs[1], dtype), n_several=n_several)
+
+    def _piece(self, keys: Keys, n_reverse: int = 0) -> ArcPiece:
+        """The rows of arcs row << shift | neighbour."""
+        if not len(keys):
+            return ArcPiece(np.empty(0, self.dtype), keys, np.empty(0, np.int64))
         starts = self._row_starts(keys)
         rows = keys[starts] >> np.uint64(self.shift)
         counts = np.diff(starts, append=len(keys))
@@ -139,44 +129,25 @@ class ArcSplitter:
         return out
 
 
-class RowStream:
-    """Appends pieces to a StoreWriter: neighbours as they are, degrees for *every* vertex.
+class _Rows:
+    """Appends pieces of one direction to a StoreWriter: neighbours as they are, degrees for *every* vertex. Rows that
+    a piece boundary cuts are put together, vertices without arcs get degree 0. n_arcs : so far."""
 
-    Rows that a piece boundary cuts are put together, vertices without arcs get degree 0. A writer that
-    was resumed knows how far its rows had come (`part`, `low`), and every writer has it in its state.
-    n_arcs, n_reverse : so far, as in ArcPiece. part : partitions of keys taken whole. low : where in the next
-    one the keys not yet taken begin.
-    """
+    def __init__(self, writer: StoreWriter, n_vertices: int, reverse: bool, figures: Sequence[int]) -> None:
+        self._writer, self._n_vertices, self._reverse = writer, n_vertices, reverse
+        self._next, self._open_row, self._open_count, self.n_arcs = figures
 
-    def __init__(self, writer: StoreWriter, n_vertices: int) -> None:
-        self._writer, self._n_vertices = writer, n_vertices
-        self._next = 0
-        self._open_row, self._open_count = 0, 0
-        self.n_arcs = self.n_reverse = self.part = self.low = 0
-        if writer.rows_resumed is not None:
-            (self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
-             self.low) = writer.rows_resumed["figures"]
-        writer.follow_rows(self.state)
-
-    def state(self) -> State:
-        return {"figures": [self._next, self._open_row, self._open_count, self.n_arcs, self.n_reverse, self.part,
-                            self.low]}
-
-    def take(self, runs: RunSet, context: SortContext, splitter: ArcSplitter) -> None:
-        """Merge and append the arcs of the partition `part`, from `low` on; every piece is a safe point."""
-        with closing(merged_from(runs, context, splitter, low=self.low)) as pieces:
-            for end, piece in pieces:
-                self.append(piece)
-                if end is not None:
-                    self.low = end
-                    context.safe.reached()
-        self.part, self.low = self.part + 1, 0
+    @property
+    def figures(self) -> list[int]:
+        """What it is made with."""
+        return [self._next, self._open_row, self._open_count, self.n_arcs]
 
     def append(self, piece: ArcPiece) -> None:
         """Append the next piece. Its first row may continue the last one."""
-        self._writer.append_neighbours(piece.neighbours)
+        if not len(piece.rows):
+            return
+        self._writer.append_neighbours(piece.neighbours, piece.weights, reverse=self._reverse)
         self.n_arcs += len(piece.neighbours)
-        self.n_reverse += piece.n_reverse
         rows, counts = piece.rows, piece.counts
         if self._open_count and int(rows[0]) != self._open_row:
             self._emit(np.array([self._open_row], np.uint64), np.array([self._open_count]))
@@ -201,7 +172,7 @@ class RowStream:
             width = int(rows[stop - 1]) + 1 - self._next
             degrees = np.zeros(width, np.int64)
             degrees[(rows[done:stop] - np.uint64(self._next)).astype(np.int64)] = counts[done:stop]
-            self._writer.append_degrees(degrees)
+            self._writer.append_degrees(degrees, reverse=self._reverse)
             self._next += width
             done = stop
 
@@ -209,8 +180,59 @@ class RowStream:
         """Degree 0 for the vertices up to `vertex`."""
         while self._next < vertex:
             width = min(_WINDOW, vertex - self._next)
-            self._writer.append_degrees(np.zeros(width, np.int64))
+            self._writer.append_degrees(np.zeros(width, np.int64), reverse=self._reverse)
             self._next += width
+
+
+class RowStream:
+    """Appends pieces to a StoreWriter, those of the reverse beside the others where there are directions.
+
+    A writer that was resumed knows how far its rows had come (`part`, `low`), and every writer has it in its state.
+    n_reverse, n_several : so far, as in ArcPiece. part : partitions of keys taken whole. low : where in the next
+    one the keys not yet taken begin.
+    """
+
+    def __init__(self, writer: StoreWriter, n_vertices: int, directed: bool = False) -> None:
+        begin: State = {"figures": [0, 0, 0, 0], "rows": [[0, 0, 0, 0]] * (1 + directed)}
+        state = begin if writer.rows_resumed is None else writer.rows_resumed
+        self.n_reverse, self.n_several, self.part, self.low = state["figures"]
+        self._rows = [_Rows(writer, n_vertices, bool(at), figures) for at, figures in enumerate(state["rows"])]
+        self._writer = writer
+        writer.follow_rows(self.state)
+
+    @property
+    def n_arcs(self) -> int:
+        """So far; of the rows out."""
+        return self._rows[0].n_arcs
+
+    def state(self) -> State:
+        figures = [self.n_reverse, self.n_several, self.part, self.low]
+        return {"figures": figures, "rows": [rows.figures for rows in self._rows]}
+
+    def take(self, runs: RunSet, context: SortContext, splitter: ArcSplitter) -> None:
+        """Merge and append the arcs of the partition `part`, from `low` on; every piece is a safe point."""
+        with closing(merged_from(runs, context, splitter, low=self.low)) as pieces:
+            for end, piece in pieces:
+                self.append(piece)
+                if end is not None:
+                    self.low = end
+                    context.safe.reached()
+        self.part, self.low = self.part + 1, 0
+
+    def append(self, piece: ArcPiece) -> None:
+        """Append the next piece. The first row of each direction may continue the last one."""
+        self.n_reverse += piece.n_reverse
+        self.n_several += piece.n_several
+        self._rows[0].append(piece)
+        if piece.reverse is not None:
+            self._rows[1].append(piece.reverse)
+
+    def finish(self) -> None:
+        """Append the rows still open and the vertices after them."""
+        for rows in self._rows:
+            rows.finish()
+        # Without directions both arcs of an edge are counted.
+        self._writer.edges_with_several = self.n_several // (1 if len(self._rows) > 1 else 2)
 
 
 class ArcSorter:
@@ -223,12 +245,12 @@ class ArcSorter:
 
     def __init__(self, n_vertices: int, context: SortContext, resumed: State | None = None) -> None:
         self._context, self._n_vertices = context, n_vertices
-        self._bits = max(1, (n_vertices - 1).bit_length())
-        self._high_bits = max(0, 2 * self._bits + FLAG_BITS - context.plan.key_bits)
+        self._bits, behind = max(1, (n_vertices - 1).bit_length()), low_bits(context.weighted)
+        self._high_bits = max(0, 2 * self._bits + behind - context.plan.key_bits)
         if self._high_bits > min(_MOST_PARTITION_BITS, self._bits):
             raise InputError(
                 f"{n_vertices:,} vertices are too many for sort keys of {context.plan.key_bits} bits",
-                remedy=f"at most 2^{(context.plan.key_bits - FLAG_BITS + _MOST_PARTITION_BITS) // 2} can be done",
+                remedy=f"at most 2^{(context.plan.key_bits - behind + _MOST_PARTITION_BITS) // 2} can be done",
             )
         self._low_bits = self._bits - self._high_bits
         self.n_reverse = 0
@@ -240,7 +262,7 @@ class ArcSorter:
         elif resumed is not None and resumed["runs"] is not None:
             self._runs = RunSet.restored(resumed["runs"], context)
         else:
-            self._sorter = KeySorter(context, resumed=resumed and resumed["sorter"])
+            self._sorter = KeySorter(context, followed=context.weighted, resumed=resumed and resumed["sorter"])
         context.stats.partitions = 1 << self._high_bits
 
     def state(self) -> State:
@@ -249,17 +271,19 @@ class ArcSorter:
         return {"partitions": self._partitions and self._partitions.state(), "runs": runs and runs.state(),
                 "sorter": sorter and sorter.state()}
 
-    def add(self, src: Keys, dst: Keys) -> None:
-        """Add edges. src, dst : uint64[k], no loops; duplicates allowed."""
+    def add(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
+        """Add edges. src, dst : uint64[k], no loops; duplicates allowed. numbers : of their weights, uint64[k]."""
+        directed = self._context.directed
         if self._partitions is None:
             assert self._sorter is not None
-            put_both_directions(self._sorter, src, dst, self._bits)
+            put_both_directions(self._sorter, src, dst, self._bits, directed, numbers)
             return
         for start in range(0, len(src), BLOCK):
-            a, b = src[start : start + BLOCK], dst[start : start + BLOCK]
+            here = slice(start, start + BLOCK)
+            a, b, follow = src[here], dst[here], None if numbers is None else numbers[here]
             rows, mask = np.concatenate([a, b]), np.uint64((1 << self._low_bits) - 1)
-            keys = both_directions(a, b, rows & mask, self._bits)
-            self._partitions.add(rows >> np.uint64(self._low_bits), keys)
+            entries = both_directions(a, b, rows & mask, self._bits, directed, follow)
+            self._partitions.add(rows >> np.uint64(self._low_bits), entries)
 
     def finish(self) -> None:
         """No more edges: wait until the runs are sorted (with partitions, `write_rows` does that)."""
@@ -283,7 +307,7 @@ class ArcSorter:
                 yield 0, self._runs
             return
         for number in range(first, 1 << self._high_bits):
-            self._sorter = KeySorter(self._context)
+            self._sorter = KeySorter(self._context, followed=self._context.weighted)
             for keys in self._partitions.read(number):
                 self._sorter.add(keys)
             yield number << self._low_bits, fewer_runs(self._sorter.finish(), self._context)
@@ -293,10 +317,11 @@ class ArcSorter:
     def write_rows(self, writer: StoreWriter) -> int:
         """Merge, and append all rows to `writer`, from where it was resumed; returns the number of
         arcs. Once, after `finish`."""
-        stream = RowStream(writer, self._n_vertices)
-        dtype = id_dtype(self._n_vertices)
+        directed, dtype = self._context.directed, id_dtype(self._n_vertices)
+        stream = RowStream(writer, self._n_vertices, directed)
         for base_row, runs in self._sorted_partitions(stream.part):
-            stream.take(runs, self._context, ArcSplitter(self._bits, dtype, base_row=base_row))
+            stream.take(runs, self._context, ArcSplitter(self._bits, dtype, base_row=base_row, directed=directed,
+                                                         weights=writer.weight_dtype))
             self._context.safe.reached()
             if self._partitions is not None or not self._context.safe.active:
                 runs.close()  # else they are kept for a store that has to be begun again
@@ -310,11 +335,11 @@ class ArcSorter:
 
 
 class _Partitions:
-    """Keys dealt into numbered partitions on disk; RAM: one segment each."""
+    """Entries dealt into numbered partitions on disk; RAM: one segment each."""
 
     def __init__(self, n_partitions: int, context: SortContext, resumed: State | None = None) -> None:
         segment = min(_SEGMENT_KEYS, max(16, context.plan.run_keys // n_partitions))
-        self._buffers = np.empty((n_partitions, segment), np.uint64)
+        self._buffers = np.empty((n_partitions, *((2,) if context.weighted else ()), segment), np.uint64)
         self._used = np.zeros(n_partitions, np.int64)
         self._segments: list[list[int]] = [[] for _ in range(n_partitions)]
         if resumed is None:
@@ -334,35 +359,35 @@ class _Partitions:
             "segments": np.array([offset for part in self._segments for offset in part], np.int64),
         }
 
-    def add(self, numbers: Keys, keys: Keys) -> None:
-        """Add keys to the partitions `numbers`, both uint64[k]."""
+    def add(self, numbers: Keys, entries: Entries) -> None:
+        """Add entries to the partitions `numbers`, uint64[k]."""
         order = np.argsort(numbers)
-        keys = keys[order]
+        entries = entries[..., order]
         ends = np.cumsum(np.bincount(numbers.astype(np.int64), minlength=len(self._used)))
         start = 0
         for number in np.flatnonzero(np.diff(ends, prepend=0)):
-            self._deal(int(number), keys[start : ends[number]])
+            self._deal(int(number), entries[..., start : ends[number]])
             start = int(ends[number])
 
-    def _deal(self, number: int, keys: Keys) -> None:
+    def _deal(self, number: int, entries: Entries) -> None:
         buffer = self._buffers[number]
-        while len(keys):
+        while entries.shape[-1]:
             used = int(self._used[number])
-            take = min(len(keys), len(buffer) - used)
-            buffer[used : used + take] = keys[:take]
+            take = min(entries.shape[-1], buffer.shape[-1] - used)
+            buffer[..., used : used + take] = entries[..., :take]
             self._used[number] += take
-            keys = keys[take:]
-            if self._used[number] == len(buffer):
+            entries = entries[..., take:]
+            if self._used[number] == buffer.shape[-1]:
                 self._segments[number].append(self._file.append(buffer))
                 self._used[number] = 0
 
-    def read(self, number: int) -> Iterator[Keys]:
-        """The keys of one partition, a segment at a time."""
+    def read(self, number: int) -> Iterator[Entries]:
+        """The entries of one partition, a segment at a time."""
         for offset in self._segments[number]:
-            segment = np.empty(self._buffers.shape[1], np.uint64)
+            segment = np.empty(self._buffers.shape[1:], np.uint64)
             self._file.read_array(offset, segment)
             yield segment
-        yield self._buffers[number, : self._used[number]]
+        yield self._buffers[number, ..., : self._used[number]]
 
     def close(self) -> None:
         self._file.close()

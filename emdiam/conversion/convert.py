@@ -21,6 +21,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from ..checkpoint.records import State
 from ..errors import BudgetError, EmdiamError, InputError
 from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
@@ -69,7 +71,7 @@ def convert(inputs: Inputs, target: Path, *, options: ConvertOptions | None = No
     # The default pool keeps freed memory, which counts as RSS.
     pa.set_memory_pool(pa.system_memory_pool())
     if not isinstance(inputs, EdgeSource):
-        inputs = open_source(inputs, fmt=options.fmt, ids=options.ids)
+        inputs = open_source(inputs, fmt=options.fmt, ids=options.ids, weights=options.weights)
     return write_graph(inputs, target, options=options)
 
 
@@ -94,6 +96,8 @@ def _key(source: EdgeSource, target: Path, options: ConvertOptions) -> dict[str,
     return {
         "input": _input_pins(source), "target": str(target.absolute()), "format (--format)": options.fmt,
         "kind of ids (--ids)": options.ids, "codec (--codec)": options.codec, "chunk size (--chunk)": options.chunk_ids,
+        "directions (--directed)": options.directed,
+        "weights (--weights, --allow-negative)": None if options.weights is None else asdict(options.weights),
     }
 
 
@@ -127,7 +131,7 @@ def _write(source: EdgeSource, target: Path, options: ConvertOptions, checkpoint
     """Convert, from the state of the checkpoint if there is one."""
     check_target(target, options.force)
     info, plan = _planned(source, options, checkpoint)
-    with sort_context(plan, target, options, checkpoint, Meter(options.progress)) as context:
+    with sort_context(plan, target, options, checkpoint, Meter(options.progress), bool(info.weights)) as context:
         return Conversion(source, info, target, options, context).write(info)
 
 
@@ -136,7 +140,7 @@ def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -
     options : without a checkpoint. Raises what write_graph raises."""
     info, plan = _planned(source, options, None)
     target = folder / "graph"  # nothing is made of that name
-    with sort_context(plan, target, options, None, Meter(options.progress)) as context:
+    with sort_context(plan, target, options, None, Meter(options.progress), bool(info.weights)) as context:
         conversion = _ConversionInMemory(source, info, target, options, context)
         conversion.write(info)
     assert conversion.store is not None
@@ -146,10 +150,14 @@ def graph_in_memory(source: EdgeSource, folder: Path, options: ConvertOptions) -
 def _planned(source: EdgeSource, options: ConvertOptions, checkpoint: Checkpoint | None) -> tuple[SourceInfo, SortPlan]:
     """What the source says, and the memory plan."""
     info = source.info()
+    if options.directed and not (info.directed or info.both_directions):
+        raise InputError(f"the edges of {info.format} have no directions here", path=source.name,
+                         remedy="leave --directed out")
     _load_libraries(info)
     plan = options.plan or plan_sort(
         memory_to_plan(options.memory_bytes, checkpoint), current_rss_bytes(),
-        getattr(source, "memory_bytes", 0), options.threads, writer_bytes(options.threads, options.chunk_ids),
+        getattr(source, "memory_bytes", 0), options.threads,
+        writer_bytes(options.threads, options.chunk_ids, bool(info.weights)), bool(info.weights),
     )
     _check_declared(info, source.name, plan)
     return info, plan
@@ -233,17 +241,23 @@ class Conversion(StoreWriting[ConvertReport]):
             unfinished = None if self._resumed is None else self._resumed["writer"]
             # The map of ids is written before the rows, and not in parts.
             rows_begun = unfinished is not None and unfinished["rows"] is not None
-            writer, _ = self._open_writer(numbering.n_vertices, unfinished if rows_begun else None)
+            writer, _ = self._open_writer(numbering.n_vertices, unfinished if rows_begun else None,
+                                          self._weight_dtype(intake))
             self._context.meter.begin("merge", None, "arcs")
             n_arcs, n_reverse = intake.write(writer)
-            counts = Counts(intake.tally.pairs, n_arcs // 2, intake.tally.loops, n_reverse)
+            n_edges = n_arcs if self._options.directed else n_arcs // 2
+            counts = Counts(intake.tally.pairs, n_edges, intake.tally.loops, n_reverse)
             record = self._finish_store(writer, self._record(numbering, counts))
         return self._end(ConvertReport(
             record=record, pairs_read=counts.pairs, min_id=numbering.min_id, max_id=numbering.max_id,
             gaps=numbering.gaps, first_pairs=self._first_pairs, lines_skipped=self._info.skipped,
-            notes=(*self._notes, *self._counted(numbering, counts), *self._scratch_notes()),
+            notes=(*self._notes, *self._counted(numbering, counts, record), *self._scratch_notes()),
             **self._figures(),
         ))
+
+    def _weight_dtype(self, intake: Intake) -> np.dtype[Any] | None:
+        """Of the weights in the store. Raises InputError where whole ones have none together."""
+        return intake.tally.weights.dtype(self._info.weights, self._source.name) if self._info.weights else None
 
     def _take_in(self) -> tuple[Intake, Numbering]:
         """Read the source to its end and number the vertices."""
@@ -322,15 +336,18 @@ class Conversion(StoreWriting[ConvertReport]):
             source=list(getattr(self._source, "names", [self._source.name])),
         )
 
-    def _counted(self, numbering: Numbering, counts: Counts) -> Iterator[str]:
+    def _counted(self, numbering: Numbering, counts: Counts, record: StoreRecord) -> Iterator[str]:
         """Sentences about what was dropped of the input."""
         info = self._info
-        if _is_directed(info, counts):
+        if _is_directed(info, counts) and not self._options.directed:
             yield (f"{format_count(counts.one_way, 'edge')} came in one direction only; directions are dropped: every"
                    " edge is undirected")
         if info.dropped:
             values = ", ".join(f"{name} ({count:,})" for name, count in info.dropped.items())
-            yield f"dropped, since distances are numbers of edges: {values}"
+            yield f"dropped, since distances are {'sums of weights' if info.weights else 'numbers of edges'}: {values}"
+        if record.weights is not None and record.weights.edges_with_several:
+            yield (f"{format_count(record.weights.edges_with_several, 'edge')} came with several weights; the least of"
+                   " each was kept")
         if numbering.gaps:
             yield (f"ids from {numbering.min_id} to {numbering.max_id} that do not occur, and are no vertices:"
                    f" {numbering.gaps:,}")
@@ -366,7 +383,8 @@ def _without_first(batches: Iterator[EdgeBatch], n_pairs: int) -> Iterator[EdgeB
         for batch in batches:
             skipped = min(left, len(batch.src))
             left -= skipped
-            yield EdgeBatch(batch.src[skipped:], batch.dst[skipped:])
+            yield EdgeBatch(batch.src[skipped:], batch.dst[skipped:],
+                            None if batch.weights is None else batch.weights[skipped:])
     finally:
         close = getattr(batches, "close", None)
         if close is not None:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -28,21 +28,31 @@ from ..sorting.runs import DiskRun, Keys
 from ..sorting.sort import KeySorter, RunSet, SortContext, fewer_runs
 from ..store.layout import id_dtype
 from ..store.writer import StoreWriter
-from .arcs import BLOCK, FLAG_BITS, ArcSorter, ArcSplitter, RowStream, pairs_of, put_both_directions
+from .arcs import ArcSorter, ArcSplitter, RowStream
+from .keys import BLOCK, low_bits, pairs_of, put_both_directions, weighted_pairs_of
 from .relabel import IdTable, JoinPosition, PairSpool, join, sorted_table
+from .weights import WeightEnds, numbers_of
 
 
 @dataclass
 class Tally:
-    """pairs : taken in so far. loops : of these, pairs of a vertex with itself."""
+    """pairs : taken in so far. loops : of these, pairs of a vertex with itself. weights : of the others."""
 
     pairs: int = 0
     loops: int = 0
+    weights: WeightEnds = field(default_factory=WeightEnds)
 
     @classmethod
     def of(cls, resumed: State | None) -> Tally:
         """The tally in the state of an intake, or one that begins."""
-        return cls() if resumed is None else cls(*resumed["tally"])
+        if resumed is None:
+            return cls()
+        pairs, loops, least, largest = resumed["tally"]
+        return cls(pairs, loops, WeightEnds(least, largest))
+
+    def state(self) -> list[int | None]:
+        """The tally as part of the state of an intake."""
+        return [self.pairs, self.loops, self.weights.least, self.weights.largest]
 
 
 @dataclass(frozen=True)
@@ -94,11 +104,12 @@ class HashCollisionError(Exception):
 @dataclass(frozen=True)
 class IdBlock:
     """Ids of some pairs, uint64[k]. signed : which of src and dst came as signed integers, so that
-    values of 2^63 and more are in fact negative."""
+    values of 2^63 and more are in fact negative. numbers : of their weights, uint64[k]."""
 
     src: Keys
     dst: Keys
     signed: tuple[bool, bool]
+    numbers: Keys | None = None
 
     @property
     def largest(self) -> int:
@@ -122,7 +133,9 @@ def id_blocks(batch: EdgeBatch) -> Iterator[IdBlock]:
                         f" and {dst.dtype}{dst.shape}")
     signed = (src.dtype.kind == "i", dst.dtype.kind == "i")
     for start in range(0, len(src), BLOCK):
-        yield IdBlock(_as_uint64(src[start : start + BLOCK]), _as_uint64(dst[start : start + BLOCK]), signed)
+        here = slice(start, start + BLOCK)
+        yield IdBlock(_as_uint64(src[here]), _as_uint64(dst[here]), signed,
+                      None if batch.weights is None else numbers_of(batch.weights[here]))
 
 
 def _as_uint64(values: np.ndarray[Any, np.dtype[Any]]) -> Keys:
@@ -142,15 +155,27 @@ def refuse_negative(block: IdBlock, name: str) -> None:
             )
 
 
-def without_loops(src: Keys, dst: Keys, tally: Tally) -> tuple[Keys, Keys, Keys | None]:
-    """Count pairs and loops; returns the pairs left and the ids of loops (None without any)."""
+@dataclass(frozen=True)
+class Pairs:
+    """Pairs that are no loops, uint64[k]; numbers of their weights, None without; and ids of loops, None without."""
+
+    src: Keys
+    dst: Keys
+    numbers: Keys | None
+    loops: Keys | None
+
+
+def without_loops(src: Keys, dst: Keys, numbers: Keys | None, tally: Tally) -> Pairs:
+    """Count pairs, loops and weights; returns the pairs left."""
     keep = src != dst
     n_loops = len(src) - int(np.count_nonzero(keep))
     tally.pairs += len(src)
     tally.loops += n_loops
-    if not n_loops:
-        return src, dst, None
-    return src[keep], dst[keep], src[~keep]
+    left = Pairs(src, dst, numbers, None) if not n_loops else Pairs(
+        src[keep], dst[keep], None if numbers is None else numbers[keep], src[~keep])
+    if left.numbers is not None:
+        tally.weights.add(left.numbers)
+    return left
 
 
 class DeclaredIntake:
@@ -177,8 +202,8 @@ class DeclaredIntake:
                     text=str(block.first_user_id(lambda ids: self._from_first(ids) >= np.uint64(self._n))),
                     remedy="correct the id or the declared number of vertices",
                 )
-            src, dst, _ = without_loops(src, dst, self.tally)
-            self._arcs.add(src, dst)
+            pairs = without_loops(src, dst, block.numbers, self.tally)
+            self._arcs.add(pairs.src, pairs.dst, pairs.numbers)
 
     def _from_first(self, ids: Keys) -> Keys:
         return ids - np.uint64(self._first) if self._first else ids
@@ -203,7 +228,7 @@ class DeclaredIntake:
         return self._arcs.write_rows(writer), self._arcs.n_reverse
 
     def state(self) -> State:
-        return {"tally": [self.tally.pairs, self.tally.loops], "arcs": self._arcs.state()}
+        return {"tally": self.tally.state(), "arcs": self._arcs.state()}
 
     def abort(self) -> None:
         self._arcs.abort()
@@ -229,8 +254,7 @@ class IntIntake:
                 refuse_negative(block, self._name)
             if isinstance(self._way, _Compact) and largest >= self._way.n_ids:
                 self._widen(self._way)
-            src, dst, loops = without_loops(block.src, block.dst, self.tally)
-            self._way.add(src, dst, loops)
+            self._way.add(without_loops(block.src, block.dst, block.numbers, self.tally))
 
     def _widen(self, compact: _Compact) -> None:
         """Move all that was taken in to the path for wide ids."""
@@ -250,7 +274,7 @@ class IntIntake:
 
     def state(self) -> State:
         state, compact = self._way.state(), isinstance(self._way, _Compact)
-        return {"tally": [self.tally.pairs, self.tally.loops],
+        return {"tally": self.tally.state(),
                 "compact": state if compact else None, "wide": None if compact else state}
 
     def abort(self) -> None:
@@ -271,7 +295,8 @@ class _Compact:
 
     def __init__(self, context: SortContext, resumed: State | None = None) -> None:
         self._context = context
-        self._shift = (context.plan.key_bits - FLAG_BITS) // 2
+        behind = low_bits(context.weighted)
+        self._shift = (context.plan.key_bits - behind) // 2
         self._runs: RunSet | None = None
         self._ranks: Ranks | None = None
         if resumed is None:
@@ -279,8 +304,8 @@ class _Compact:
         else:
             self._presence = Presence.restored(resumed["presence"])
         self.n_ids = self._presence.n_ids
-        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift + FLAG_BITS),
-                                 resumed=resumed and resumed["sorter"])
+        self._sorter = KeySorter(context, on_run=lambda keys: self._presence.add_sources(keys, self._shift + behind),
+                                 followed=context.weighted, resumed=resumed and resumed["sorter"])
         if resumed is not None and resumed["runs"] is not None:
             self._runs, self._ranks = RunSet.restored(resumed["runs"], context), Ranks(self._presence)
 
@@ -289,18 +314,19 @@ class _Compact:
         sorter = self._sorter.state() if self._runs is None else None
         return {"sorter": sorter, "runs": self._runs and self._runs.state(), "presence": self._presence.state()}
 
-    def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
-        put_both_directions(self._sorter, src, dst, self._shift)
-        if loops is not None:
-            self._presence.add(np.unique(loops))
+    def add(self, pairs: Pairs) -> None:
+        put_both_directions(self._sorter, pairs.src, pairs.dst, self._shift, self._context.directed, pairs.numbers)
+        if pairs.loops is not None:
+            self._presence.add(np.unique(pairs.loops))
 
     def move_to(self, wide: _Wide) -> None:
         """Give everything to `wide`, each direction of an edge once, and stop."""
         runs = self._sorter.finish(on_disk=True)
         for run in runs.runs:
             assert isinstance(run, DiskRun)
-            for keys in run.blocks(0, len(run.firsts)):
-                wide.add_pairs(*pairs_of(keys, self._shift))
+            pairs = weighted_pairs_of if run.followed else pairs_of
+            for entries in run.blocks(0, len(run.firsts)):
+                wide.add_pairs(*pairs(entries, self._shift, self._context.directed))
         runs.close()
         for ids in self._presence.ids():
             wide.add_ids(ids)
@@ -319,15 +345,16 @@ class _Compact:
 
     def write(self, writer: StoreWriter) -> tuple[int, int]:
         assert self._ranks is not None and self._runs is not None
-        ranks, dtype = self._ranks, id_dtype(self._ranks.n)
+        ranks, dtype, directed = self._ranks, id_dtype(self._ranks.n), self._context.directed
+        splitter = ArcSplitter(self._shift, dtype, directed=directed, weights=writer.weight_dtype)
         if ranks.contiguous:
-            splitter = ArcSplitter(self._shift, dtype, first=ranks.first)
+            splitter = replace(splitter, first=ranks.first)
         else:
-            splitter = ArcSplitter(self._shift, dtype, rank=ranks.rank)
+            splitter = replace(splitter, rank=ranks.rank)
             if writer.rows_resumed is None:
                 for ids in self._presence.ids():
                     writer.append_ids("vertex_id", ids.view(np.int64))
-        stream = RowStream(writer, ranks.n)
+        stream = RowStream(writer, ranks.n, directed)
         if not stream.part:
             stream.take(self._runs, self._context, splitter)
         stream.finish()
@@ -350,7 +377,7 @@ class TableIntake(ABC):
         self._table: IdTable | None = None
         self._arcs: ArcSorter | None = None
         if resumed is None:
-            self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2))
+            self._spool = PairSpool(context.scratch, max(1, context.plan.join_ids // 2), followed=context.weighted)
             self._sorter = self._new_sorter(None)
             return
         self._position = JoinPosition(*resumed["position"])
@@ -435,16 +462,16 @@ class _Wide(TableIntake):
     def _new_sorter(self, resumed: State | None) -> KeySorter:
         return KeySorter(self._context, resumed=resumed)
 
-    def add(self, src: Keys, dst: Keys, loops: Keys | None) -> None:
-        self.add_pairs(src, dst)
-        for ids in (src, dst, loops):
+    def add(self, pairs: Pairs) -> None:
+        self.add_pairs(pairs.src, pairs.dst, pairs.numbers)
+        for ids in (pairs.src, pairs.dst, pairs.loops):
             if ids is not None:
                 self.add_ids(ids)
 
-    def add_pairs(self, src: Keys, dst: Keys) -> None:
+    def add_pairs(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
         """Keep pairs whose ids are added apart."""
         assert self._spool is not None
-        self._spool.add(src, dst)
+        self._spool.add(src, dst, numbers)
 
     def add_ids(self, ids: Keys) -> None:
         """These ids occur."""

@@ -26,23 +26,28 @@ _TABLE_BLOCK = 1 << 17
 
 
 class PairSpool:
-    """Pairs of uint64 ids on disk, in blocks of `block_pairs`: the sources, then the targets."""
+    """Pairs of uint64 ids on disk, in blocks of `block_pairs`: the sources, then the targets, then what follows each
+    pair, if it is `followed`."""
 
-    def __init__(self, scratch: Scratch, block_pairs: int, file: ScratchFile | None = None) -> None:
+    def __init__(
+        self, scratch: Scratch, block_pairs: int, file: ScratchFile | None = None, followed: bool = False
+    ) -> None:
         self._scratch, self._file = scratch, scratch.file() if file is None else file
         self._copy: ScratchFile | None = None
-        self._buffer = np.empty((2, block_pairs), np.uint64)
+        self._buffer = np.empty((3 if followed else 2, block_pairs), np.uint64)
         self._used = 0
         self.block_pairs = block_pairs
         self.n_pairs = 0
 
-    def add(self, src: Keys, dst: Keys) -> None:
-        """Append pairs, uint64[k] each."""
+    def add(self, src: Keys, dst: Keys, numbers: Keys | None = None) -> None:
+        """Append pairs, uint64[k] each. numbers : what follows them, uint64[k]."""
         start = 0
         while start < len(src):
             take = min(len(src) - start, self.block_pairs - self._used)
             self._buffer[0, self._used : self._used + take] = src[start : start + take]
             self._buffer[1, self._used : self._used + take] = dst[start : start + take]
+            if numbers is not None:
+                self._buffer[2, self._used : self._used + take] = numbers[start : start + take]
             self._used += take
             start += take
             if self._used == self.block_pairs:
@@ -58,11 +63,11 @@ class PairSpool:
     def offsets(self) -> Iterator[tuple[int, int]]:
         """(offset in bytes, number of pairs) of every block."""
         for first in range(0, self.n_pairs, self.block_pairs):
-            yield 16 * first, min(self.block_pairs, self.n_pairs - first)
+            yield 8 * len(self._buffer) * first, min(self.block_pairs, self.n_pairs - first)
 
     def read(self, offset: int, n_pairs: int) -> Keys:
-        """A block: its ids, uint64[2 * n_pairs], sources first."""
-        block = np.empty(2 * n_pairs, np.uint64)
+        """A block, uint64[2, n_pairs]: its sources and its targets; uint64[3, n_pairs] if numbers follow."""
+        block = np.empty((len(self._buffer), n_pairs), np.uint64)
         self._file.read_array(offset, block)
         return block
 
@@ -72,7 +77,7 @@ class PairSpool:
 
     @classmethod
     def restored(cls, state: State, context: SortContext) -> PairSpool:
-        made = cls(context.scratch, state["block_pairs"], context.file(state["file"]))
+        made = cls(context.scratch, state["block_pairs"], context.file(state["file"]), len(state["waiting"]) > 2)
         made.n_pairs, made._used = state["n_pairs"], state["waiting"].shape[1]
         made._buffer[:, : made._used] = state["waiting"]
         return made
@@ -184,10 +189,10 @@ class JoinPosition:
 
 
 def join(
-    spool: PairSpool, table: IdTable, context: SortContext, sink: Callable[[Keys, Keys], None],
+    spool: PairSpool, table: IdTable, context: SortContext, sink: Callable[..., None],
     position: JoinPosition | None = None,
 ) -> None:
-    """Replace all ids in `spool` by vertices and give the pairs to `sink`, in blocks.
+    """Replace all ids in `spool` by vertices and give the pairs, with the numbers that follow, to `sink`, in blocks.
 
     position : where to go on from; it is kept up to date, and with checkpoints every piece but the last makes a new
     spool of the old one, which could not be replaced in place twice, and every block of the last is a safe point.
@@ -197,8 +202,9 @@ def join(
     if table.contiguous:  # then it is not needed
         first = np.uint64(table.ends()[0])
         for offset, n_pairs in islice(spool.offsets(), at.block, None):
-            block = spool.read(offset, n_pairs) - first
-            sink(block[:n_pairs], block[n_pairs:])
+            block = spool.read(offset, n_pairs)
+            block[:2] -= first
+            sink(*block)
             at.block += 1
             context.safe.reached()
         return
@@ -211,7 +217,7 @@ def join(
             at.n_replaced += n_replaced
             context.meter.update(at.n_replaced)
             if last:
-                sink(*np.split(block, 2))
+                sink(*block)
                 at.block += 1
                 context.safe.reached()
             elif context.safe.active:
@@ -239,7 +245,7 @@ def _replaced(spool: PairSpool, piece: _Piece, threads: int, first: int = 0) -> 
     number `first` on."""
     def work(offset: int, n_pairs: int) -> tuple[int, Keys, int]:
         block = spool.read(offset, n_pairs)
-        return offset, block, piece.replace(block)
+        return offset, block, piece.replace(block[:2].reshape(-1))
 
     flight: deque[Future[tuple[int, Keys, int]]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="join") as pool:

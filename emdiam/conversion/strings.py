@@ -31,6 +31,7 @@ from ..sorting.sort import KeySorter, SortContext, fewer_runs, merged
 from ..store.writer import StoreWriter
 from .intake import HashCollisionError, Numbering, TableIntake, Tally, without_loops
 from .relabel import IdTable
+from .weights import numbers_of
 
 TOP_BIT = 1 << 63
 _HASHED_AT_A_TIME = 1 << 15
@@ -295,7 +296,7 @@ class StringIntake(TableIntake):
         self._name_blocks = [] if resumed is None else restored_blocks(resumed["name_blocks"])[0]
 
     def state(self) -> State:
-        return {**super().state(), "tally": [self.tally.pairs, self.tally.loops], "names": self._names.name,
+        return {**super().state(), "tally": self.tally.state(), "names": self._names.name,
                 "name_blocks": blocks_state([self._name_blocks])}
 
     def _new_sorter(self, resumed: State | None) -> StringSorter:
@@ -314,8 +315,9 @@ class StringIntake(TableIntake):
         hashes = hash_strings(distinct, self._salt, self._context.plan.hash_bits)
         both = hashes[coded.indices.to_numpy(zero_copy_only=False)]
         self._sorter.add(distinct)
-        src, dst, _ = without_loops(both[: len(batch.src)], both[len(batch.src) :], self.tally)
-        self._spool.add(src, dst)
+        numbers = None if batch.weights is None else numbers_of(batch.weights)
+        pairs = without_loops(both[: len(batch.src)], both[len(batch.src) :], numbers, self.tally)
+        self._spool.add(pairs.src, pairs.dst, pairs.numbers)
 
     def _new_table(self) -> IdTable:
         """The hash of every string in byte order, the strings themselves in self._names. Raises HashCollisionError."""
@@ -362,12 +364,15 @@ class StoredBatches:
 
     def __init__(self, context: SortContext) -> None:
         self._file = StringFile(context.scratch.file(), context.plan.string_block_bytes)
+        self._weights = context.scratch.file() if context.weighted else None
         self._blocks: list[tuple[list[tuple[int, int]], list[tuple[int, int]]]] = []
 
     def passing(self, batches: Iterator[EdgeBatch]) -> Iterator[EdgeBatch]:
         """The same batches, each stored before it is handed on."""
         for batch in batches:
             self._blocks.append((self._store(batch.src), self._store(batch.dst)))
+            if self._weights is not None:
+                self._weights.append(np.ascontiguousarray(batch.weights))
             yield batch
 
     def _store(self, column: pa.Array) -> list[tuple[int, int]]:
@@ -375,9 +380,15 @@ class StoredBatches:
 
     def again(self) -> Iterator[EdgeBatch]:
         """All batches from the first on."""
-        for src, dst in self._blocks:
-            yield EdgeBatch(*(pa.chunked_array([self._file.read(block) for block in blocks], _BINARY)
-                              for blocks in (src, dst)))
+        at = 0
+        for ends in self._blocks:
+            src, dst = (pa.chunked_array([self._file.read(block) for block in blocks], _BINARY) for blocks in ends)
+            weights = None
+            if self._weights is not None:
+                weights = np.empty(len(src), np.float64)
+                self._weights.read_array(at, weights)
+                at += weights.nbytes
+            yield EdgeBatch(src, dst, weights)
 
 
 def _chunks(column: pa.Array | pa.ChunkedArray) -> list[pa.Array]:

@@ -13,10 +13,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
+import numpy as np
+
 from ..checkpoint.options import CheckpointOptions
 from ..checkpoint.records import State
 from ..errors import BudgetError, InputError, StoreError
 from ..formats.source import SourceInfo
+from ..formats.weights import WeightChoice
 from ..progress import Listener, Meter
 from ..shown import Shown
 from ..sorting.checkpoint import Checkpoint, SafePoints
@@ -39,10 +42,11 @@ _STORE_BYTES_PER_ARC = 1.5
 @dataclass(frozen=True)
 class ConvertOptions:
     """memory_bytes : peak RSS of this process, None: what machine and cgroup leave. scratch : folder for temporary
-    files, None: beside the target. force : replace the target. fmt, ids : see open_source. codec, chunk_ids : see
-    layout. threads : how many sort, merge and encode. progress : called with progress.Event. plan : buffer sizes by
-    hand, memory_bytes is then not looked at (for tests: results never depend on it). checkpoint : leave what was done
-    when it stops, and go on from it (see writing.py); scratch files lie there."""
+    files, None: beside the target. force : replace the target. fmt, ids, weights : see open_source. codec, chunk_ids :
+    see layout. directed : keep the directions of arcs. threads : how many sort, merge and encode. progress : called
+    with progress.Event. plan : buffer sizes by hand, memory_bytes is then not looked at (for tests: results never
+    depend on it). checkpoint : leave what was done when it stops, and go on from it (see writing.py); scratch files
+    lie there."""
 
     memory_bytes: int | None = None
     scratch: Path | None = None
@@ -51,6 +55,8 @@ class ConvertOptions:
     ids: str = "auto"
     codec: str = "lz4"
     chunk_ids: int = CHUNK_IDS
+    directed: bool = False
+    weights: WeightChoice | None = None
     threads: int = 2
     progress: Listener | None = None
     plan: SortPlan | None = None
@@ -86,7 +92,7 @@ class WritingReport(Shown, MemoryFigures):
     def of_done(cls, done: State, target: Path) -> Self:
         """The report of writing that was complete before. Where that was killed between the renaming and its report,
         only what the store's record and the last state tell is known of it."""
-        with open_store(str(target)) as store:
+        with open_store(str(target), directed=None) as store:
             record = store.record
         fields = done.get("report") or {
             **cls._of_state(done), "seconds": done["seconds"], "memory_limit_bytes": done["memory"],
@@ -175,7 +181,7 @@ class StoreWriting(ABC, Generic[Report]):
         room."""
         scratch = self._context.scratch
         try:
-            scratch_bytes, store_bytes = planned_disk(info, self._context.plan)
+            scratch_bytes, store_bytes = planned_disk(info, self._context.plan, self._options.directed)
             # What was written before a stop is no longer needed.
             scratch.check_room(max(0, scratch_bytes - scratch.peak_bytes), store_bytes, self._target)
             return self.run()
@@ -209,8 +215,11 @@ class StoreWriting(ABC, Generic[Report]):
             setattr(self._context.stats, name, value)
         self._context.meter.seconds.update(state["seconds"])
 
-    def _open_writer(self, n_vertices: int, resumed: State | None) -> tuple[StoreWriter, bool]:
-        """A writer, and whether it goes on with the unfinished store of `resumed`, a state of one; else it begins."""
+    def _open_writer(
+        self, n_vertices: int, resumed: State | None, weights: np.dtype[Any] | None
+    ) -> tuple[StoreWriter, bool]:
+        """A writer, and whether it goes on with the unfinished store of `resumed`, a state of one; else it begins.
+        weights : their dtype, None without."""
         options = self._options
 
         def opened(state: State | None) -> StoreWriter:
@@ -225,6 +234,10 @@ class StoreWriting(ABC, Generic[Report]):
             except StoreError as error:
                 self._notes.append(f"{error}; it was written again")
         self._writer = opened(None)
+        if options.directed:
+            self._writer.keep_directions()
+        if weights is not None:
+            self._writer.keep_weights(weights)
         return self._writer, False
 
     def _finish_store(self, writer: StoreWriter, record: StoreRecord) -> StoreRecord:
@@ -296,7 +309,7 @@ def done_before(checkpoint: Checkpoint, target: Path) -> State | None:
     if digest is None or not target.exists():
         return None
     try:
-        with open_store(str(target)) as store:
+        with open_store(str(target), directed=None) as store:
             return checkpoint.state if store.record.record_digest == digest else None
     except StoreError:
         return None
@@ -335,17 +348,20 @@ def resumable(
 
 @contextmanager
 def sort_context(
-    plan: SortPlan, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None, meter: Meter
+    plan: SortPlan, target: Path, options: ConvertOptions, checkpoint: Checkpoint | None, meter: Meter,
+    weighted: bool,
 ) -> Iterator[SortContext]:
-    """The context of one writing, with scratch files that are closed at the end."""
+    """The context of one writing, with scratch files that are closed at the end. weighted : whether arcs have
+    weights."""
     scratch = Scratch(options.scratch, target) if checkpoint is None else checkpoint.scratch
     try:
-        yield SortContext(plan, scratch, options.threads, meter, safe=SafePoints(checkpoint))
+        yield SortContext(plan, scratch, options.threads, meter, safe=SafePoints(checkpoint),
+                          directed=options.directed, weighted=weighted)
     finally:
         scratch.close()
 
 
-def planned_disk(info: SourceInfo, plan: SortPlan) -> tuple[int, int]:
+def planned_disk(info: SourceInfo, plan: SortPlan, directed: bool = False) -> tuple[int, int]:
     """Bytes of scratch files and of the store to expect; 0 where the source does not say. Low figures: refused is only
     what has no chance."""
     entries = info.n_entries
@@ -353,5 +369,5 @@ def planned_disk(info: SourceInfo, plan: SortPlan) -> tuple[int, int]:
         entries = (info.size_bytes or 0) // _BYTES_PER_TEXT_EDGE
     n_keys = 2 * entries
     fits = n_keys < plan.run_keys * (plan.n_buffers - 1)
-    n_arcs = entries if info.both_directions else n_keys
+    n_arcs = entries if info.both_directions and not directed else n_keys
     return 0 if fits else int(n_keys * _SCRATCH_BYTES_PER_KEY), int(n_arcs * _STORE_BYTES_PER_ARC)

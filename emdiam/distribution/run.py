@@ -17,7 +17,7 @@ from ..gpu.setting import DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..progress import Listener, Meter, TimeOver, timed, until
 from ..runs.opening import open_for, plan_here, selection
-from ..runs.run import DISK, RAM, Run, shared_fields, store_of
+from ..runs.run import DISK, RAM, Run, say_weights_ignored, shared_fields, store_of
 from ..store.store import Store
 from ..stream.plan import Pool, program_bytes, with_budget
 from ..traverse.hyperball import hyperball_bytes
@@ -46,6 +46,7 @@ def distances(store: Store | str | Path, options: Mapping[str, Any], progress: L
     deadline = None if seconds is None else time.monotonic() + seconds
     with ExitStack() as stack:
         opened = stack.enter_context(store_of(store, run))
+        say_weights_ignored(opened)
         if not opened.n_vertices:
             raise InputError("the graph has no vertices, so there are no distances", path=opened.path)
         selected = selection(run)

@@ -10,9 +10,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from ..errors import InputError
 from .base import Named
 from .source import pairs_per_batch
 from .tables import named_pair
+from .weights import WeightChoice, checked_weights, kind_of, weight_column
 
 _STRING_SHARE = 4  # strings are taken to be this much larger than int64
 _REMEDY = "give two integer (or two string) columns, e.g. named src and dst"
@@ -34,19 +36,31 @@ def column_kind(data_type: pa.DataType) -> str:
     return "string" if any(is_text(data_type) for is_text in texts) else ""
 
 
+def weight_kind(data_type: pa.DataType) -> str:
+    """Kind of the weights in such a column (weights.KINDS), "" if it can have none."""
+    if not (pa.types.is_integer(data_type) or pa.types.is_floating(data_type)):
+        return ""
+    return kind_of(np.dtype(data_type.to_pandas_dtype())) or ""
+
+
 @dataclass(frozen=True)
 class EdgeColumns:
-    """ids : places of the two columns. names : theirs. kind : "int" or "string", as stored."""
+    """ids : places of the two columns. names : theirs. kind : "int" or "string", as stored. weight : place of the
+    weights, None without. weight_kind : theirs."""
 
     ids: tuple[int, int]
     names: tuple[str, str]
     kind: str
+    weight: int | None = None
+    weight_kind: str = ""
 
 
 class ArrowEdges(Named):
-    """What sources of Arrow columns have in common. ids : "int", "string" or "auto", what ids are to be."""
+    """What sources of Arrow columns have in common. ids : "int", "string" or "auto", what ids are to be. weights :
+    those to keep."""
 
     ids: str
+    weights: WeightChoice | None
 
     def _columns(self, schema: pa.Schema) -> EdgeColumns:
         """The two id columns: those named like an edge, else the first two integers, else the first
@@ -65,7 +79,36 @@ class ArrowEdges(Named):
         if self.ids == "int" and kinds[ids[0]] != "int":
             raise self.error(f"columns {names[0]} and {names[1]} hold strings, not integers",
                              remedy="leave out --ids int")
-        return EdgeColumns(ids, names, kinds[ids[0]])
+        if self.weights is None:
+            return EdgeColumns(ids, names, kinds[ids[0]])
+        place = self._weight_place(schema, ids, self.weights.column)
+        return EdgeColumns(ids, names, kinds[ids[0]], place, weight_kind(schema.types[place]))
+
+    def _weight_place(self, schema: pa.Schema, ids: tuple[int, int], column: str) -> int:
+        """Which column has the weights. Raises InputError that lists what there is."""
+        numbers = [i for i, data_type in enumerate(schema.types) if i not in ids and weight_kind(data_type)]
+        place = weight_column(schema.names, numbers, column)
+        if place is None:
+            others = ", ".join(f"{field.name}: {field.type}" for i, field in enumerate(schema) if i not in ids)
+            what = f"no column {column} of numbers" if column else "not one column of weights"
+            raise self.error(f"{what} beside the ids ({others or 'there is no other column'})",
+                             remedy="name a column of integers or floats, as in --weights=length")
+        if schema.names.count(schema.names[place]) > 1:
+            raise self.error("two columns have the same name", text=schema.names[place], remedy="rename one")
+        return place
+
+    def _weights(self, column: Any, name: str, done: int) -> Any:
+        """The weights in one column of a batch, float64[k]; `done` rows came before."""
+        assert self.weights is not None
+        if column.null_count:
+            row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+            raise self.error(f"column {name} has no weight in row {done + row + 1}",
+                             remedy="give every edge a weight, or leave out --weights")
+
+        def refusal(what: str, row: int, **more: str) -> InputError:
+            return self.error(f"{what} in row {done + row + 1} of column {name}", **more)
+
+        return checked_weights(column.to_numpy(zero_copy_only=False), self.weights, refusal)
 
     def _are_ends(self, places: Sequence[int]) -> bool:
         """Whether the first two of these columns, which are of one kind and have other names, are taken for the ids."""

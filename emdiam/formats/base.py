@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from .inputs import Input
 from .source import EdgeBatch, SourceInfo
+from .weights import WeightChoice, common_kind
 
 IDS = ("auto", "int", "string")
 MAX_ID = 2**63 - 1
@@ -39,22 +40,29 @@ class Named:
 
 
 class FileSource(Named, ABC):
-    """An EdgeSource over one input. Subclasses read the header once and yield the batches."""
+    """An EdgeSource over one input. Subclasses read the header once and yield the batches. weights : those to keep."""
 
     format: ClassVar[str]
     takes_strings: ClassVar[bool] = False
+    takes_columns: ClassVar[bool] = False
+    """Whether the weights can be one column of several."""
 
-    def __init__(self, source: Input, ids: str = "auto") -> None:
+    def __init__(self, source: Input, ids: str = "auto", weights: WeightChoice | None = None) -> None:
         if ids == "string" and not self.takes_strings:
             raise InputError(f"ids of format {self.format} are integers", path=source.name,
                              remedy="leave out --ids string")
-        self.input, self.ids = source, ids
+        if weights is not None and weights.column and not self.takes_columns:
+            raise InputError(f"format {self.format} has no columns of weights to choose from", path=source.name,
+                             text=weights.column, remedy="give --weights alone")
+        self.input, self.ids, self.weights = source, ids, weights
         self.name, self.rewindable = source.name, source.rewindable
         self._info: SourceInfo | None = None
         self.dropped: dict[str, int] = {}
         """What a complete pass of `batches` met beside the edges; see SourceInfo."""
         self.skipped: dict[str, int] = {}
         """Lines of it that are no edges; see SourceInfo."""
+        self.weight_kind = ""
+        """Kind of the weights in it; see SourceInfo."""
 
     def info(self) -> SourceInfo:
         """Header facts, read once. Raises InputError."""
@@ -69,6 +77,10 @@ class FileSource(Named, ABC):
     def _facts(self, **facts: Any) -> SourceInfo:
         """A SourceInfo of these facts, with the size and the format of this input."""
         return SourceInfo(size_bytes=self.input.size_bytes, format=self.format, **facts)
+
+    def no_weights(self, why: str) -> InputError:
+        """The error of an input without weights."""
+        return self.error(f"weights are to be kept, but {why}", remedy="leave out --weights")
 
     def _path_in_place(self, file: str, kind: str) -> Path:
         """The path of `file`, of this kind, whose table of contents is at its end. Raises InputError for a pipe and for
@@ -140,7 +152,7 @@ class ChainedSource:
             dropped.update(source.dropped)
             skipped.update(source.skipped)
         self._info = replace(info, dropped={name: count for name, count in dropped.items() if count},
-                             skipped=dict(skipped))
+                             skipped=dict(skipped), weights=common_kind(s.weight_kind for s in self._sources))
 
     def position_bytes(self) -> int:
         """Compressed bytes consumed so far, over all inputs."""
@@ -152,6 +164,7 @@ def _merged(infos: list[SourceInfo]) -> SourceInfo:
                    size_bytes=_sum([info.size_bytes for info in infos]),
                    directed=any(info.directed for info in infos),
                    both_directions=all(info.both_directions for info in infos),
+                   weights=common_kind(info.weights for info in infos),
                    format="+".join(sorted({info.format for info in infos})))
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +19,7 @@ from ..errors import InputError
 from .base import FileSource
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
 from .streams import ByteStream
+from .weights import WHOLE, WeightChoice, checked_weights
 
 _LEAST_ROWS = 64
 _REMEDY = "fetch or write the file again"
@@ -27,20 +30,22 @@ class ArrayStream:
     """An array that is read front to back.
 
     read : its next bytes, at most as many as asked for; none at the end. dtype : of its items, with byte order.
-    length : items. error : makes an InputError from a sentence and the index of an item. field : name of the field to
-    take if dtype is structured. index : of the next item.
+    length : items. error : makes an InputError from a sentence, the index of an item and a remedy, if it is not the
+    usual one. field : name of the field to take if dtype is structured. index : of the next item. last : the items of
+    the last `take`, with all their fields.
     """
 
     read: Callable[[int], bytes]
     dtype: np.dtype[Any]
     length: int
-    error: Callable[[str, int], InputError]
+    error: Callable[..., InputError]
     field: str | None = None
     index: int = 0
+    last: Any = None
 
-    def take(self, count: int) -> Any:
-        """The next `count` items (fewer at the end of the array) as int64[k]. Raises InputError
-        when the bytes end early or an item does not fit int64."""
+    def items(self, count: int) -> Any:
+        """The next `count` items (fewer at the end of the array), dtype[k]. Raises InputError when the bytes end
+        early."""
         count = min(count, self.length - self.index)
         wanted = count * self.dtype.itemsize
         data = bytearray()
@@ -49,12 +54,17 @@ class ArrayStream:
             if not piece:
                 raise self.error("the data are cut short", self.index + len(data) // self.dtype.itemsize)
             data += piece
-        items = np.frombuffer(data, self.dtype)
+        self.index += count
+        self.last = np.frombuffer(data, self.dtype)
+        return self.last
+
+    def take(self, count: int) -> Any:
+        """As `items`, int64[k]. Raises InputError too when an item does not fit int64."""
+        first, items = self.index, self.items(count)
         if self.field is not None:
             items = items[self.field]
         if items.dtype.kind == "u" and items.dtype.itemsize == 8 and (items >> 63).any():
-            raise self.error("a number is larger than 2^63 - 1", self.index + int(np.argmax(items >> 63)))
-        self.index += count
+            raise self.error("a number is larger than 2^63 - 1", first + int(np.argmax(items >> 63)))
         return items.astype(np.int64)
 
     def take_ids(self, count: int, n_vertices: int, what: str) -> Any:
@@ -66,6 +76,15 @@ class ArrayStream:
             at = int(np.argmax(outside))
             raise self.error(f"{what} {ids[at]} is outside 0..{n_vertices - 1}", first + at)
         return ids
+
+    def take_weights(self, count: int, choice: WeightChoice) -> Any:
+        """As `items`, as weights, float64[k]. Raises InputError too for one that is none."""
+        first = self.index
+        return checked_weights(self.items(count), choice, partial(self.refusal, first))
+
+    def refusal(self, first: int, what: str, place: int, *, text: str, remedy: str) -> InputError:
+        """The error of a weight, `place` items behind item `first`."""
+        return self.error(f"{what} ({text})", first + place, remedy)
 
     def take_offsets(self, count: int, previous: int, n_entries: int) -> Any:
         """`previous` and the next `count` items, int64[k + 1]. Raises InputError too if they fall, or if one is larger
@@ -81,8 +100,9 @@ class ArrayStream:
         return window
 
 
-def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int) -> Iterator[EdgeBatch]:
-    """(row, neighbour) pairs as int64 batches.
+def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int, n_columns: int,
+                weigh: Callable[[int], Any] | None = None) -> Iterator[EdgeBatch]:
+    """(row, neighbour) pairs as int64 batches; weigh(count) -> the weights of the neighbours that were taken last.
 
     offsets : n + 1 items from 0 to neighbours.length, not falling. Neighbours lie in
     [0, n_columns). Raises InputError through the streams' `error`.
@@ -97,7 +117,8 @@ def csr_batches(offsets: ArrayStream, neighbours: ArrayStream, batch_bytes: int,
             last = min(first + capacity, int(window[-1]))
             degrees = np.diff(np.clip(window, first, last))
             rows = np.repeat(np.arange(row, row + len(degrees)), degrees)
-            yield EdgeBatch(rows, neighbours.take_ids(last - first, n_columns, "neighbour"))
+            ids = neighbours.take_ids(last - first, n_columns, "neighbour")
+            yield EdgeBatch(rows, ids, None if weigh is None else weigh(len(ids)))
             first = last
         row += len(window) - 1
     if first != neighbours.length:
@@ -130,6 +151,11 @@ class Layout:
         """Byte where the neighbours begin."""
         return self.header_bytes + (self.n_vertices + 1) * self.offset_dtype.itemsize
 
+    def weighted(self, size: int | None, compression: str | None) -> bool:
+        """Whether the file has weights, by its size where it is not compressed; else it may have."""
+        behind = self.weights_behind and (compression is not None or size is None or size > self.end)
+        return self.id_field is not None or behind
+
     @property
     def end(self) -> int:
         """Byte behind the neighbours."""
@@ -159,8 +185,11 @@ class BinaryCsrSource(FileSource):
     def _read_info(self) -> SourceInfo:
         layout = self._read_layout()
         self._check_size(layout)
+        if self.weights is not None and not layout.weighted(self.input.size_bytes, self.input.compression):
+            raise self.no_weights("the file has none")
+        self.weight_kind = WHOLE if self.weights is not None else ""
         return self._facts(n_vertices=layout.n_vertices, n_entries=layout.n_entries, directed=layout.directed,
-                           both_directions=not layout.directed)
+                           both_directions=not layout.directed, weights=self.weight_kind)
 
     def _check_size(self, layout: Layout) -> None:
         """Raises InputError if an uncompressed file is not exactly as long as its header demands."""
@@ -189,22 +218,32 @@ class BinaryCsrSource(FileSource):
     def _rows(self, layout: Layout, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Pairs of the graph; reads the rest of the file too, so that damage there is noticed."""
         self._check_size(layout)
-        tables, lists = self.input.open_second(), self.input.open()
-        try:
+        with ExitStack() as stack:
+            tables, lists = (stack.enter_context(closing(stream))
+                             for stream in (self.input.open_second(), self.input.open()))
             tables.skip(layout.header_bytes)
             lists.skip(layout.neighbours_at)
             offsets = self._array(tables, layout.header_bytes, layout.offset_dtype, layout.n_vertices + 1)
             neighbours = self._array(lists, layout.neighbours_at, layout.id_dtype, layout.n_entries)
             neighbours.field = layout.id_field
-            yield from csr_batches(offsets, neighbours, batch_bytes, layout.n_vertices)
+            weigh = None if self.weights is None else self._weigher(stack, layout, neighbours, self.weights)
+            yield from csr_batches(offsets, neighbours, batch_bytes, layout.n_vertices, weigh)
             rest = lists.skip(None if self.input.compression else max(layout.tails))
-        finally:
-            tables.close()
-            lists.close()
         self._check_tail(layout, layout.end + rest)
         weighted = layout.id_field or (layout.weights_behind and rest)
-        self.dropped = {"weights": layout.n_entries if weighted else 0}
+        self.dropped = {"weights": layout.n_entries if weighted and self.weights is None else 0}
+
+    def _weigher(self, stack: ExitStack, layout: Layout, neighbours: ArrayStream, choice: WeightChoice) -> Callable[
+            [int], Any]:
+        """count -> the weights of the neighbours that were taken last."""
+        if layout.id_field is not None:
+            return lambda count: checked_weights(
+                neighbours.last["weight"], choice, partial(neighbours.refusal, neighbours.index - count))
+        stream = stack.enter_context(closing(self.input.open_second()))
+        stream.skip(layout.end)
+        weights = self._array(stream, layout.end, layout.id_dtype, layout.n_entries)
+        return lambda count: weights.take_weights(count, choice)
 
     def _array(self, stream: ByteStream, start: int, dtype: np.dtype[Any], length: int) -> ArrayStream:
-        return ArrayStream(stream.read, dtype, length, lambda what, index: self.error(
-            what, byte=start + index * dtype.itemsize, remedy=_REMEDY))
+        return ArrayStream(stream.read, dtype, length, lambda what, index, remedy=_REMEDY: self.error(
+            what, byte=start + index * dtype.itemsize, remedy=remedy))

@@ -10,6 +10,9 @@ from __future__ import annotations
 
 import csv
 import io
+import math
+import re
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +21,8 @@ from ..errors import InputError
 from ..jit import kernel
 from .base import MAX_ID
 from .blocks import MAX_LINE_BYTES, count_lines, line_text
+from .csv_table import WEIGHT_TEXT
+from .weights import LARGEST_WHOLE, LEAST_WHOLE, NEGATIVE, NO_INFINITE, NO_NEGATIVE, NOT_FINITE, WeightChoice
 
 if TYPE_CHECKING:
     from .csv_table import Header
@@ -32,8 +37,8 @@ _NONE, _TEXT_BEHIND, _QUOTE_BEHIND_BLANK = range(3)
 
 
 @kernel
-def _scan(buf, filled, separator, src, dst, out):
-    """Records of buf[:filled], which begin with the first byte. src, dst : columns of the ids.
+def _scan(buf, filled, separator, src, dst, weight, out):
+    """Records of buf[:filled], which begin with the first byte. src, dst, weight : columns that are read, -1 for none.
 
     out : int64[6] = the place behind the last line feed outside quotes, where the last quoted field opened,
     the fault and its place, where in a record the block ends, the place behind the last carriage return
@@ -64,7 +69,7 @@ def _scan(buf, filled, separator, src, dst, out):
                 break
             state = _BEHIND
         elif c == _QUOTE:
-            if state == _BLANK and (column == src or column == dst):
+            if state == _BLANK and (column == src or column == dst or column == weight):
                 out[_FAULT], out[_AT] = _QUOTE_BEHIND_BLANK, pos
                 break
             if state == _BEGIN:
@@ -78,10 +83,10 @@ def _scan(buf, filled, separator, src, dst, out):
 
 
 class Quotes:
-    """The quotes of one CSV input. separator : between fields. columns : those of the two ids."""
+    """The quotes of one CSV input. separator : between fields. columns : those of the two ids, and of the weights."""
 
-    def __init__(self, name: str, separator: str, columns: tuple[int, int]) -> None:
-        self._name, self._separator, self._columns = name, ord(separator), columns
+    def __init__(self, name: str, separator: str, columns: tuple[int, ...]) -> None:
+        self._name, self._separator, self._columns = name, ord(separator), (*columns, -1)[:3]
         self._out = np.zeros(6, np.int64)
 
     def _scanned(self, block: Any, filled: int) -> Any:
@@ -105,7 +110,7 @@ class Quotes:
             what = f"text follows the closing quote of a field, which opens on line {opened}"
             raise self._error(what, block, int(out[_AT]), first_line)
         if out[_FAULT] == _QUOTE_BEHIND_BLANK:
-            raise self._error("an id has a quote behind a blank", block, int(out[_AT]), first_line)
+            raise self._error("an id or a weight has a quote behind a blank", block, int(out[_AT]), first_line)
         if out[_STATE] == _QUOTED:
             raise self._error("a quote opens here and is never closed", block, int(out[_OPENED]), first_line)
 
@@ -116,15 +121,42 @@ class Quotes:
                           text=line_text(block, begin), remedy="fix the quotes")
 
 
-def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line: int) -> InputError | None:
+Fault = tuple[str, str]
+"""(what, remedy) of a record that is wrong."""
+
+
+def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line: int,
+               weights: WeightChoice | None = None) -> InputError | None:
     """The first fault among the records of `data`, whose first line is number `first_line`."""
+    def fault(record: list[str]) -> Fault | None:
+        return _record_fault(record, header, strings) or (
+            None if weights is None else _weight_fault(record[header.weight].strip(), weights))
+
+    return _first(data, header, name, first_line, fault)
+
+
+def large_weight(data: bytes, header: Header, name: str, first_line: int) -> InputError | None:
+    """The error of the first whole weight among the records of `data` that is out of range."""
+    def fault(record: list[str]) -> Fault | None:
+        text = record[header.weight].strip()
+        if not text.removeprefix("-").isdecimal() or LEAST_WHOLE <= float(text) <= LARGEST_WHOLE:
+            return None
+        return (f"a whole weight is outside {LEAST_WHOLE}..{LARGEST_WHOLE}",
+                "scale the weights down, or write one of them with a point to take all as floats")
+
+    return _first(data, header, name, first_line, fault)
+
+
+def _first(data: bytes, header: Header, name: str, first_line: int,
+           fault_of: Callable[[list[str]], Fault | None]) -> InputError | None:
+    """The error of the first record for which `fault_of` has a fault."""
     text = data.decode("utf-8", "surrogateescape")
     lines = text.splitlines(keepends=True)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=header.separator)
     line = 1
     try:
         for record in reader:
-            fault = _record_fault(record, header, strings) if record else None
+            fault = fault_of(record) if record else None
             if fault:
                 what, remedy = fault
                 shown = "".join(lines[line - 1 : reader.line_num]).rstrip()
@@ -137,8 +169,20 @@ def find_fault(data: bytes, header: Header, strings: bool, name: str, first_line
     return None
 
 
-def _record_fault(record: list[str], header: Header, strings: bool) -> tuple[str, str] | None:
-    """(what, remedy) if the record is wrong."""
+def _weight_fault(text: str, weights: WeightChoice) -> Fault | None:
+    """What is wrong with a weight."""
+    if not text:
+        return "a weight is missing", "give every edge a weight, or leave out --weights"
+    if text.lstrip("+-").lower() in ("nan", "inf", "infinity") or (
+            re.match(WEIGHT_TEXT, text) and not math.isfinite(float(text))):
+        return NOT_FINITE, NO_INFINITE
+    if not re.match(WEIGHT_TEXT, text):
+        return "a weight is not a number", "fix the record, or leave out --weights"
+    return (NEGATIVE, NO_NEGATIVE) if not weights.negative and float(text) < 0 else None
+
+
+def _record_fault(record: list[str], header: Header, strings: bool) -> Fault | None:
+    """What is wrong with the ids of a record, or its length."""
     if len(record) != header.n_columns:
         return f"a record of {len(record)} fields where {header.n_columns} are expected", "fix the record"
     as_names = "fix the record, or keep such ids as names with --ids string"

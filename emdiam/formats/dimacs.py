@@ -1,8 +1,8 @@
 """DIMACS graphs: shortest-path .gr ("p sp n m", "a u v w"), clique and colouring .col ("p edge n m",
 "e u v") and the PACE flavour of .gr ("p tw n m", then bare pairs). Ids are 1-based, n is declared.
 
-Weights are dropped and counted; lines "c ..." are comments and "n ..." describe vertices. The number of edge lines is
-checked; colouring files are known to declare twice or half of what they list, and both are accepted.
+Weights are dropped and counted, or kept; lines "c ..." are comments and "n ..." describe vertices. The number of edge
+lines is checked; colouring files are known to declare twice or half of what they list, and both are accepted.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from .base import FileSource
 from .heads import HeaderLine, header_line
 from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
+from .weights import WHOLE
 
 # Name of the problem -> letter of its edge lines.
 _PROBLEMS = MappingProxyType({"sp": "a", "max": "a", "edge": "e", "edges": "e", "col": "e", "tw": ""})
@@ -38,16 +39,21 @@ class DimacsSource(FileSource):
         return header, _PROBLEMS[words[1]], n, m
 
     def _read_info(self) -> SourceInfo:
-        _, letter, n, m = self._read_header()
-        return self._facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a")
+        header, letter, n, m = self._read_header()
+        if self.weights is not None and letter != "a":
+            raise self.no_weights(f"a graph of kind {header.text.split()[1]} has none")
+        return self._facts(n_vertices=n, first_id=1, n_entries=None if letter == "e" else m, directed=letter == "a",
+                           weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad line and when the counts do not match."""
         header, letter, n, m = self._read_header()
-        lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n)
+        lines = LineReader(self.name, header.number + 1, letter=letter, least=1, largest=n, weights=self.weights)
         with self.input.text(header.offset) as stream:
             yield from lines.pairs(stream, "cn", batch_bytes)
-        self.dropped = {_MORE.get(header.text.split()[1], FURTHER_FIELDS): lines.n_further}
+        self.weight_kind = lines.weight_kind()
+        more = FURTHER_FIELDS if self.weights is not None else _MORE.get(header.text.split()[1], FURTHER_FIELDS)
+        self.dropped = {more: lines.n_further}
         if lines.n_pairs != m and not (letter == "e" and (lines.n_pairs == 2 * m or 2 * lines.n_pairs == m)):
             raise header.error(f"the header declares {m:,} edges but there are {lines.n_pairs:,}",
                                "fix the problem line or fetch the file again")

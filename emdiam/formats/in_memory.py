@@ -2,12 +2,15 @@
 
 Each source yields slices of what the caller holds, so that beyond the graph itself about one
 batch is in memory. Directions, weights and multiplicities say nothing about hop distances and
-are dropped by the conversion; every stored entry of a matrix is an edge, explicit zeros too.
+are dropped by the conversion, unless weights are to be kept (`weights`, a WeightChoice, of every source here); every
+stored entry of a matrix is an edge, explicit zeros too.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,8 +19,37 @@ import numpy as np
 from ..errors import InputError
 from .base import MAX_ID
 from .source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
+from .weights import (
+    FLOAT64,
+    LARGEST_WHOLE,
+    LEAST_WHOLE,
+    WHOLE,
+    WeightChoice,
+    checked_weights,
+    common_kind,
+    kind_of,
+)
 
 _STRING_SHARE = 8  # strings are taken to be this much larger than int64, with their offsets
+
+
+def _kept_kind(name: str, values: np.ndarray, weights: WeightChoice | None) -> str:
+    """Kind of the weights among the values, "" where none are to be kept. Raises InputError where they are none."""
+    if weights is None:
+        return ""
+    if weights.column:
+        raise InputError(f"{name} has no columns of weights to choose from", text=weights.column,
+                         remedy="give weights=True")
+    kind = kind_of(values.dtype)
+    if kind is None:
+        raise InputError(f"the values of {name} are {values.dtype}, not weights",
+                         remedy="give integers or floats, or leave weights out")
+    return kind
+
+
+def _refusal(begin: int, what: str, place: int, **more: str) -> InputError:
+    """The error of the weight `place` behind position `begin`."""
+    return InputError(f"{what}, at position {begin + place}", **more)  # type: ignore[arg-type]
 
 
 class MatrixSource(WithoutFile):
@@ -27,18 +59,19 @@ class MatrixSource(WithoutFile):
     which costs their caller memory. Indices may be int32 or int64, sorted or not, with duplicates.
     """
 
-    def __init__(self, matrix: Any) -> None:
+    def __init__(self, matrix: Any, weights: WeightChoice | None = None) -> None:
         if len(matrix.shape) != 2 or matrix.shape[0] != matrix.shape[1]:
             shape = " x ".join(map(str, matrix.shape))
             raise InputError(f"an adjacency matrix must be square, this one is {shape}")
         self.name = f"scipy.sparse {matrix.format}"
         self._matrix = matrix if matrix.format in ("csr", "csc", "coo") else matrix.tocoo()
+        self._weights, self._kind = weights, _kept_kind(self.name, self._matrix.data, weights)
 
     def info(self) -> SourceInfo:
         """n is declared by the shape: rows without an entry are isolated vertices."""
-        values = 0 if self._matrix.dtype.kind == "b" else self._n_entries()
-        return SourceInfo(n_vertices=int(self._matrix.shape[0]), n_entries=self._n_entries(),
-                          directed=True, format="scipy.sparse", dropped={"values": values} if values else {})
+        values = 0 if self._matrix.dtype.kind == "b" or self._kind else self._n_entries()
+        return SourceInfo(n_vertices=int(self._matrix.shape[0]), n_entries=self._n_entries(), directed=True,
+                          format="scipy.sparse", dropped={"values": values} if values else {}, weights=self._kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Entries in storage order, int64 [k] each. Raises InputError for an index array that is no valid one."""
@@ -50,7 +83,9 @@ class MatrixSource(WithoutFile):
             else:
                 major = _major_indices(matrix.indptr, begin, end)
                 minor = matrix.indices[begin:end].astype(np.int64)
-            yield EdgeBatch(minor, major) if matrix.format == "csc" else EdgeBatch(major, minor)
+            weights = None if self._weights is None else checked_weights(
+                np.asarray(matrix.data[begin:end]), self._weights, partial(_refusal, begin))
+            yield EdgeBatch(*((minor, major) if matrix.format == "csc" else (major, minor)), weights)
 
     def _n_entries(self) -> int:
         # nnz of a matrix with spare room is smaller than its arrays, so it is not asked.
@@ -68,12 +103,18 @@ def _major_indices(indptr: np.ndarray, begin: int, end: int) -> np.ndarray:
 
 class ArraySource(WithoutFile):
     """Pairs (src[i], dst[i]) of two equally long arrays of integers or of strings; the vertices
-    are the ids that occur, so that gaps in the ids make no vertices."""
+    are the ids that occur, so that gaps in the ids make no vertices. values : of the pairs, [k], where weights are to
+    be kept."""
 
     name = "arrays"
 
-    def __init__(self, src: Any, dst: Any) -> None:
+    def __init__(self, src: Any, dst: Any, values: Any = None, *, weights: WeightChoice | None = None) -> None:
         self._src, self._dst = _id_array(src, "src"), _id_array(dst, "dst")
+        self._weights, self._values = weights, np.asarray(() if values is None else values)
+        self._kind = _kept_kind(self.name, self._values, weights)
+        if weights is not None and self._values.shape != self._src.shape:
+            raise InputError(f"src has {len(self._src):,} ids and there are weights of shape {self._values.shape}",
+                             remedy="give a tuple (src, dst, weights) of arrays of equal length")
         if len(self._src) != len(self._dst):
             raise InputError(f"src has {len(self._src):,} ids and dst has {len(self._dst):,}",
                              remedy="give two arrays of equal length")
@@ -85,7 +126,7 @@ class ArraySource(WithoutFile):
     def info(self) -> SourceInfo:
         """No n is declared."""
         return SourceInfo(n_entries=len(self._src), directed=True,
-                          id_kind="string" if self._strings else "int", format="arrays")
+                          id_kind="string" if self._strings else "int", format="arrays", weights=self._kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Slices as int64 or uint64 [k], or as pyarrow string arrays. Raises InputError for a
@@ -93,7 +134,9 @@ class ArraySource(WithoutFile):
         step = pairs_per_batch(batch_bytes // (_STRING_SHARE if self._strings else 1))
         checked = _arrow_strings if self._strings else _natural_numbers
         for begin in range(0, len(self._src), step):
-            yield EdgeBatch(*(checked(ids[begin:begin + step], begin) for ids in (self._src, self._dst)))
+            src, dst = (checked(ids[begin:begin + step], begin) for ids in (self._src, self._dst))
+            yield EdgeBatch(src, dst, None if self._weights is None else checked_weights(
+                self._values[begin:begin + step], self._weights, partial(_refusal, begin)))
 
 
 def _id_array(values: Any, name: str) -> np.ndarray:
@@ -128,7 +171,8 @@ class NodesSource(WithoutFile):
     """The edges of a graph object whose vertices are nodes with names.
 
     kind : of what library. nodes : what its edges name vertices by, range(n) where these are numbers. edges : returns
-    an iterator of (node, node), or (node, node, attributes), of which those that are not empty are counted. labels :
+    an iterator of (node, node), or (node, node, attributes), of which those that are not empty are counted; or, where
+    weights are to be kept, (node, node, weight), None where there is none. labels :
     what vertices are called, in the order of `nodes`; default: the nodes. Labels that are all natural numbers, or all
     strings, and all different, become the ids of the store, whose vertices go by increasing id. Others cannot be ids:
     vertices are numbered in the order of `nodes` then, and `labels` of the source has what they are called (else None).
@@ -136,7 +180,8 @@ class NodesSource(WithoutFile):
     """
 
     def __init__(self, kind: str, nodes: Sequence[Any], edges: Callable[[], Iterable[Sequence[Any]]], n_edges: int,
-                 directed: bool, labels: Sequence[Any] | None = None) -> None:
+                 directed: bool, labels: Sequence[Any] | None = None, weights: WeightChoice | None = None) -> None:
+        self._weights, self._kind = weights, "" if weights is None else WHOLE
         self.name, self._edges, self._n_edges, self._directed = kind, edges, n_edges, directed
         self._number = None if isinstance(nodes, range) else {node: i for i, node in enumerate(nodes)}
         labels = nodes if labels is None else labels
@@ -151,18 +196,55 @@ class NodesSource(WithoutFile):
     def info(self) -> SourceInfo:
         """n is declared: nodes without an edge are isolated vertices."""
         return SourceInfo(n_vertices=self._n, n_entries=self._n_edges, directed=self._directed, format=self.name,
-                          dropped=self._dropped, labels=self._ids)
+                          dropped=self._dropped, labels=self._ids, weights=self._kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """Edges as int64 [k] vertex numbers."""
-        number, attributed, edges = self._number, 0, iter(self._edges())
+        number, attributed, begin, edges = self._number, 0, 0, iter(self._edges())
+        kinds: set[str] = set()
+        self._large: int | None = None
         while some := list(islice(edges, pairs_per_batch(batch_bytes))):
-            attributed += sum(len(edge) > 2 and bool(edge[2]) for edge in some)
+            weights = None
+            if self._weights is None:
+                attributed += sum(len(edge) > 2 and bool(edge[2]) for edge in some)
+            else:
+                weights = self._weighed([edge[2] for edge in some], begin, kinds)
+            begin += len(some)
             ends = (end for edge in some for end in edge[:2])
             both = np.fromiter(ends if number is None else map(number.__getitem__, ends), np.int64, 2 * len(some))
             both = both if self._place is None else self._place[both]
-            yield EdgeBatch(np.ascontiguousarray(both[::2]), np.ascontiguousarray(both[1::2]))
+            yield EdgeBatch(np.ascontiguousarray(both[::2]), np.ascontiguousarray(both[1::2]), weights)
+        self._kind = common_kind(kinds) or self._kind
+        if self._kind == WHOLE and self._large is not None:
+            raise InputError(f"the weight of edge number {self._large} is outside {LEAST_WHOLE}..{LARGEST_WHOLE}",
+                             remedy="scale the weights down, or give them as floats")
         self._dropped = {"edges with attributes": attributed} if attributed else {}
+
+    def _weighed(self, values: list[Any], begin: int, kinds: set[str]) -> np.ndarray:
+        """The weights of edges from number `begin` on; their kinds are added to `kinds`. Raises InputError."""
+        assert self._weights is not None
+        for place, value in enumerate(values):
+            if value is None:
+                raise InputError(f"edge number {begin + place} of {self.name} has no weight",
+                                 remedy="give every edge one, or name the attribute that has them")
+            if not isinstance(value, int | float | np.integer | np.floating) or isinstance(value, bool):
+                raise InputError(f"the weight of edge number {begin + place} is no number", text=repr(value),
+                                 remedy="weights are integers or floats")
+        floats = checked_weights(np.array(list(map(_as_float, values))), self._weights, partial(_refusal, begin))
+        whole = np.array([isinstance(value, int | np.integer) for value in values])
+        kinds |= ({WHOLE} if whole.any() else set()) | (set() if whole.all() else {FLOAT64})
+        large = np.flatnonzero(whole & ((floats < LEAST_WHOLE) | (floats > LARGEST_WHOLE)))
+        if len(large) and self._large is None:
+            self._large = begin + int(large[0])
+        return floats
+
+
+def _as_float(value: Any) -> float:
+    """The number as a float, infinite if it is too large for one."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf
 
 
 def _ids_of_labels(labels: Sequence[Any]) -> np.ndarray | None:

@@ -15,23 +15,35 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from .base import MAX_ID
+from .weights import LARGEST_WHOLE, LEAST_WHOLE
 
 # Slots of `state`: next byte, 1-based line, pairs in the output, fault code, end of the block,
 # first byte of the faulty line (or word), row (METIS: rows complete), words so far in this row,
-# whether a comment is open, lines with more fields than the two ids, lines that are comments (not of METIS).
-POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE, COMMENTS = range(11)
-STATE_SIZE = 11
+# whether a comment is open, lines with more fields than the two ids and the weight, lines that are comments (not of
+# METIS), rows of `hard` in use, weights that are no whole numbers, line of the first whole weight out of range.
+POS, LINE, COUNT, FAULT, END, START, ROW, WORDS, COMMENT, MORE, COMMENTS, HARD, FRACTIONS, LARGE = range(14)
+STATE_SIZE = 14
 
 # Fault codes.
 (OK, ONE_FIELD, NOT_INTEGER, NEGATIVE, TOO_LARGE, OUT_OF_RANGE, EMPTY_FIELD, WRONG_LETTER, FEW_FIELDS, OPEN_ROW,
- EXTRA_ROW) = range(11)
+ EXTRA_ROW, NO_WEIGHT, NO_NUMBER, NOT_FINITE, NEGATIVE_WEIGHT) = range(15)
 
 # Slots of `options` of parse_pairs: letter every line starts with (0: none), least and largest
-# id allowed, fewest fields on a line.
-LETTER, LEAST, LARGEST, FIELDS = range(4)
+# id allowed, fewest fields on a line, place of the weight from 1 on (0: none), whether it may be negative.
+LETTER, LEAST, LARGEST, FIELDS, WEIGHT, MINUS = range(6)
+# Columns of `hard`, int64[k, 4], weights that take more than one correctly rounded step: place in the output, begin and
+# end of their text in the block, line.
+PLACE, BEGIN, BEHIND, AT_LINE = range(4)
 
 _SAFE_DIGITS = 18
 _LF, _CR, _SPACE, _TAB, _COMMA, _MINUS, _ZERO, _NINE, _PERCENT = 10, 13, 32, 9, 44, 45, 48, 57, 37
+_PLUS, _POINT = 43, 46
+_LOWER, _E, _I, _N = 32, 101, 105, 110
+# What is exact in float64: digits up to 2^53, and powers of ten up to 10^22.
+_EXACT, _EXACT_POWER = np.uint64(1 << 53), 22
+_LARGEST_MINUS = -LEAST_WHOLE
+_MOST_DIGITS, _MOST_POWER = np.uint64(10**18), 10_000
+_POWERS = np.array([10.0**k for k in range(_EXACT_POWER + 1)])
 
 
 @inlined
@@ -110,6 +122,75 @@ def _number(buf, pos):
 
 
 @inlined
+def _digits(buf, pos, value):
+    """(value with the digits from `pos` on behind it, pos behind them, how many did not fit)."""
+    lost = 0
+    while _ZERO <= buf[pos] <= _NINE:
+        if value < _MOST_DIGITS:
+            value = value * np.uint64(10) + np.uint64(buf[pos] - _ZERO)
+        else:
+            lost += 1
+        pos += 1
+    return value, pos, lost
+
+
+@inlined
+def _weight(buf, pos, minus, state, weights, count, hard):
+    """(fault, pos behind it) of the number at `pos`, which goes to weights[count], or to `hard` to be read with care.
+
+    minus : whether it may be negative."""
+    begin, fault, fraction = pos, OK, False
+    negative = buf[pos] == _MINUS
+    if negative or buf[pos] == _PLUS:
+        pos += 1
+    start = pos
+    value, pos, power = _digits(buf, pos, np.uint64(0))
+    digits = pos - start
+    if buf[pos] == _POINT:
+        fraction, start = True, pos + 1
+        value, pos, more = _digits(buf, start, value)
+        digits += pos - start
+        power -= pos - start - more
+    if digits == 0:
+        letter = buf[pos] | _LOWER
+        return (NOT_FINITE if letter == _I or letter == _N else NO_NUMBER), pos
+    if buf[pos] | _LOWER == _E:
+        fraction, pos = True, pos + 1
+        down = buf[pos] == _MINUS
+        if down or buf[pos] == _PLUS:
+            pos += 1
+        start, exponent = pos, np.int64(0)
+        while _ZERO <= buf[pos] <= _NINE:
+            exponent = min(exponent * 10 + np.int64(buf[pos]) - _ZERO, _MOST_POWER)
+            pos += 1
+        if pos == start:
+            fault = NO_NUMBER
+        power += -exponent if down else exponent
+    if not _ends_field(buf[pos]):
+        fault = NO_NUMBER
+    elif negative and value and not minus:
+        fault = NEGATIVE_WEIGHT
+    if fault:
+        return fault, pos
+    number = np.float64(value)
+    if fraction:
+        state[FRACTIONS] += 1
+    elif not state[LARGE] and number > (_LARGEST_MINUS if negative else LARGEST_WHOLE):
+        state[LARGE] = state[LINE]
+    if value and (value > _EXACT or power < -_EXACT_POWER or power > _EXACT_POWER):
+        row = state[HARD]
+        hard[row, PLACE], hard[row, BEGIN], hard[row, BEHIND], hard[row, AT_LINE] = count, begin, pos, state[LINE]
+        state[HARD] = row + 1
+    elif power < 0:
+        number /= _POWERS[-power]
+    else:
+        number *= _POWERS[power]
+    # 0.0, not -0.0, which is no other weight.
+    weights[count] = -number if negative and value else number
+    return OK, pos
+
+
+@inlined
 def _has_fields(buf, pos, missing):
     """Whether at least `missing` more fields follow on this line."""
     while missing > 0:
@@ -142,16 +223,18 @@ def _find_line(buf, pos, end, line, comments, state):
 
 
 @kernel
-def parse_pairs(buf, state, options, comments, src, dst):
-    """Lines "a b ..." of `buf` -> src, dst.
+def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
+    """Lines "a b ..." of `buf` -> src, dst, and weights where options[WEIGHT] says which field they are.
 
-    comments : bool[256], first non-blank bytes that make a line a comment. options : int64[4].
-    src, dst : int64[k], filled from state[COUNT] on. Sets FAULT, LINE and START at a bad line.
+    comments : bool[256], first non-blank bytes that make a line a comment. options : int64[6].
+    src, dst : int64[k], weights : float64[k], filled from state[COUNT] on; stops where no row of `hard` is left. Sets
+    FAULT, LINE and START at a bad line.
     """
     letter, least, largest, more = options[LETTER], options[LEAST], options[LARGEST], options[FIELDS] - 2
+    weight, minus = options[WEIGHT], options[MINUS] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
-    while count < src.shape[0]:
+    while count < src.shape[0] and state[HARD] < hard.shape[0]:
         pos, line = _find_line(buf, pos, end, line, comments, state)
         if pos >= end:
             break
@@ -174,8 +257,18 @@ def parse_pairs(buf, state, options, comments, src, dst):
         if more > 0 and not _has_fields(buf, pos, more):
             fault = FEW_FIELDS
             break
+        if weight:
+            if not _has_fields(buf, pos, weight - 2):
+                fault = NO_WEIGHT
+                break
+            for _ in range(weight - 3):
+                pos = _skip_field(buf, _skip_separator(buf, pos))
+            state[LINE] = line
+            fault, pos = _weight(buf, _skip_separator(buf, pos), minus, state, weights, count, hard)
+            if fault:
+                break
         pos = _skip_separator(buf, pos)
-        if not _is_line_end(buf[pos]):
+        if weight > 3 or not _is_line_end(buf[pos]):
             state[MORE] += 1
             pos = _skip_line(buf, pos)
         src[count] = a
@@ -185,14 +278,15 @@ def parse_pairs(buf, state, options, comments, src, dst):
 
 
 @kernel
-def find_fields(buf, state, comments, spans):
-    """Places of the first two fields of every line of `buf`, for ids that are strings.
+def find_fields(buf, state, options, comments, spans, weights, hard):
+    """Places of the first two fields of every line of `buf`, for ids that are strings, and weights as parse_pairs.
 
     spans : int64[k, 4], begin and end of either field, filled from state[COUNT] on.
     """
+    weight, minus = options[WEIGHT], options[MINUS] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     fault = OK
-    while count < spans.shape[0]:
+    while count < spans.shape[0] and state[HARD] < hard.shape[0]:
         pos, line = _find_line(buf, pos, end, line, comments, state)
         if pos >= end:
             break
@@ -207,8 +301,18 @@ def find_fields(buf, state, comments, spans):
             fault = ONE_FIELD if first < first_end and _is_line_end(buf[pos]) else EMPTY_FIELD
             break
         spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = first, first_end, second, pos
+        if weight:
+            if not _has_fields(buf, pos, weight - 2):
+                fault = NO_WEIGHT
+                break
+            for _ in range(weight - 3):
+                pos = _skip_field(buf, _skip_separator(buf, pos))
+            state[LINE] = line
+            fault, pos = _weight(buf, _skip_separator(buf, pos), minus, state, weights, count, hard)
+            if fault:
+                break
         pos = _skip_separator(buf, pos)
-        if not _is_line_end(buf[pos]):
+        if weight > 3 or not _is_line_end(buf[pos]):
             state[MORE] += 1
             pos = _skip_line(buf, pos)
         count += 1
@@ -228,16 +332,17 @@ def gather_fields(buf, spans, field, offsets, data):
 
 
 @kernel
-def parse_rows(buf, state, layout, src, dst):
-    """Rows of a METIS graph in `buf` -> src = row, dst = neighbour, both 1-based.
+def parse_rows(buf, state, layout, src, dst, weights, hard):
+    """Rows of a METIS graph in `buf` -> src = row, dst = neighbour, both 1-based, and weights, float64[k].
 
-    layout : int64[3] = (words before the first neighbour, words per neighbour, vertices).
+    layout : int64[5] = (words before the first neighbour, words per neighbour, vertices, whether the word behind a
+    neighbour is a weight to keep, whether that may be negative).
     The block may end (with a blank) within a row, never within a word; only LF ends a row.
     """
-    lead, period, n_vertices = layout[0], layout[1], layout[2]
+    lead, period, n_vertices, weighted, minus = layout[0], layout[1], layout[2], layout[3] != 0, layout[4] != 0
     pos, line, count, end = state[POS], state[LINE], state[COUNT], state[END]
     row, words, comment, fault = state[ROW], state[WORDS], state[COMMENT], OK
-    while pos < end and count < src.shape[0]:
+    while pos < end and count < src.shape[0] and state[HARD] < hard.shape[0]:
         c = buf[pos]
         state[START] = pos
         if c == _LF:
@@ -257,6 +362,13 @@ def parse_rows(buf, state, layout, src, dst):
         elif row >= n_vertices:
             fault = EXTRA_ROW
             break
+        elif weighted and words > lead and (words - lead) % period:
+            state[LINE] = line
+            fault, pos = _weight(buf, pos, minus, state, weights, count, hard)
+            if fault:
+                break
+            count += 1
+            words += 1
         elif words < lead or (words - lead) % period:
             pos = _skip_field(buf, pos)
             words += 1
@@ -268,7 +380,8 @@ def parse_rows(buf, state, layout, src, dst):
                 break
             src[count] = row + 1
             dst[count] = value
-            count += 1
+            if not weighted:  # else it counts when its weight is there
+                count += 1
             words += 1
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
     state[ROW], state[WORDS], state[COMMENT] = row, words, comment

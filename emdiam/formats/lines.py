@@ -19,9 +19,21 @@ from .base import MAX_ID
 from .blocks import after_word, block_bytes_for, line_text, text_blocks
 from .source import EdgeBatch, pairs_per_batch
 from .streams import ByteStream
+from .weights import (
+    FLOAT64,
+    LARGEST_WHOLE,
+    LEAST_WHOLE,
+    NEGATIVE,
+    NO_INFINITE,
+    NO_NEGATIVE,
+    NOT_FINITE,
+    WHOLE,
+    WeightChoice,
+)
 
 FURTHER_FIELDS = "lines with further fields"
 _STRING_PAIRS = 1 << 17  # 4 MiB of spans; a block yields several batches if it has more pairs
+_HARD_WEIGHTS = 1 << 10
 
 
 def _comment_table(starts: str) -> Any:
@@ -37,7 +49,7 @@ class LineReader:
 
     name : the input. line : number of the first line. letter : the one that edge lines start with, if any.
     least, largest : ids that the header allows. fields : fewest fields on a line. strings : whether ids could be
-    taken as names. n_pairs : read so far.
+    taken as names. weights : those to keep, and field, where they stand in a line, from 1 on. n_pairs : read so far.
     """
 
     name: str
@@ -47,11 +59,16 @@ class LineReader:
     largest: int = MAX_ID
     fields: int = 2
     strings: bool = False
+    weights: WeightChoice | None = None
+    field: int = 3
     n_pairs: int = 0
 
     def __post_init__(self) -> None:
         self._state = np.zeros(kernels.STATE_SIZE, np.int64)
         self._state[kernels.LINE] = self.line
+        # Weights that are read here, since the kernels read only those that are one rounding away.
+        self._hard = np.zeros((_HARD_WEIGHTS, 4), np.int64)
+        self._minus = self.weights is not None and self.weights.negative
 
     @property
     def n_further(self) -> int:
@@ -65,6 +82,38 @@ class LineReader:
         return {"comments": comments,
                 "empty": int(self._state[kernels.LINE]) - self.line - self.n_pairs - comments}
 
+    def weight_kind(self) -> str:
+        """Kind of the weights, all of which were read. Raises InputError for whole ones that are out of range."""
+        if self.weights is None:
+            return ""
+        if self._state[kernels.FRACTIONS]:
+            return FLOAT64
+        if self._state[kernels.LARGE]:
+            raise InputError(f"a whole weight is outside {LEAST_WHOLE if self._minus else 0}..{LARGEST_WHOLE}",
+                             path=self.name, line=int(self._state[kernels.LARGE]),
+                             remedy="scale the weights down, or write one of them with a point to take all as floats")
+        return WHOLE
+
+    def _room(self, capacity: int) -> Any:
+        """Where the kernels write so many weights; without weights nowhere."""
+        return np.empty(0 if self.weights is None else capacity)
+
+    def _read_hard(self, block: Any, weights: Any) -> None:
+        """Read the weights that a kernel has left in `block`."""
+        for row in self._hard[: self._state[kernels.HARD]].tolist():
+            text = block[row[kernels.BEGIN] : row[kernels.BEHIND]].tobytes()
+            weights[row[kernels.PLACE]] = weight = float(text)
+            if not np.isfinite(weight):
+                raise InputError(NOT_FINITE, path=self.name, line=row[kernels.AT_LINE], text=text.decode(),
+                                 remedy=NO_INFINITE)
+        self._state[kernels.HARD] = 0
+
+    @property
+    def _options(self) -> Any:
+        """What kernels know of a line."""
+        return np.array([ord(self.letter or "\0"), self.least, self.largest, self.fields,
+                         0 if self.weights is None else self.field, self._minus], np.int64)
+
     @property
     def n_rows(self) -> int:
         """Rows so far that were complete."""
@@ -75,11 +124,10 @@ class LineReader:
 
         Raises InputError with line number and text at the first line that is not as it must be.
         """
-        table = _comment_table(comments)
-        options = np.array([ord(self.letter or "\0"), self.least, self.largest, self.fields], np.int64)
+        table, options = _comment_table(comments), self._options
         blocks = text_blocks(stream, block_bytes_for(batch_bytes))
-        return self._parsed(blocks, batch_bytes, line_text, lambda block, src, dst: kernels.parse_pairs(
-            block, self._state, options, table, src, dst))
+        return self._parsed(blocks, batch_bytes, line_text, lambda block, *out: kernels.parse_pairs(
+            block, self._state, options, table, *out, self._hard))
 
     def rows(self, stream: ByteStream, lead: int, period: int, batch_bytes: int) -> Iterator[EdgeBatch]:
         """int64 pairs (row, neighbour) of the rest of `stream`, whose rows are numbered 1 .. largest.
@@ -93,59 +141,67 @@ class LineReader:
             yield from text_blocks(stream, block_bytes_for(batch_bytes), after_word)
             yield np.array([10], np.uint8)
 
-        layout = np.array([lead, period, self.largest], np.int64)
-        return self._parsed(blocks(), batch_bytes, _word_text, lambda block, src, dst: kernels.parse_rows(
-            block, self._state, layout, src, dst))
+        layout = np.array([lead, period, self.largest, self.weights is not None, self._minus], np.int64)
+        return self._parsed(blocks(), batch_bytes, _word_text, lambda block, *out: kernels.parse_rows(
+            block, self._state, layout, *out, self._hard))
 
     def _parsed(self, blocks: Iterable[Any], batch_bytes: int, text: Callable[[Any, int], str],
-                parse: Callable[[Any, Any, Any], None]) -> Iterator[EdgeBatch]:
-        """Batches that `parse(block, src, dst)` fills; `text` is what an error shows."""
+                parse: Callable[..., None]) -> Iterator[EdgeBatch]:
+        """Batches that `parse(block, src, dst, weights)` fills; `text` is what an error shows."""
         state, capacity = self._state, pairs_per_batch(batch_bytes)
-        src, dst = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
+
+        def room() -> tuple[Any, Any, Any]:
+            return np.empty(capacity, np.int64), np.empty(capacity, np.int64), self._room(capacity)
+
+        out = room()
         for block in blocks:
             state[kernels.POS], state[kernels.END] = 0, len(block)
             while state[kernels.POS] < state[kernels.END]:
-                parse(block, src, dst)
+                parse(block, *out)
+                self._read_hard(block, out[2])
                 if state[kernels.FAULT]:
                     raise self._fault(block, text)
                 if state[kernels.COUNT] == capacity:
-                    self.n_pairs += capacity
-                    yield EdgeBatch(src, dst)
+                    yield self._batch(*out)
                     state[kernels.COUNT] = 0
-                    src, dst = np.empty(capacity, np.int64), np.empty(capacity, np.int64)
-        count = int(state[kernels.COUNT])
-        if count:
-            self.n_pairs += count
-            yield EdgeBatch(src[:count], dst[:count])
+                    out = room()
+        if state[kernels.COUNT]:
+            yield self._batch(*(values[: state[kernels.COUNT]] for values in out))
+
+    def _batch(self, src: Any, dst: Any, weights: Any) -> EdgeBatch:
+        """Pairs that were read, as a batch."""
+        self.n_pairs += len(src)
+        return EdgeBatch(src, dst, None if self.weights is None else weights)
 
     def names(self, stream: ByteStream, comments: str, batch_bytes: int) -> Iterator[EdgeBatch]:
         """UTF-8 string pairs of the rest of `stream` as pyarrow string arrays.
 
         Raises InputError with line number and text at a line with one field or invalid UTF-8.
         """
-        table, state = _comment_table(comments), self._state
+        table, state, options = _comment_table(comments), self._state, self._options
         spans = np.empty((max(1, min(_STRING_PAIRS, batch_bytes // 32)), 4), np.int64)
+        weights = self._room(len(spans))
         for block in text_blocks(stream, block_bytes_for(batch_bytes)):
             first_line = int(state[kernels.LINE])
             state[kernels.POS], state[kernels.END] = 0, len(block)
             while state[kernels.POS] < state[kernels.END]:
                 state[kernels.COUNT] = 0
-                kernels.find_fields(block, state, table, spans)
+                kernels.find_fields(block, state, options, table, spans, weights, self._hard)
+                self._read_hard(block, weights)
                 if state[kernels.FAULT]:
                     raise self._fault(block, line_text)
                 pairs = spans[: state[kernels.COUNT]]
                 if len(pairs):
-                    self.n_pairs += len(pairs)
-                    yield self._named(block, pairs, first_line)
+                    yield self._batch(*self._named(block, pairs, first_line), weights[: len(pairs)].copy())
 
-    def _named(self, block: Any, spans: Any, first_line: int) -> EdgeBatch:
+    def _named(self, block: Any, spans: Any, first_line: int) -> tuple[Any, Any]:
         src, dst = _strings(block, spans, 0), _strings(block, spans, 1)
         try:
             src.validate(full=True)
             dst.validate(full=True)
         except pa.ArrowInvalid as error:
             raise self._encoding_error(block, spans, first_line) from error
-        return EdgeBatch(src, dst)
+        return src, dst
 
     def _encoding_error(self, block: Any, spans: Any, first_line: int) -> InputError:
         """Finds the first field that is not UTF-8 and says where it is."""
@@ -183,6 +239,10 @@ class LineReader:
             kernels.OPEN_ROW: ("a row ends before the numbers that the header's flags demand",
                                "fix the row or the flags"),
             kernels.EXTRA_ROW: (f"a row after the {self.largest:,} rows that the header declares", "fix the header"),
+            kernels.NO_WEIGHT: ("a line without a weight", "give every edge a weight, or leave out --weights"),
+            kernels.NO_NUMBER: ("a weight is not a number", "fix the line, or leave out --weights"),
+            kernels.NOT_FINITE: (NOT_FINITE, NO_INFINITE),
+            kernels.NEGATIVE_WEIGHT: (NEGATIVE, NO_NEGATIVE),
         }[fault]
 
 

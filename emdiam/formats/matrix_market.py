@@ -1,7 +1,7 @@
 """Matrix Market coordinate files: a banner, comments, a size line, then 1-based entries.
 
 (NIST, "The Matrix Market Exchange Formats", 1996.) Every stored entry is an edge whatever its
-value; the size line declares n and the number of entries, which is checked.
+value, which is its weight where weights are kept; the size line declares n and the number of entries, which is checked.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from .base import FileSource
 from .heads import HeaderLine, header_line
 from .lines import FURTHER_FIELDS, LineReader
 from .source import EdgeBatch, SourceInfo
+from .weights import FLOAT64, WHOLE
 
 _FIELDS = {"pattern": 2, "real": 3, "double": 3, "integer": 3, "unsigned-integer": 3, "complex": 4}
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
@@ -42,19 +43,26 @@ class MatrixMarketSource(FileSource):
         return header, sizes[0], sizes[2], banner[3], banner[4]
 
     def _read_info(self) -> SourceInfo:
-        _, n, entries, _, symmetry = self._read_header()
-        return self._facts(n_vertices=n, first_id=1, n_entries=entries, directed=symmetry == "general")
+        _, n, entries, field, symmetry = self._read_header()
+        if self.weights is not None and (_FIELDS[field] != 3 or symmetry not in _SYMMETRIES[:2]):
+            raise self.no_weights(f"a {symmetry} matrix of kind {field} has no weights of edges")
+        return self._facts(n_vertices=n, first_id=1, n_entries=entries, directed=symmetry == "general",
+                           weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad entry and when the counts do not match."""
         header, n, entries, field, _ = self._read_header()
-        lines = LineReader(self.name, header.number + 1, least=1, largest=n, fields=_FIELDS[field])
+        lines = LineReader(self.name, header.number + 1, least=1, largest=n, fields=_FIELDS[field],
+                           weights=self.weights)
         with self.input.text(header.offset) as stream:
             for batch in lines.pairs(stream, "%", batch_bytes):
                 if lines.n_pairs <= entries:
                     yield batch
-        self.dropped = {FURTHER_FIELDS if field == "pattern" else "values": lines.n_further}
+        further = field == "pattern" or self.weights is not None
+        self.dropped = {FURTHER_FIELDS if further else "values": lines.n_further}
         if lines.n_pairs != entries:
             kind = "cut short" if lines.n_pairs < entries else "longer than declared"
             raise header.error(f"the header declares {entries:,} entries but there are {lines.n_pairs:,}: the file is "
                                f"{kind}", "fix the size line or fetch the file again")
+        # As the banner says: values of a real matrix may all be written without a point.
+        self.weight_kind = lines.weight_kind() if self.weights is None or "integer" in field else FLOAT64

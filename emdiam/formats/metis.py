@@ -2,7 +2,8 @@
 
 (Karypis, "METIS: A Software Package ... Version 5.1.0", section 4.1.) Ids are 1-based, an empty
 line is an isolated vertex, % starts a comment line. The three digits of fmt say whether rows hold
-a vertex size, ncon vertex weights and a weight behind every neighbour; all of them are dropped and counted.
+a vertex size, ncon vertex weights and a weight behind every neighbour; all of them are dropped and counted, but for the
+weights of edges where these are kept.
 Every edge stands in both rows: that and the number of edges are checked.
 """
 
@@ -16,6 +17,7 @@ from .heads import HeaderLine, header_line
 from .lines import LineReader
 from .source import EdgeBatch, SourceInfo
 from .symmetry import checked_symmetric
+from .weights import WHOLE
 
 _MAX_WEIGHTS = 1 << 20
 
@@ -53,8 +55,10 @@ class MetisSource(FileSource):
 
     def _read_info(self) -> SourceInfo:
         header = self._read_header()
+        if self.weights is not None and header.period == 1:
+            raise self.no_weights("the header declares none of edges")
         return self._facts(n_vertices=header.n, first_id=1, n_entries=2 * header.m, directed=False,
-                           both_directions=True)
+                           both_directions=True, weights="" if self.weights is None else WHOLE)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError at a bad row, for wrong counts and for an edge that
@@ -63,7 +67,7 @@ class MetisSource(FileSource):
 
     def _rows(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         header = self._read_header()
-        lines = LineReader(self.name, header.line.number + 1, least=1, largest=header.n)
+        lines = LineReader(self.name, header.line.number + 1, least=1, largest=header.n, weights=self.weights)
         with self.input.text(header.line.offset) as stream:
             yield from lines.rows(stream, header.sizes + header.weights, header.period, batch_bytes)
         if lines.n_rows < header.n:
@@ -75,4 +79,5 @@ class MetisSource(FileSource):
                                     "list every edge in the rows of both its ends" if lines.n_pairs == header.m
                                     else "fix the header or fetch the file again")
         self.dropped = {"vertex sizes": header.n * header.sizes, "vertex weights": header.n * header.weights,
-                        "edge weights": lines.n_pairs * (header.period - 1)}
+                        "edge weights": lines.n_pairs * (header.period - 1) if self.weights is None else 0}
+        self.weight_kind = lines.weight_kind()

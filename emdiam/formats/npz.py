@@ -21,6 +21,7 @@ import numpy as np
 from .base import FileSource
 from .csr import ArrayStream, csr_batches
 from .source import EdgeBatch, SourceInfo, pairs_per_batch
+from .weights import kind_of
 
 _REMEDY = "write it with scipy.sparse.save_npz from a csr, csc or coo matrix"
 _ARRAYS = {"csr": ("indptr", "indices"), "csc": ("indptr", "indices"), "coo": ("row", "col")}
@@ -90,14 +91,30 @@ class NpzSource(FileSource):
                              remedy="give a square matrix")
         return kind, shape[0]
 
-    def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str) -> ArrayStream:
-        """The one-dimensional integer array `name`, ready to be read."""
+    def _array(self, stack: ExitStack, archive: zipfile.ZipFile, name: str, kinds: str = "iu") -> ArrayStream:
+        """The one-dimensional array `name` of integers, or of numbers of these kinds, ready to be read."""
         member = stack.enter_context(self._member(archive, name))
         shape, dtype = self._header(member, name)
-        if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in "iu":
-            raise self.error(f"its member {name} is {dtype}{list(shape)}, not a row of integers", remedy=_REMEDY)
+        if len(shape) != 1 or not 0 <= shape[0] < 2**60 or dtype.kind not in kinds:
+            what = "integers" if kinds == "iu" else "numbers"
+            raise self.error(f"its member {name} is {dtype}{list(shape)}, not a row of {what}", remedy=_REMEDY)
         return ArrayStream(lambda size: self._read(member, name, size), dtype, shape[0],
-                           lambda what, index: self.error(what, text=f"{name}[{index}]", remedy="write it again"))
+                           lambda what, index, remedy="write it again": self.error(
+                               what, text=f"{name}[{index}]", remedy=remedy))
+
+    def _weights(self, stack: ExitStack, archive: zipfile.ZipFile) -> ArrayStream | None:
+        """The values of the entries, ready to be read; None where weights are not to be kept. Raises InputError where
+        they are no weights."""
+        if self.weights is None:
+            return None
+        if "data.npy" not in archive.namelist():
+            raise self.no_weights("the archive has no values")
+        values = self._array(stack, archive, "data", "iufb")
+        kind = kind_of(values.dtype)
+        if kind is None:
+            raise self.no_weights(f"its values are {values.dtype}")
+        self.weight_kind = kind
+        return values
 
     def _n_values(self, archive: zipfile.ZipFile) -> int:
         """Values of the entries that the archive holds, but for those that only say that there is an entry."""
@@ -111,27 +128,33 @@ class NpzSource(FileSource):
         with self._open() as archive, ExitStack() as stack:
             kind, n = self._header_facts(archive)
             entries = self._array(stack, archive, _ARRAYS[kind][1]).length
-        return self._facts(n_vertices=n, n_entries=entries, directed=True)
+            weights = self._weights(stack, archive)
+        if weights is not None and weights.length != entries:
+            raise self.error(f"its member data has {weights.length:,} items for {entries:,} entries", remedy=_REMEDY)
+        return self._facts(n_vertices=n, n_entries=entries, directed=True, weights=self.weight_kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged archive and for indices outside n."""
         self._consumed = 0
         with self._open() as archive, ExitStack() as stack:
             kind, n = self._header_facts(archive)
-            self.dropped = {"values": self._n_values(archive)}
             first, second = (self._array(stack, archive, name) for name in _ARRAYS[kind])
+            values, choice = self._weights(stack, archive), self.weights
+            self.dropped = {"values": self._n_values(archive) if values is None else 0}
+            weigh = None if values is None or choice is None else lambda count: values.take_weights(count, choice)
             count = pairs_per_batch(batch_bytes)
             if kind == "coo":
                 if first.length != second.length:
                     raise self.error(f"its members row and col have {first.length} and {second.length} items",
                                      remedy=_REMEDY)
                 while first.index < first.length:
-                    yield EdgeBatch(first.take_ids(count, n, "index"), second.take_ids(count, n, "index"))
+                    yield EdgeBatch(first.take_ids(count, n, "index"), second.take_ids(count, n, "index"),
+                                    weigh and weigh(count))
                 return
             if first.length != n + 1:
                 raise self.error(f"its member indptr has {first.length:,} items for {n:,} rows", remedy=_REMEDY)
-            for batch in csr_batches(first, second, batch_bytes, n):
-                yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src)
+            for batch in csr_batches(first, second, batch_bytes, n, weigh):
+                yield batch if kind == "csr" else EdgeBatch(batch.dst, batch.src, batch.weights)
 
     def position_bytes(self) -> int:
         """Uncompressed bytes read so far, at most the size of the archive."""

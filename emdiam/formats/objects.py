@@ -15,63 +15,80 @@ import numpy as np
 from ..errors import InputError
 from .in_memory import ArraySource, MatrixSource, NodesSource
 from .source import EdgeSource
+from .weights import WeightChoice
+
+_ATTRIBUTE = "weight"
 
 
-def _array(graph: Any) -> EdgeSource | None:
-    """An array of two columns."""
-    return ArraySource(*_columns(graph)) if isinstance(graph, np.ndarray) else None
+Weights = WeightChoice | None
 
 
-def _pairs(graph: Any) -> EdgeSource | None:
+def _array(graph: Any, weights: Weights) -> EdgeSource | None:
+    """An array of two columns; with weights of three."""
+    return ArraySource(*_columns(graph, weights), weights=weights) if isinstance(graph, np.ndarray) else None
+
+
+def _pairs(graph: Any, weights: Weights) -> EdgeSource | None:
     """A tuple (src, dst) of arrays, or a list of pairs: a list even where it has two of them, only a tuple tells
-    sources from targets."""
-    if isinstance(graph, tuple) and len(graph) == 2:
-        return ArraySource(*graph)
-    return ArraySource(*_columns(graph)) if isinstance(graph, list) else None
+    sources from targets. With weights (src, dst, weights), or triples."""
+    if isinstance(graph, tuple) and len(graph) == (2 if weights is None else 3):
+        return ArraySource(*graph, weights=weights)
+    return ArraySource(*_columns(graph, weights), weights=weights) if isinstance(graph, list) else None
 
 
-def _scipy(graph: Any) -> EdgeSource | None:
+def _scipy(graph: Any, weights: Weights) -> EdgeSource | None:
     """A sparse matrix or array of any format."""
     from scipy.sparse import issparse
 
-    return MatrixSource(graph) if issparse(graph) else None
+    return MatrixSource(graph, weights) if issparse(graph) else None
 
 
-def _networkx(graph: Any) -> EdgeSource | None:
-    """A graph of any kind; vertices are called by its nodes."""
+def _networkx(graph: Any, weights: Weights) -> EdgeSource | None:
+    """A graph of any kind; vertices are called by its nodes. Weights are an attribute, `weight` if it is not named."""
     from networkx import Graph
 
     if not isinstance(graph, Graph):
         return None
-    return NodesSource("networkx", list(graph), lambda: graph.edges(data=True), graph.number_of_edges(),
-                       graph.is_directed())
+    data = True if weights is None else weights.column or _ATTRIBUTE
+    return NodesSource("networkx", list(graph), lambda: graph.edges(data=data), graph.number_of_edges(),
+                       graph.is_directed(), weights=weights)
 
 
-def _igraph(graph: Any) -> EdgeSource | None:
-    """A graph; vertices are called by their attribute `name`, if there is one, else by their numbers."""
+def _igraph(graph: Any, weights: Weights) -> EdgeSource | None:
+    """A graph; vertices are called by their attribute `name`, if there is one, else by their numbers. Weights are an
+    attribute of edges, `weight` if it is not named."""
     from igraph import GraphBase
 
     if not isinstance(graph, GraphBase):
         return None
-    attributed = bool(graph.es.attributes())
-    return NodesSource("igraph", range(graph.vcount()), lambda: ((*edge.tuple, attributed) for edge in graph.es),
+    attributes = graph.es.attributes()
+    wanted = None if weights is None else weights.column or _ATTRIBUTE
+    if wanted is not None and wanted not in attributes:
+        raise InputError(f"the edges of igraph have no attribute {wanted}", text=", ".join(attributes) or None,
+                         remedy="name the attribute that has the weights")
+    return NodesSource("igraph", range(graph.vcount()),
+                       lambda: ((*edge.tuple, bool(attributes) if wanted is None else edge[wanted])
+                                for edge in graph.es),
                        graph.ecount(), graph.is_directed(),
-                       graph.vs["name"] if "name" in graph.vs.attributes() else None)
+                       graph.vs["name"] if "name" in graph.vs.attributes() else None, weights)
 
 
-def _networkit(graph: Any) -> EdgeSource | None:
-    """A graph; vertices are called by their numbers, with gaps where some were removed."""
+def _networkit(graph: Any, weights: Weights) -> EdgeSource | None:
+    """A graph; vertices are called by their numbers, with gaps where some were removed. Weights are those it has."""
     from networkit import Graph
 
     if not isinstance(graph, Graph):
         return None
+    if weights is not None and (weights.column or not graph.isWeighted()):
+        raise InputError("the graph of networkit has no such weights", text=weights.column or None,
+                         remedy="give a weighted graph, and weights=True")
     n = graph.numberOfNodes()
     nodes = range(n) if n == graph.upperNodeIdBound() else list(graph.iterNodes())
     return NodesSource("networkit", nodes, graph.iterEdgesWeights if graph.isWeighted() else graph.iterEdges,
-                       graph.numberOfEdges(), graph.isDirected())
+                       graph.numberOfEdges(), graph.isDirected(), weights=weights)
 
 
-def _pandas(graph: Any) -> EdgeSource | None:
+def _pandas(graph: Any, weights: Weights) -> EdgeSource | None:
     """A table."""
     from pandas import DataFrame
 
@@ -81,10 +98,10 @@ def _pandas(graph: Any) -> EdgeSource | None:
         return None
     # Rows before columns: the other way round, and with both at once, all rows of the columns are copied.
     return TableSource("pandas", list(graph.columns), len(graph),
-                       lambda begin, end, places: graph.iloc[begin:end].iloc[:, list(places)])
+                       lambda begin, end, places: graph.iloc[begin:end].iloc[:, list(places)], weights)
 
 
-def _polars(graph: Any) -> EdgeSource | None:
+def _polars(graph: Any, weights: Weights) -> EdgeSource | None:
     """A table, or a lazy one, which is computed now."""
     from polars import DataFrame, LazyFrame
 
@@ -96,10 +113,11 @@ def _polars(graph: Any) -> EdgeSource | None:
         return None
     names = graph.columns
     return TableSource("polars", names, len(graph),
-                       lambda begin, end, places: graph.select([names[i] for i in places]).slice(begin, end - begin))
+                       lambda begin, end, places: graph.select([names[i] for i in places]).slice(begin, end - begin),
+                       weights)
 
 
-def _pyarrow(graph: Any) -> EdgeSource | None:
+def _pyarrow(graph: Any, weights: Weights) -> EdgeSource | None:
     """A table, or a record batch."""
     from pyarrow import RecordBatch, Table
 
@@ -110,20 +128,21 @@ def _pyarrow(graph: Any) -> EdgeSource | None:
     if not isinstance(graph, Table):
         return None
     return TableSource("pyarrow", graph.column_names, len(graph),
-                       lambda begin, end, places: graph.select(list(places)).slice(begin, end - begin))
+                       lambda begin, end, places: graph.select(list(places)).slice(begin, end - begin), weights)
 
 
 # By the package that a class, or one that it inherits from, is defined in.
-KINDS: Mapping[str, Callable[[Any], EdgeSource | None]] = MappingProxyType({
+KINDS: Mapping[str, Callable[[Any, Weights], EdgeSource | None]] = MappingProxyType({
     "builtins": _pairs, "numpy": _array, "scipy": _scipy, "networkx": _networkx, "igraph": _igraph,
     "networkit": _networkit, "pandas": _pandas, "polars": _polars, "pyarrow": _pyarrow,
 })
 
 
-def as_source(graph: Any) -> EdgeSource:
-    """The source of edges for a graph in memory, of a kind in KINDS. Raises InputError for anything else."""
+def as_source(graph: Any, weights: Weights = None) -> EdgeSource:
+    """The source of edges for a graph in memory, of a kind in KINDS. weights : those to keep. Raises InputError for
+    anything else."""
     for package in dict.fromkeys(base.__module__.partition(".")[0] for base in type(graph).__mro__):
-        source = KINDS[package](graph) if package in KINDS else None
+        source = KINDS[package](graph, weights) if package in KINDS else None
         if source is not None:
             return source
     raise InputError(
@@ -133,17 +152,34 @@ def as_source(graph: Any) -> EdgeSource:
                " or networkit")
 
 
-def _columns(edges: list[Any] | np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sources and targets of a list of pairs or an array [m, 2]. Raises InputError for another shape."""
+def _columns(edges: list[Any] | np.ndarray, weights: Weights) -> tuple[np.ndarray, ...]:
+    """The sources and targets of a list of pairs or an array [m, 2]; with weights these too, of triples or an array
+    [m, 3]. Raises InputError for another shape."""
+    width = 2 if weights is None else 3
     if isinstance(edges, list):
+        if weights is not None:
+            return _split(edges)
         _check_pairs(edges)
     array = np.asarray(edges)
     if not len(edges):
-        array = np.empty((0, 2), np.int64)
-    if array.ndim != 2 or array.shape[1] != 2:
-        raise InputError(f"edges are pairs of ids, but this array has the shape {array.shape}",
-                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)")
-    return array[:, 0], array[:, 1]
+        array = np.empty((0, width), np.int64)
+    if array.ndim != 2 or array.shape[1] != width:
+        raise InputError(f"edges are pairs of ids, but this array has the shape {array.shape}" if weights is None
+                         else f"edges are pairs of ids and weights, but this array has the shape {array.shape}",
+                         remedy="give a list of pairs, an array with two columns, or a tuple (src, dst)"
+                         if weights is None else "give a list of triples, an array with three columns, or a tuple"
+                         " (src, dst, weights)")
+    return tuple(array[:, i] for i in range(width))
+
+
+def _split(edges: list[Any]) -> tuple[np.ndarray, ...]:
+    """Sources, targets and weights of a list of triples. Raises InputError for anything else in it."""
+    for place, edge in enumerate(edges):
+        if not isinstance(edge, tuple | list | np.ndarray) or len(edge) != 3:
+            raise InputError(f"the entry at position {place} is no pair of ids with a weight", text=repr(edge),
+                             remedy="give a list of triples, or a tuple (src, dst, weights) of arrays")
+    src, dst = _columns([(edge[0], edge[1]) for edge in edges], None)
+    return src, dst, np.array([edge[2] for edge in edges])
 
 
 def _check_pairs(edges: list[Any]) -> None:

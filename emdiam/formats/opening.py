@@ -14,9 +14,11 @@ from .source import EdgeSource
 if TYPE_CHECKING:
     from .base import FileSource
     from .inputs import Input
+    from .weights import WeightChoice
 
 
-def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: str = "auto") -> EdgeSource:
+def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: str = "auto",
+                weights: WeightChoice | None = None) -> EdgeSource:
     """The edges of one or several inputs.
 
     Parameters
@@ -26,6 +28,7 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: st
     fmt : name in FORMATS, for all inputs; None: by suffix (.gz .bz2 .xz .zst stripped), else by
         content.
     ids : "int", "string", or "auto": integers if the first data line is two integers.
+    weights : those to keep; None: none.
 
     Raises InputError for inputs that are missing, empty, unreadable, of no known format, or that
     contradict each other. Headers are checked here, edges while they are read.
@@ -40,14 +43,14 @@ def open_source(inputs: Sequence[str | Path], *, fmt: str | None = None, ids: st
     for name in expand(inputs):
         named = fmt or format_of_file(name)
         source = Input(name, headerless=named is not None and READERS[named].headerless)
-        sources.append(_reader(named, fmt is None, source, ids))
+        sources.append(_reader(named, fmt is None, source)(source, ids, weights))
     chained = ChainedSource(sources)
     chained.info()
     return chained
 
 
-def _reader(named: str | None, guessing: bool, source: Input, ids: str) -> FileSource:
-    """The reader for an input whose format is `named` by the user or, if `guessing`, by a suffix."""
+def _reader(named: str | None, guessing: bool, source: Input) -> type[FileSource]:
+    """The class of readers for an input whose format is `named` by the user or, if `guessing`, by a suffix."""
     from .heads import HEAD_BYTES, is_integer_line, read_head, sniff
 
     if not source.peek(HEAD_BYTES):
@@ -60,4 +63,4 @@ def _reader(named: str | None, guessing: bool, source: Input, ids: str) -> FileS
             named = "edgelist"
     module, reader = READERS[named].reader.split(":")
     source_class: type[FileSource] = getattr(importlib.import_module("." + module, __package__), reader)
-    return source_class(source, ids)
+    return source_class

@@ -28,7 +28,7 @@ class ParquetSource(ArrowEdges, FileSource):
     """See the module."""
 
     format = "parquet"
-    takes_strings = True
+    takes_strings = takes_columns = True
     _consumed = 0
 
     def _open(self) -> pq.ParquetFile:
@@ -49,7 +49,9 @@ class ParquetSource(ArrowEdges, FileSource):
             rows = file.metadata.num_rows
         if rows <= 0:
             raise self.error("the table has no rows", remedy=_AGAIN)
-        return self._facts(n_entries=rows, directed=True, id_kind=columns.kind if self.ids == "auto" else self.ids)
+        self.weight_kind = columns.weight_kind
+        return self._facts(n_entries=rows, directed=True, id_kind=columns.kind if self.ids == "auto" else self.ids,
+                           weights=columns.weight_kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for a damaged file, missing, negative or too large ids."""
@@ -57,16 +59,21 @@ class ParquetSource(ArrowEdges, FileSource):
         size = self.input.size_bytes or 0
         with self._open() as file:
             columns, rows, done = self._columns(file.schema_arrow), file.metadata.num_rows, 0
-            for batch in self._arrow_batches(file, columns, batch_bytes):
+            names = file.schema_arrow.names
+            weight = None if columns.weight is None else names[columns.weight]
+            for batch in self._arrow_batches(file, columns, batch_bytes, [] if weight is None else [weight]):
                 src, dst = (self._ids(batch.column(name), name, done, strings) for name in columns.names)
+                weights = None if weight is None else self._weights(batch.column(weight), weight, done)
                 done += batch.num_rows
                 self._consumed = size * done // max(rows, 1)
-                yield from in_slices(src, dst, batch_bytes)
-            self.dropped = dict.fromkeys(dropped_columns(file.schema_arrow.names, columns.ids), done)
+                yield from in_slices(src, dst, batch_bytes, weights)
+            self.dropped = dict.fromkeys(dropped_columns(names, columns.ids, columns.weight), done)
 
-    def _arrow_batches(self, file: pq.ParquetFile, columns: EdgeColumns, batch_bytes: int) -> Iterator[Any]:
+    def _arrow_batches(self, file: pq.ParquetFile, columns: EdgeColumns, batch_bytes: int,
+                       more: list[str]) -> Iterator[Any]:
+        """Batches of the ids, and of `more` columns."""
         size = min(_MAX_ROWS, rows_per_batch(batch_bytes, columns.kind))
-        batches = file.iter_batches(size, columns=list(columns.names), use_threads=False)
+        batches = file.iter_batches(size, columns=[*columns.names, *more], use_threads=False)
         while True:
             with self._damage(_DAMAGE, "the data are damaged", _AGAIN):
                 batch = next(batches, None)

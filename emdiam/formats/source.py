@@ -30,6 +30,7 @@ class SourceInfo:
         many values of it there are. Known after a complete pass of `batches`; ask `info()` again then.
     skipped : lines that are no edges, by what they are (comments, empty lines), where they are counted; known when
         `dropped` is.
+    weights : kind of the weights that batches have (weights.KINDS), "" without; certain when `dropped` is.
     labels : with n_vertices: what the user calls vertices 0 to n - 1, increasing, int64[n] or a pyarrow string array;
         None: by their numbers.
     """
@@ -44,16 +45,18 @@ class SourceInfo:
     both_directions: bool = False
     dropped: dict[str, int] = field(default_factory=dict)
     skipped: dict[str, int] = field(default_factory=dict)
+    weights: str = ""
     labels: Any = field(default=None, repr=False)
 
 
 @dataclass(frozen=True)
 class EdgeBatch:
     """src, dst : numpy int64 or uint64 [k] in the user's ids (id_kind "int"), or pyarrow string
-    arrays of length k (id_kind "string")."""
+    arrays of length k (id_kind "string"). weights : float64 [k], of a source that has weights."""
 
     src: Any
     dst: Any
+    weights: Any = None
 
 
 def pairs_per_batch(batch_bytes: int) -> int:

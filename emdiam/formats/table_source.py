@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
 
-from .arrow_edges import ArrowEdges, column_kind, rows_per_batch
+from .arrow_edges import ArrowEdges, EdgeColumns, column_kind, rows_per_batch, weight_kind
 from .source import EdgeBatch, SourceInfo, WithoutFile
 from .tables import dropped_columns, in_slices, named_pair
+from .weights import WHOLE, WeightChoice
 
 _LOOKED_AT = 1000  # rows by which the types of columns are known that hold any objects
 _CHOOSE = "choose the two columns of the edges' ends, as in table[['source', 'target']]"
@@ -21,28 +23,30 @@ class TableSource(WithoutFile, ArrowEdges):
     integers, else the only two of strings; vertices are the ids that occur.
 
     kind : of what library. names : of its columns. n_rows : how many rows. rows : rows(begin, end, places) -> the table
-    of these rows and columns, which pyarrow can take. Raises InputError where the two columns are not plain.
+    of these rows and columns, which pyarrow can take. weights : those to keep. Raises InputError where the columns are
+    not plain.
     """
 
     ids = "auto"
 
     def __init__(self, kind: str, names: Sequence[Any], n_rows: int,
-                 rows: Callable[[int, int, Sequence[int]], Any]) -> None:
-        self.name, self._n, self._rows = f"the table of {kind}", n_rows, rows
+                 rows: Callable[[int, int, Sequence[int]], Any], weights: WeightChoice | None = None) -> None:
+        self.name, self._n, self._rows, self.weights = f"the table of {kind}", n_rows, rows, weights
         self._names = [str(name) for name in names]
         self._format, self.dropped = kind, dict[str, int]()
-        self._places, self._kind = self._chosen()
+        self._chosen = self._choose()
 
-    def _chosen(self) -> tuple[tuple[int, int], str]:
-        """Places of the two columns, and the kind of their ids."""
+    def _choose(self) -> EdgeColumns:
+        """The columns of the edges."""
         if not self._n:
-            return (0, 0), "int"
-        places = named_pair(self._names) or range(len(self._names))
-        columns = self._columns(self._arrow(0, min(self._n, _LOOKED_AT), places).schema)
-        return (places[columns.ids[0]], places[columns.ids[1]]), columns.kind
+            return EdgeColumns((0, 0), ("", ""), "int", weight_kind="" if self.weights is None else WHOLE)
+        pair = named_pair(self._names)
+        places = range(len(self._names)) if self.weights is not None or pair is None else pair
+        found = self._columns(self._arrow(0, min(self._n, _LOOKED_AT), places).schema)
+        return replace(found, ids=(places[found.ids[0]], places[found.ids[1]]))
 
     def _are_ends(self, places: Sequence[int]) -> bool:
-        return len(places) == 2
+        return len(places) == 2 or (self.weights is not None and len(places) > 2)
 
     def _arrow(self, begin: int, end: int, places: Sequence[int]) -> Any:
         """The rows as a table of pyarrow, with these columns, in this order, and no others. Raises InputError."""
@@ -51,24 +55,34 @@ class TableSource(WithoutFile, ArrowEdges):
 
     def info(self) -> SourceInfo:
         """No n is declared."""
-        return SourceInfo(n_entries=self._n, directed=True, id_kind=self._kind, format=self._format,
-                          dropped=self.dropped)
+        return SourceInfo(n_entries=self._n, directed=True, id_kind=self._chosen.kind, format=self._format,
+                          dropped=self.dropped, weights=self._chosen.weight_kind)
 
     def batches(self, batch_bytes: int) -> Iterator[EdgeBatch]:
         """See EdgeSource. Raises InputError for missing, negative or too large ids, and ids of another kind."""
-        names, step = [self._names[place] for place in self._places], rows_per_batch(batch_bytes, self._kind)
+        chosen, step = self._chosen, rows_per_batch(batch_bytes, self._chosen.kind)
+        places = [*chosen.ids, *([] if chosen.weight is None else [chosen.weight])]
+        names = [self._names[place] for place in places]
         for begin in range(0, self._n, step):
-            table, done = self._arrow(begin, min(begin + step, self._n), self._places), begin
+            table, done = self._arrow(begin, min(begin + step, self._n), places), begin
             for batch in table.to_batches():
-                src, dst = map(self._checked, batch.columns, names, (done, done))
+                src, dst = map(self._checked, batch.columns[:2], names[:2], (done, done))
+                weights = None if chosen.weight is None else self._weighed(batch.columns[2], names[2], done)
                 done += batch.num_rows
-                yield from in_slices(src, dst, batch_bytes)
+                yield from in_slices(src, dst, batch_bytes, weights)
         if self._n:
-            self.dropped = dict.fromkeys(dropped_columns(self._names, self._places), self._n)
+            self.dropped = dict.fromkeys(dropped_columns(self._names, chosen.ids, chosen.weight), self._n)
 
     def _checked(self, column: Any, name: str, done: int) -> Any:
         """As ArrowEdges._ids; a column of Python objects may have others than before."""
-        if not column.null_count and column_kind(column.type) != self._kind:
+        if not column.null_count and column_kind(column.type) != self._chosen.kind:
             raise self.error(f"column {name} has ids of another kind from row {done + 1} on",
                              remedy="give integers or strings in the whole column")
-        return self._ids(column, name, done, self._kind == "string")
+        return self._ids(column, name, done, self._chosen.kind == "string")
+
+    def _weighed(self, column: Any, name: str, done: int) -> Any:
+        """As ArrowEdges._weights; a column of Python objects may have others than before."""
+        if not column.null_count and weight_kind(column.type) != self._chosen.weight_kind:
+            raise self.error(f"column {name} has weights of another kind from row {done + 1} on",
+                             remedy="give integers or floats in the whole column")
+        return self._weights(column, name, done)

@@ -15,9 +15,10 @@ PAIRS = (("src", "dst"), ("source", "target"), ("from", "to"), ("id_1", "id_2"),
 _MAX_NAMES = 8
 
 
-def dropped_columns(names: Sequence[str], ids: tuple[int, int]) -> list[str]:
-    """What the columns that are no ids are called when it is said that they are dropped; many are one."""
-    others = [i for i in range(len(names)) if i not in ids]
+def dropped_columns(names: Sequence[str], ids: tuple[int, int], weight: int | None = None) -> list[str]:
+    """What the columns that are no ids, and not the weight, are called when it is said that they are dropped; many are
+    one."""
+    others = [i for i in range(len(names)) if i not in ids and i != weight]
     if len(others) > _MAX_NAMES:
         return [f"{len(others)} further columns"]
     return [f"column {names[i].strip() or i + 1}" for i in others]
@@ -32,9 +33,11 @@ def named_pair(names: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
-def in_slices(src: Any, dst: Any, batch_bytes: int) -> Iterator[EdgeBatch]:
-    """Two int64 or string arrays of one length as batches of about `batch_bytes` (by their mean size)."""
+def in_slices(src: Any, dst: Any, batch_bytes: int, weights: Any = None) -> Iterator[EdgeBatch]:
+    """Two int64 or string arrays of one length, and their weights, as batches of about `batch_bytes` (by the mean size
+    of the ids)."""
     pieces = max(1, -(-(src.nbytes + dst.nbytes) // batch_bytes))
     step = max(1, -(-len(src) // pieces))
     for start in range(0, len(src), step):
-        yield EdgeBatch(src[start : start + step], dst[start : start + step])
+        here = slice(start, start + step)
+        yield EdgeBatch(src[here], dst[here], None if weights is None else weights[here])

@@ -42,7 +42,7 @@ class GenerateReport(Shown):
         return {**self.report.to_dict(), "known_diameter": self.known_diameter, "description": self.description}
 
 
-def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
+def make_source(name: str, *, vertices: int | None = None, seed: int = 0, weights: str | None = None,
                 parameters: Mapping[str, Value] | None = None) -> GeneratedSource:
     """A seeded stream of the edges of one generated graph.
 
@@ -51,6 +51,7 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
     name : a key of `CLASSES`, e.g. "rmat".
     vertices : number of vertices; None where the parameters give it (sides, dimension).
     seed : 0 <= seed < 2^64; equal class, parameters and seed give equal edges.
+    weights : of the edges, "uniform:LOW,HIGH" (see weights.UniformWeights); None: none.
     parameters : further parameters by name (hyphens or underscores); texts are parsed
         ("2^20", "512x512"). Those left out take the defaults of `CLASSES`.
 
@@ -72,19 +73,24 @@ def make_source(name: str, *, vertices: int | None = None, seed: int = 0,
     values = _parse_values(graph_class, parameters or {})
     module, function = graph_class.factory.split(":")
     factory = getattr(import_module("." + module, __package__), function)
-    source: GeneratedSource = factory(Request(name, vertices, seed, values))
+    request = Request(name, vertices, seed, values)
+    source: GeneratedSource = factory(request)
+    if weights is not None:
+        from .weights import parse_weights
+
+        source.weigh(parse_weights(weights, request.key("weights")))
     return source
 
 
-def generate(name: str, target: str | Path, *, vertices: int | None = None, seed: int = 0,
+def generate(name: str, target: str | Path, *, vertices: int | None = None, seed: int = 0, weights: str | None = None,
              parameters: Mapping[str, Value] | None = None, options: ConvertOptions | None = None) -> GenerateReport:
     """Generate a graph straight into a store at `target`, within `options.memory_bytes`.
 
-    The first five parameters are those of `make_source`; options : as for a conversion.
+    The first six parameters are those of `make_source`, and target; options : as for a conversion.
     Raises InputError as `make_source` and the conversion do, and BudgetError when the generator
     alone needs more memory than the budget.
     """
-    source = make_source(name, vertices=vertices, seed=seed, parameters=parameters)
+    source = make_source(name, vertices=vertices, seed=seed, weights=weights, parameters=parameters)
     from ..conversion.convert import ConvertOptions, check_outputs, write_graph
 
     options = ConvertOptions() if options is None else options

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from ..errors import InputError
 from ..formats.source import EdgeBatch, SourceInfo, WithoutFile, pairs_per_batch
+from .weights import UniformWeights
 
 Ids = npt.NDArray[np.int64]
 MAX_SLOTS = 1 << 62
@@ -86,8 +87,14 @@ class GeneratedSource(WithoutFile, ABC):
         self.known_diameter, self.memory_bytes = facts.known_diameter, facts.memory_bytes
         self._listing_bytes, self._n_entries = facts.listing_bytes, facts.n_entries
         self._n_slots, self._edges_per_slot = facts.n_slots, facts.edges_per_slot
+        self._weights: UniformWeights | None = None
         self._prepared = False
         self._lock = threading.Lock()
+
+    def weigh(self, weights: UniformWeights) -> None:
+        """Give the edges weights."""
+        self._weights = weights
+        self.name = f"{self.name[:-1]}, weights={weights.text})"
 
     @property
     def description(self) -> str:
@@ -106,7 +113,8 @@ class GeneratedSource(WithoutFile, ABC):
     def info(self) -> SourceInfo:
         """Declared facts: n_vertices, first id 0, undirected, n_entries where known."""
         return SourceInfo(n_vertices=self.n_vertices, first_id=0, n_entries=self._n_entries, directed=False,
-                          id_kind="int", size_bytes=None, format=f"generated {self.graph_class}")
+                          id_kind="int", size_bytes=None, format=f"generated {self.graph_class}",
+                          weights="" if self._weights is None else self._weights.kind)
 
     def prepare(self) -> None:
         """Do once what must precede the first edge: tables, repairs, triangulation, compilation."""
@@ -137,7 +145,8 @@ class GeneratedSource(WithoutFile, ABC):
             slot, count = self._make(slot, stop_slot, src, dst)
             for start in range(0, count, batch_edges):
                 stop = min(start + batch_edges, count)
-                yield EdgeBatch(src[start:stop], dst[start:stop])
+                ends = src[start:stop], dst[start:stop]
+                yield EdgeBatch(*ends, None if self._weights is None else self._weights.of(*ends))
 
     def _build(self) -> None:
         """Preparation; nothing by default."""

@@ -1,7 +1,8 @@
 """Every entry of every kernel file, with the macros it is built with and what it may use.
 
 ENTRIES are those of kernels/*.cu, the path that `auto` takes. Those of kernels/variants/*.cu stand beside the
-variants (variants/registry.py), which are imported when one of their entries is asked for.
+variants (variants/registry.py), those of kernels/paths/*.cu beside what searches along weights (paths/entries.py); both
+are imported when one of their entries is asked for.
 
 The compile test builds all of them for sm_90 and compares: an entry that is not listed, or listed and not
 there, registers above the budget, and spills are failures.
@@ -22,8 +23,8 @@ IDS = ("u32", "u64")
 DISTANCES = ("u8", "u16", "u32")
 # dtype -> value of the macros VERTEX and DISTANCE.
 KERNEL_TYPES = {"uint8": "u8", "uint16": "u16", "uint32": "u32", "uint64": "u64"}
-# Files of the variants are in this folder of kernels/.
-VARIANTS = "variants/"
+# Files of the variants, and of shortest paths along weights, are in these folders of kernels/.
+VARIANTS, PATHS = "variants/", "paths/"
 LABEL_MAPPING = "two-phase"
 
 
@@ -104,16 +105,28 @@ ENTRIES: tuple[Entry, ...] = (
 
 
 def all_entries() -> tuple[Entry, ...]:
-    """ENTRIES and those of the variants, which this imports."""
+    """ENTRIES, and those of the variants and of shortest paths, which this imports."""
+    return (*ENTRIES, *_of_variants(), *_of_paths())
+
+
+def _of_variants() -> tuple[Entry, ...]:
     from .variants.registry import ENTRIES as OF_VARIANTS
 
-    return (*ENTRIES, *OF_VARIANTS)
+    return OF_VARIANTS
+
+
+def _of_paths() -> tuple[Entry, ...]:
+    from .paths.entries import ENTRIES as OF_PATHS
+
+    return OF_PATHS
 
 
 @cache
 def find_entry(file: str, entry: str) -> Entry:
     """The registered entry of that name. Raises KeyError if there is none."""
-    for known in all_entries() if file.startswith(VARIANTS) else ENTRIES:
+    folders = {VARIANTS: _of_variants, PATHS: _of_paths}
+    entries = next((listed for folder, listed in folders.items() if file.startswith(folder)), lambda: ENTRIES)
+    for known in entries():
         if (known.file, known.entry) == (file, entry):
             return known
     raise KeyError(f"{entry} of {file} is not in the registry")

@@ -18,7 +18,7 @@ from ..keywords import RunKeywords
 from ..runs.opening import open_for, selection
 from ..runs.run import run_with
 from ..store.array_reader import filled
-from ..store.store import Store, open_store
+from ..store.store import Store, check_directed, open_store
 from .graph import BackendGraph
 
 _PIECE = 1 << 16
@@ -66,6 +66,7 @@ class StoredGraph(BackendGraph):
         self._stack, self._lock = ExitStack(), RLock()
         self._engine: Any = None
         self.store = store if isinstance(store, Store) else self._stack.enter_context(open_store(store))
+        check_directed(self.store, False)
         self._engines = self._stack.enter_context(ExitStack())
 
     def __repr__(self) -> str:

@@ -27,6 +27,7 @@ from crc32c import crc32c
 from ..checkpoint.records import State
 from ..conversion.arcs import ArcSorter
 from ..conversion.convert import check_outputs
+from ..conversion.weights import numbers_of
 from ..conversion.writing import (
     ConvertOptions,
     ReorderReport,
@@ -43,11 +44,11 @@ from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
 from ..sorting.scratch import Scratch, disk_full_is_said
 from ..sorting.sort import SortContext
-from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, scan_arcs, scan_bytes
+from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, run_weights, scan_arcs, scan_bytes
 from ..store.check import ArcCheck, check_ranks
 from ..store.info import offset_pieces
 from ..store.layout import NATURAL, StoreRecord, sentinel
-from ..store.store import Store, open_store
+from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, check_target, writer_bytes
 from ..stream.plan import BASE_JITTER, program_bytes, with_budget
 from ..units import current_rss_bytes, format_size
@@ -60,6 +61,8 @@ _MARGIN = 8 << 20
 _JITTER = 16 << 20
 # Of an arc whose ends are looked up: rows, which arcs lead up, and both ends before and after.
 _LOOKUP_BYTES = 32
+# And its weight: as stored, as a float and as the number that follows it, of all arcs and of those that lead up.
+_WEIGHTED_LOOKUP_BYTES = 80
 
 
 def reorder(
@@ -83,6 +86,7 @@ def reorder(
         raise InputError("at least one thread is needed", text=str(options.threads))
     check_outputs(target, options)
     with nullcontext(store) if isinstance(store, Store) else open_store(store) as opened:
+        check_directed(opened, False)
         given = _Traversing(seed, arena_bytes, program)
         return resumable(
             ReorderReport, target, options, lambda: _key(opened, target, chosen, seed, options),
@@ -144,7 +148,7 @@ def _reorder(
             new_of = order.place(store)
         return_freed_memory()
     plan = options.plan or _sort_plan(store, options, current_rss_bytes())
-    with sort_context(plan, target, options, checkpoint, meter) as context:
+    with sort_context(plan, target, options, checkpoint, meter, store.weights is not None) as context:
         report = _Reordering(store, order, new_of, target, options, context).write(_source_info(store))
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
 
@@ -206,10 +210,12 @@ def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPl
     with the numbers."""
     assert options.memory_bytes is not None
     chunk_ids = max(options.chunk_ids, store.record.chunk_ids)
-    reading = scan_bytes(store, options.threads) + options.threads * _LOOKUP_BYTES * max(RUN_ARCS, chunk_ids)
+    weighted = store.weights is not None
+    lookup = _WEIGHTED_LOOKUP_BYTES if weighted else _LOOKUP_BYTES
+    reading = scan_bytes(store, options.threads) + options.threads * lookup * max(RUN_ARCS, chunk_ids)
     # One array more than a conversion writes: natural_id.
-    writer = writer_bytes(options.threads, options.chunk_ids)
-    return plan_sort(options.memory_bytes, base_bytes, reading + writer // 2, options.threads, writer)
+    writer = writer_bytes(options.threads, options.chunk_ids, weighted)
+    return plan_sort(options.memory_bytes, base_bytes, reading + writer // 2, options.threads, writer, weighted)
 
 
 def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
@@ -272,7 +278,9 @@ class _Reordering(StoreWriting[ReorderReport]):
         self._begin()
         with disk_full_is_said(self._target.absolute().parent, "the store"):
             meter.begin("ids", None, "")
-            writer, goes_on = self._open_writer(self._store.n_vertices, resumed and resumed["writer"])
+            weights = self._store.weights
+            writer, goes_on = self._open_writer(self._store.n_vertices, resumed and resumed["writer"],
+                                                None if weights is None else weights.dtype)
             if not goes_on:
                 self._copy_ids(writer)
                 self._write_ranks(writer)
@@ -280,6 +288,8 @@ class _Reordering(StoreWriting[ReorderReport]):
             self._take_in(sorter)
             meter.begin("merge", None, "arcs")
             self._check_arcs(sorter.write_rows(writer))
+            if self._store.record.weights is not None:
+                writer.edges_with_several = self._store.record.weights.edges_with_several
             record = self._finish_store(writer, self._record())
         return self._end(ReorderReport(record=record, notes=(*self._notes, *self._scratch_notes()), **self._figures()))
 
@@ -303,13 +313,14 @@ class _Reordering(StoreWriting[ReorderReport]):
 
     def _take_in(self, sorter: ArcSorter) -> None:
         """Give every edge to the sorter, with its new ends; but for the chunks done before."""
-        lock, context, edges = Lock(), self._context, self._edges_fast if self._compiled else self._edges
+        lock, context = Lock(), self._context
+        edges = self._edges_fast if self._compiled and self._store.weights is None else self._edges
         meter, n_chunks = context.meter, self._store.indices.n_chunks
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
-            src, dst = edges(run, ids)
+            src, dst, numbers = edges(run, ids)
             with lock:  # the sorter takes keys from one thread at a time
-                sorter.add(src, dst)
+                sorter.add(src, dst, numbers)
                 self._n_down += len(ids) - len(src)
 
         if self._n_chunks < n_chunks:
@@ -323,14 +334,16 @@ class _Reordering(StoreWriting[ReorderReport]):
         meter.begin("sort", None, "keys")
         sorter.finish()
 
-    def _edges(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The new ends of the edges that lead up, uint64[k] each. Raises StoreError for rows that are none."""
-        rows = np.repeat(run.rows, np.diff(run.starts))
-        self._rows.add(run, rows, ids)
+    def _edges(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """The new ends of the edges that lead up, and what follows them, uint64[k] each. Raises StoreError for rows
+        that are none."""
+        rows, weights = np.repeat(run.rows, np.diff(run.starts)), run_weights(self._store, run)
+        self._rows.add(run, rows, ids, weights)
         up = np.flatnonzero(rows < ids)
-        return self._new_of[rows[up]].astype(np.uint64), self._new_of[ids[up]].astype(np.uint64)
+        numbers = None if weights is None else numbers_of(weights[up].astype(np.float64))
+        return self._new_of[rows[up]].astype(np.uint64), self._new_of[ids[up]].astype(np.uint64), numbers
 
-    def _edges_fast(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _edges_fast(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, None]:
         """The same, compiled."""
         from .renumbering import edges_up
 
@@ -340,7 +353,7 @@ class _Reordering(StoreWriting[ReorderReport]):
         if wrong >= 0:
             raise self._rows.not_ascending(wrong)
         self._rows.join(run, ids, sums)
-        return src[:count], dst[:count]
+        return src[:count], dst[:count], None
 
     def _at_rest(self, n_chunks: int) -> None:
         """All chunks before this one have been given to the sorter."""

@@ -44,6 +44,8 @@ METHODS = {entry.name: entry for entry in (
     Entry("graph-diameter", "exact", "exact diameter by double sweeps and a BFS from every vertex above the bound"),
     Entry("korf", "exact", "exact diameter by BFS that stop as soon as they have reached what still matters"),
     Entry("apsp", "exact", "exact diameter by a BFS from every vertex"),
+    Entry("takafuji", "exact", "exact diameter of a small graph by its matrix: Floyd-Warshall in a single kernel"),
+    Entry("pennycuff-weninger", "exact", "exact diameter of a small graph by messages from vertex to vertex"),
     Entry("sweep-k", "exact", "an interval around the diameter from k BFS with sources far from each other"),
     Entry("clusters", "approx", "bounds by shortest paths between clusters of the vertices"),
     Entry("sweep", "approx", "the double sweep lower bound, iterated, and the tree upper bound"),

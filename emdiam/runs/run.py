@@ -32,7 +32,7 @@ from ..gpu.setting import CPU, DEVICE_FAULTS, Selection
 from ..methods.definition import Limits, MethodOptions
 from ..methods.exact.result import Result, Traversals
 from ..progress import Listener, TimeOver, until
-from ..store.store import Store, open_store
+from ..store.store import Store, check_directed, open_store
 from ..store.writer import check_target
 from ..units import available_cores, current_rss_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
 from .registry import entry_of, method_options
@@ -162,6 +162,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     _check_files(run)
     with ExitStack() as stack:
         opened = stack.enter_context(store_of(store, run))
+        say_weights_ignored(opened)
         selected = selection(run)
         checkpoint = stack.enter_context(_checkpoint(opened, run, selected))
         here = selected.device is None and run.cluster is None
@@ -246,10 +247,17 @@ def _check_files(run: Run) -> None:
                          remedy="use --method pivots, without --gap and --bounds-only")
 
 
+def say_weights_ignored(store: Store) -> None:
+    """One line of the log for a store whose weights are not looked at."""
+    if store.weights is not None:
+        logging.getLogger("emdiam").info("the weights of the store are ignored: distances are numbers of edges")
+
+
 @contextmanager
 def store_of(store: Store | str | Path, run: Run) -> Iterator[Store]:
     """The store, opened (and closed again) if it is a path. Raises StoreError."""
     if isinstance(store, Store):
+        check_directed(store, False)
         yield store
     else:
         with open_store(store, evict_page_cache=run.evict_page_cache) as opened:

@@ -30,11 +30,14 @@ _PARSER_BYTES = 12 << 20
 # Runs that one merge should manage: smaller blocks allow more runs but pack a little worse.
 _USUAL_FAN_IN = 128
 
-# Bytes per key of a range in flight: the key, its id (8 at most), its row and count in the worst case.
-RANGE_BYTES = 40
+# Bytes per key of a range in flight: the key, its id (8 at most), its row and count in the worst case; and where a
+# number follows, that, what sorting it takes, and the weight that it becomes.
+RANGE_BYTES, FOLLOWED_RANGE_BYTES = 40, 80
+# Bytes per key of a run: the key; with the number that follows it and what sorting both takes.
+KEY_BYTES, FOLLOWED_KEY_BYTES = 8, 32
 # Bytes per entry of the table of ids while a piece of it is put in order, and per endpoint of a block being joined.
 TABLE_BYTES = 24
-JOIN_BYTES = 48
+JOIN_BYTES, FOLLOWED_JOIN_BYTES = 48, 56
 # Bytes per id of the bitmap with its running counts, times 16.
 PRESENCE_SIXTEENTHS = 3
 
@@ -89,12 +92,13 @@ class SortPlan:
         return self.block_keys << (n_keys // first).bit_length()
 
 
-def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: int, writer_bytes: int) -> SortPlan:
+def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: int, writer_bytes: int,
+              followed: bool = False) -> SortPlan:
     """The plan for a budget.
 
     memory_bytes : peak RSS allowed. base_bytes : RSS now, with all libraries loaded. source_bytes : what the source
-    needs beside its batches. threads : of the sort. writer_bytes : of two arrays that are written at once. Raises
-    BudgetError with the smallest budget that would do.
+    needs beside its batches. threads : of the sort. writer_bytes : of two arrays that are written at once. followed :
+    whether numbers follow the keys. Raises BudgetError with the smallest budget that would do.
     """
     batch = min(_MOST_BATCH_BYTES, max(_LEAST_BATCH_BYTES, memory_bytes // _BATCHES_IN_BUDGET))
     # The writer has up to four arrays open (two for the map of ids).
@@ -108,15 +112,17 @@ def plan_sort(memory_bytes: int, base_bytes: int, source_bytes: int, threads: in
             f" begins (of these {format_size(base_bytes)} by the process itself)",
             remedy=f"give --memory {(least >> 20) + 1}MiB or more",
         )
-    buffers = work // 2
     n_buffers, n_ranges = threads + 2, threads + 1
-    merge_keys_alone = work * 2 // 3 // (n_ranges * RANGE_BYTES)
+    run_keys = work // 2 // (n_buffers * (FOLLOWED_KEY_BYTES if followed else KEY_BYTES))
+    range_bytes = n_ranges * (FOLLOWED_RANGE_BYTES if followed else RANGE_BYTES)
+    join_bytes = FOLLOWED_JOIN_BYTES if followed else JOIN_BYTES
+    merge_keys_alone = work * 2 // 3 // range_bytes
     return SortPlan(
-        memory_bytes=memory_bytes, planned_bytes=fixed + work, batch_bytes=batch, run_keys=buffers // (8 * n_buffers),
+        memory_bytes=memory_bytes, planned_bytes=fixed + work, batch_bytes=batch, run_keys=run_keys,
         n_buffers=n_buffers, block_keys=_power_of_two(merge_keys_alone // _USUAL_FAN_IN // 3, 1 << 10, 1 << 13),
-        n_ranges=n_ranges, merge_keys=work // 4 // (n_ranges * RANGE_BYTES), merge_keys_alone=merge_keys_alone,
+        n_ranges=n_ranges, merge_keys=work // 4 // range_bytes, merge_keys_alone=merge_keys_alone,
         index_bytes=work // 16, presence_ids=min(1 << 32, work // 4 * 16 // PRESENCE_SIXTEENTHS),
-        table_ids=work // 2 // TABLE_BYTES, join_ids=min(1 << 20, work // 8 // ((threads + 2) * JOIN_BYTES)),
+        table_ids=work // 2 // TABLE_BYTES, join_ids=min(1 << 20, work // 8 // ((threads + 2) * join_bytes)),
         string_bytes=min(256 << 20, work // 8), string_block_bytes=_power_of_two(work >> 10, 16 << 10, 256 << 10),
     )
 

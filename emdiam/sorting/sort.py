@@ -1,4 +1,4 @@
-"""Sorting more uint64 keys than fit in RAM: sorted runs, and merging them.
+"""Sorting more uint64 keys than fit in RAM, with what follows them (entries.py): sorted runs, and merging them.
 
 Runs. Keys are written into buffers; a full buffer is sorted and stripped of duplicates by a thread (numpy's sort
 releases the GIL) while the next one fills. A few runs stay in RAM; from the moment the last buffer is handed out every
@@ -25,8 +25,9 @@ import numpy as np
 from ..checkpoint.records import State
 from ..progress import Meter
 from .checkpoint import SafePoints
+from .entries import Entries, distinct_in_place, keys_of, room_for, sort_entries
 from .plan import SortPlan
-from .runs import DiskRun, Keys, RamRun, Run, RunWriter, unique_in_place
+from .runs import DiskRun, RamRun, Run, RunWriter
 from .scratch import NamedScratch, Scratch, ScratchFile
 
 T = TypeVar("T")
@@ -52,7 +53,8 @@ class SortStats:
 @dataclass(frozen=True)
 class SortContext:
     """What every stage of a conversion shares: buffer sizes, scratch space, how many threads sort, merge and join at a
-    time, the meter that hears of progress, the counts so far, and the points at which its state may be kept."""
+    time, the meter that hears of progress, the counts so far, and the points at which its state may be kept. directed :
+    whether pairs are arcs with a direction. weighted : whether they have weights."""
 
     plan: SortPlan
     scratch: Scratch
@@ -60,6 +62,8 @@ class SortContext:
     meter: Meter = field(default_factory=Meter)
     stats: SortStats = field(default_factory=SortStats)
     safe: SafePoints = field(default_factory=SafePoints)
+    directed: bool = False
+    weighted: bool = False
 
     def file(self, name: str) -> ScratchFile:
         """The scratch file of this name, as the state that is resumed knows it."""
@@ -85,6 +89,11 @@ class RunSet:
         return sum(run.n_keys for run in self.runs)
 
     @property
+    def followed(self) -> bool:
+        """Whether numbers follow the keys."""
+        return any(run.followed for run in self.runs)
+
+    @property
     def in_ram(self) -> bool:
         """True if runs occupy sort buffers."""
         return any(isinstance(run, RamRun) for run in self.runs)
@@ -97,8 +106,8 @@ class RunSet:
         empty = np.empty(0, np.uint64)
         return {
             "files": [run.file.name for run in runs],
-            "figures": np.array([(len(run.firsts), run.block_keys, run.n_keys) for run in runs],
-                                np.int64).reshape(-1, 3),
+            "figures": np.array([(len(run.firsts), run.block_keys, run.n_keys, run.followed) for run in runs],
+                                np.int64).reshape(-1, 4),
             "firsts": np.concatenate([empty, *(run.firsts for run in runs)]),
             "offsets": np.concatenate([empty.view(np.int64), *(run.offsets for run in runs)]),
         }
@@ -106,9 +115,11 @@ class RunSet:
     @classmethod
     def restored(cls, state: State, context: SortContext) -> RunSet:
         made, firsts, offsets = cls(), state["firsts"], state["offsets"]
-        for name, (n_blocks, block_keys, n_keys) in zip(state["files"], state["figures"].tolist(), strict=True):
+        figures = state["figures"].tolist()
+        for name, (n_blocks, block_keys, n_keys, followed) in zip(state["files"], figures, strict=True):
             file = context.file(name)
-            made.runs.append(DiskRun(file, firsts[:n_blocks], offsets[: n_blocks + 1], block_keys, n_keys))
+            made.runs.append(
+                DiskRun(file, firsts[:n_blocks], offsets[: n_blocks + 1], block_keys, n_keys, bool(followed)))
             firsts, offsets = firsts[n_blocks:], offsets[n_blocks + 1 :]
             if file not in made.files:
                 made.files.append(file)
@@ -127,27 +138,28 @@ class KeySorter:
 
     context : buffer sizes, where runs go that do not fit, how many threads sort.
     on_run : called in a sorting thread with the keys of every run (sorted, distinct), which it
-    must not keep or change. resumed : a `state`, to go on from there.
+    must not keep or change. followed : whether numbers follow the keys. resumed : a `state`, to go on from there.
 
-    Write keys into `room(k)[:k]` and then call `took(k)`, or use `add`. Only one thread may do so.
+    Write entries into `room(k)[..., :k]` and then call `took(k)`, or use `add`. Only one thread may do so.
     """
 
     def __init__(
-        self, context: SortContext, *, on_run: Callable[[Keys], None] | None = None, resumed: State | None = None
+        self, context: SortContext, *, on_run: Callable[[Entries], None] | None = None, followed: bool = False,
+        resumed: State | None = None,
     ) -> None:
         self._plan, self._scratch, self._stats = context.plan, context.scratch, context.stats
-        self._on_run = on_run
+        self._on_run, self._followed = on_run, followed
         self._pool = ThreadPoolExecutor(context.threads, thread_name_prefix="sort")
-        self._jobs: set[Future[tuple[Keys, Run]]] = set()
+        self._jobs: set[Future[tuple[Entries, Run]]] = set()
         self._idle_files: SimpleQueue[ScratchFile] = SimpleQueue()
-        self._free: list[Keys] = []
+        self._free: list[Entries] = []
         self._n_allocated = 0
         # What is to outlive the process cannot stay in RAM.
         self._spilling = context.safe.active
-        self._in_ram: list[tuple[Keys, Run]] = []
+        self._in_ram: list[tuple[Entries, Run]] = []
         self._set = RunSet()
         self._n_keys = 0
-        self._buffer: Keys | None = None
+        self._buffer: Entries | None = None
         self._used = 0
         self._limit = 0
         if resumed is not None:
@@ -168,27 +180,27 @@ class KeySorter:
         """Most keys that `room` can be asked for."""
         return min(self._plan.run_keys, self._plan.least_run_keys)
 
-    def room(self, n_keys: int) -> Keys:
-        """At least `n_keys` (up to most_keys) free places, uint64, valid until the next call."""
+    def room(self, n_keys: int) -> Entries:
+        """At least `n_keys` (up to most_keys) free places, valid until the next call."""
         if self._buffer is None or self._limit - self._used < n_keys:
             if n_keys > self.most_keys:
                 raise ValueError(f"room for {n_keys} keys asked, a run may have {self.most_keys}")
             self._submit()
             self._buffer = self._acquire()
             self._limit = self._plan.run_keys_after(self._n_keys)
-        return self._buffer[self._used : self._limit]
+        return self._buffer[..., self._used : self._limit]
 
     def took(self, n_keys: int) -> None:
         """The first `n_keys` places of the last `room` are filled now."""
         self._used += n_keys
 
-    def add(self, keys: Keys) -> None:
-        """Copy uint64 keys of any number."""
-        start = 0
-        while start < len(keys):
+    def add(self, entries: Entries) -> None:
+        """Copy entries of any number."""
+        start, size = 0, entries.shape[-1]
+        while start < size:
             room = self.room(1)
-            take = min(len(room), len(keys) - start)
-            room[:take] = keys[start : start + take]
+            take = min(room.shape[-1], size - start)
+            room[..., :take] = entries[..., start : start + take]
             self.took(take)
             start += take
 
@@ -227,12 +239,12 @@ class KeySorter:
             self._jobs.add(job)
         self._buffer, self._used = None, 0
 
-    def _acquire(self) -> Keys:
+    def _acquire(self) -> Entries:
         """An empty buffer, waiting for one if need be."""
         if not self._free and self._n_allocated < self._plan.n_buffers:
             self._n_allocated += 1
             self._spilling = self._spilling or self._n_allocated == self._plan.n_buffers
-            return np.empty(self._plan.run_keys, np.uint64)
+            return room_for(self._plan.run_keys, self._followed)
         while not self._free:
             self._spill_resident()
             self._collect()
@@ -258,24 +270,24 @@ class KeySorter:
             else:
                 self._in_ram.append((buffer, run))
 
-    def _sort(self, buffer: Keys, used: int, block_keys: int, spill: bool) -> tuple[Keys, Run]:
-        """In a thread: make a run of the first `used` keys of `buffer`."""
-        buffer[:used].sort()
-        n_keys = unique_in_place(buffer[:used])
+    def _sort(self, buffer: Entries, used: int, block_keys: int, spill: bool) -> tuple[Entries, Run]:
+        """In a thread: make a run of the first `used` entries of `buffer`."""
+        sort_entries(buffer[..., :used])
+        n_keys = distinct_in_place(buffer[..., :used])
         if self._on_run is not None:
-            self._on_run(buffer[:n_keys])
+            self._on_run(keys_of(buffer)[:n_keys])
         if spill:
             return self._spill(buffer, n_keys, block_keys)
-        return buffer, RamRun(buffer[:n_keys], block_keys)
+        return buffer, RamRun(buffer[..., :n_keys], block_keys)
 
-    def _spill(self, buffer: Keys, n_keys: int, block_keys: int) -> tuple[Keys, Run]:
+    def _spill(self, buffer: Entries, n_keys: int, block_keys: int) -> tuple[Entries, Run]:
         """In a thread: write the sorted keys to a file that no other thread appends to."""
         try:
             file = self._idle_files.get_nowait()
         except Empty:
             file = self._scratch.file()
         writer = RunWriter(file, block_keys)
-        writer.add(buffer[:n_keys])
+        writer.add(buffer[..., :n_keys])
         run = writer.close()
         self._idle_files.put(file)
         return buffer, run
@@ -284,16 +296,17 @@ class KeySorter:
 def cut_keys(runs: list[Run], capacity: int) -> list[int]:
     """Keys that cut the key space into ranges with at most `capacity` keys each.
 
-    The first range starts at 0, the last is open; a cut belongs to the range above it. Cuts are even, so that
-    the two keys of an arc (arcs.py) stay together. Between two cuts lie at most `capacity` keys because
-    every run has at most block_keys keys per sample and one block that began before, in which also lies what
-    comes between an even cut and the odd sample. Raises ValueError where that cannot be had, which is when
-    capacity is below LEAST_BLOCKS blocks of every run.
+    The first range starts at 0, the last is open; a cut belongs to the range above it. Cuts are even, and multiples of
+    4 where numbers follow, so that the two keys of an arc (arcs.py), with marks and without, stay together. Between two
+    cuts lie at most `capacity` keys because every run has at most block_keys keys per sample and one block that began
+    before, in which also lies what comes between a cut and the sample above it. Raises ValueError where that cannot be
+    had, which is when capacity is below LEAST_BLOCKS blocks of every run.
     """
     slack = sum(run.block_keys for run in runs)
     step = capacity - 2 * slack
     if step < (LEAST_BLOCKS - 2) * slack:
         raise ValueError(f"{len(runs)} runs with blocks of {slack} keys together need more than {capacity}")
+    together = 3 if any(run.followed for run in runs) else 1
     samples = np.concatenate([run.firsts for run in runs])
     weights = np.concatenate([np.full(len(run.firsts), run.block_keys, np.int64) for run in runs])
     order = np.argsort(samples)
@@ -305,13 +318,13 @@ def cut_keys(runs: list[Run], capacity: int) -> list[int]:
         stop = int(np.searchsorted(reached, before + step, side="right"))
         if stop >= len(samples):
             return cuts
-        cuts.append(int(samples[stop]) & ~1)
+        cuts.append(int(samples[stop]) & ~together)
         # Equal samples stay together: the range above the cut takes all of them.
         start = int(np.searchsorted(samples, samples[stop]))
 
 
 def merged(
-    runs: RunSet, context: SortContext, transform: Callable[[Keys], T], *, capacity: int | None = None
+    runs: RunSet, context: SortContext, transform: Callable[[Entries], T], *, capacity: int | None = None
 ) -> Iterator[T]:
     """The distinct keys of all runs, in order, as `transform` makes them; see merged_from."""
     ranges = merged_from(runs, context, transform, capacity=capacity)
@@ -323,12 +336,12 @@ def merged(
 
 
 def merged_from(
-    runs: RunSet, context: SortContext, transform: Callable[[Keys], T], *, low: int = 0, capacity: int | None = None
+    runs: RunSet, context: SortContext, transform: Callable[[Entries], T], *, low: int = 0, capacity: int | None = None
 ) -> Generator[tuple[int | None, T], None, None]:
     """The distinct keys from `low` on of all runs, in order: pairs of the end of a range of keys (the
     first key above it; None: there is none) and what `transform` made of its keys.
 
-    transform : called in threads with uint64[k] (sorted, distinct, never empty), one call a range;
+    transform : called in threads with entries (keys sorted, distinct, never none), one call a range;
     the array may be changed but not kept. Results are yielded in key order; a few ranges are in
     flight, so close the iterator (or exhaust it) to have their threads joined.
     """
@@ -338,8 +351,8 @@ def merged_from(
     lows = [low, *(cut for cut in cut_keys(runs.runs, size) if cut > low)]
     ranges = deque(zip(lows, [*lows[1:], None], strict=True))
     size = min(size, runs.n_keys)
-    spare = [np.empty(size, np.uint64) for _ in range(min(context.plan.n_ranges, len(lows)))]
-    flight: deque[tuple[Keys, int | None, Future[tuple[int, T | None]]]] = deque()
+    spare = [room_for(size, runs.followed) for _ in range(min(context.plan.n_ranges, len(lows)))]
+    flight: deque[tuple[Entries, int | None, Future[tuple[int, T | None]]]] = deque()
     n_done = 0
     with ThreadPoolExecutor(context.threads, thread_name_prefix="merge") as pool:
         try:
@@ -361,19 +374,19 @@ def merged_from(
 
 
 def _range(
-    runs: list[Run], bounds: tuple[int, int | None], buffer: Keys, transform: Callable[[Keys], T]
+    runs: list[Run], bounds: tuple[int, int | None], buffer: Entries, transform: Callable[[Entries], T]
 ) -> tuple[int, T | None]:
     """In a thread: the number of keys read within `bounds` and the transform of the distinct ones."""
     used = n_sources = 0
     for run in runs:
-        got = run.read(*bounds, buffer[used:])
+        got = run.read(*bounds, buffer[..., used:])
         used += got
         n_sources += got > 0
-    keys = buffer[:used]
+    entries = buffer[..., :used]
     if n_sources > 1:
-        keys.sort()
-        keys = keys[: unique_in_place(keys)]
-    return used, transform(keys) if used else None
+        sort_entries(entries)
+        entries = entries[..., : distinct_in_place(entries)]
+    return used, transform(entries) if used else None
 
 
 def range_keys(runs: RunSet, plan: SortPlan) -> int:
@@ -411,8 +424,8 @@ def _one_pass(runs: RunSet, context: SortContext, most_keys: int) -> RunSet:
             slack += waiting[0].block_keys
             group.append(waiting.pop(0))
         writer = RunWriter(made.files[0], max(run.block_keys for run in group))
-        for keys in merged(RunSet(group), context, np.copy, capacity=max(most_keys, LEAST_BLOCKS * slack)):
-            writer.add(keys)
+        for entries in merged(RunSet(group), context, np.copy, capacity=max(most_keys, LEAST_BLOCKS * slack)):
+            writer.add(entries)
         made.runs.append(writer.close())
     runs.close()
     return made

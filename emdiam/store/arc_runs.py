@@ -124,6 +124,18 @@ def _fetched(store: Store, run: ArcRun, work: Work) -> None:
     work(run, ids)
 
 
+def run_weights(store: Store, run: ArcRun) -> np.ndarray | None:
+    """The weights of the arcs of a run, [arcs of the run]; None in a store without. Raises StoreError for one that the
+    store's record excludes."""
+    if store.weights is None:
+        return None
+    buffer = np.empty((run.count, store.weights.chunk_items), store.weights.dtype)
+    store.weights.fetch(run.first, list(buffer))
+    weights = buffer.reshape(-1)[: run.starts[-1]]
+    store.check_weights(weights)
+    return weights
+
+
 def scan_bytes(store: Store, threads: int) -> int:
     """Upper bound of what scan_arcs holds: runs in flight, and pieces of `indptr`."""
     chunk = store.indices.chunk_items

@@ -42,8 +42,8 @@ class ArrayWriter:
     """
 
     def __init__(
-        self, group: Path, name: str, codec: ChunkCodec, *, chunk_items: int, shard_chunks: int, fill_value: int,
-        pool: ThreadPoolExecutor,
+        self, group: Path, name: str, codec: ChunkCodec, *, chunk_items: int, shard_chunks: int,
+        fill_value: int | float, pool: ThreadPoolExecutor,
     ) -> None:
         self.name, self.length = name, 0
         self._group, self._folder, self._codec, self._pool = group, group / name / "c", codec, pool
@@ -111,7 +111,8 @@ class ArrayWriter:
         self._checks, self._seals = bytearray(state["checks"].tobytes()), bytearray(seals)
 
     def append(self, values: np.ndarray) -> None:
-        """Append integers (any length). Raises OverflowError for one that the array's dtype cannot hold."""
+        """Append integers (any length), or floats of the array's dtype. Raises OverflowError for an integer that the
+        array's dtype cannot hold."""
         values = np.ascontiguousarray(values)
         if values.dtype != self._codec.dtype:
             values = self._converted(values)

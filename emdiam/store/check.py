@@ -2,10 +2,12 @@
 
 Every chunk: its checksum, and the digest over all checksums as StoreWriter computes it. The graph: offsets monotone and
 as the record says, ids below n, rows strictly increasing, no loops, every edge in both directions. The last is shown by
-fingerprints: a hash of the unordered pair of every arc, summed once over arcs that lead up and once over those that
-lead down. The rows hold no arc twice, so the sums of a symmetric graph are equal, and those of another one differ but
-for a chance of about 2^-64. Ids: vertex_id strictly increasing in the natural order, string offsets monotone and the
-strings valid UTF-8; natural_id of a reordered store holds every rank once.
+fingerprints: a hash of the unordered pair of every arc, and of its weight, summed once over arcs that lead up and once
+over those that lead down. The rows hold no arc twice, so the sums of a symmetric graph are equal, and those of another
+one differ but for a chance of about 2^-64. With directions the same is shown of the rows out and those of the reverse,
+by a hash of the ordered pair. Weights: within the bounds of the record, and of its mean. Ids: vertex_id strictly
+increasing in the natural order, string offsets monotone and the strings valid UTF-8; natural_id of a reordered store
+holds every rank once.
 
 RAM: a few chunks, and one bit a vertex for a reordered store. I/O: every array once (small enough runs), offsets twice.
 """
@@ -25,11 +27,13 @@ from ..errors import DeviceError, InputError, StoppedEarly, StoreError
 from ..progress import Listener, Meter
 from ..sorting.presence import Presence
 from ..sorting.runs import mix64
-from .arc_runs import ArcRun, arc_runs
+from .arc_runs import ArcRun, arc_runs, run_weights
 from .array_reader import pieces
 from .codec import CRC_BYTES
 from .info import count_degrees, offset_pieces
+from .layout import REVERSE
 from .store import Store
+from .weights import DTYPES, WeightSums
 
 _RUN_CHUNKS = 4
 # Arcs whose temporaries are in memory at a time.
@@ -42,12 +46,16 @@ def check_store(store: Store, progress: Listener | None = None) -> dict[str, int
     Returns {chunks, arcs}: how many were verified. progress : called with events of the phases
     "check NAME", one for every array, in chunks.
     """
-    count_degrees(store)
-    digest, meter = hashlib.blake2b(digest_size=16), Meter(progress)
+    for rows in (store, store.reverse)[: 1 + store.directed]:
+        count_degrees(rows)
+    digest, meter, found = hashlib.blake2b(digest_size=16), Meter(progress), dict[str, int]()
     for name in store.array_names():
-        digest.update(name.encode() + _check_array(store, name, meter))
+        part, found[name] = _check_array(store, name, meter)
+        digest.update(name.encode() + part)
     if digest.hexdigest() != store.record.chunk_digest:
         raise store.damaged("the chunks are not those of the store record")
+    if store.directed and found["indices"] != found[f"{REVERSE}/indices"]:
+        raise store.damaged("the reverse is that of another graph")
     return {"chunks": sum(store.array(name).n_chunks for name in store.array_names()), "arcs": store.n_arcs}
 
 
@@ -65,8 +73,8 @@ def blamed_on(store: Store, *passing: type[Exception]) -> Iterator[None]:
         raise
 
 
-def _check_array(store: Store, name: str, meter: Meter) -> bytes:
-    """Verify the array; returns the digest of its chunk checksums."""
+def _check_array(store: Store, name: str, meter: Meter) -> tuple[bytes, int]:
+    """Verify the array; returns the digest of its chunk checksums, and what its check gives."""
     array, digest = store.array(name), hashlib.blake2b(digest_size=16)
     meter.begin(f"check {name}", array.n_chunks, "chunks")
 
@@ -77,9 +85,9 @@ def _check_array(store: Store, name: str, meter: Meter) -> bytes:
         meter.update(first + len(rows))
 
     values = pieces(array, _RUN_CHUNKS, fetch=fetch)
-    _CHECKS.get(name, _exhaust)(store, values)
+    fingerprint = _CHECKS.get(name, _exhaust)(store, values)
     meter.end()
-    return digest.digest()
+    return digest.digest(), fingerprint or 0
 
 
 def _exhaust(store: Store, values: Iterator[np.ndarray]) -> None:
@@ -88,23 +96,38 @@ def _exhaust(store: Store, values: Iterator[np.ndarray]) -> None:
         pass
 
 
-def _fingerprints(rows: np.ndarray, ids: np.ndarray) -> list[np.uint64]:
+def _with_weights(hashes: np.ndarray, weights: np.ndarray | None) -> np.ndarray:
+    """Hashes of arcs, uint64[k], made those of arcs with these weights."""
+    if weights is None:
+        return hashes
+    # -0.0 is 0.0.
+    words = weights.astype(np.float64) + 0.0 if weights.dtype.kind == "f" else weights.astype(np.int64)
+    return mix64(hashes ^ mix64(words.view(np.uint64)))
+
+
+def _fingerprints(rows: np.ndarray, ids: np.ndarray, weights: np.ndarray | None) -> list[np.uint64]:
     """Sums (modulo 2^64) of the hashes of the arcs that lead up, and of those that lead down. rows, ids : uint64[k],
-    their ends, no loops."""
-    hashes = mix64(mix64(np.minimum(rows, ids)) ^ np.maximum(rows, ids))
+    their ends, no loops. weights : [k]."""
+    hashes = _with_weights(mix64(mix64(np.minimum(rows, ids)) ^ np.maximum(rows, ids)), weights)
     up = rows < ids
     return [hashes[up].sum(), hashes[~up].sum()]
+
+
+def _directed_fingerprints(tails: np.ndarray, heads: np.ndarray, weights: np.ndarray | None) -> list[np.uint64]:
+    """Sum (modulo 2^64) of the hashes of the arcs, of which no two are turned into each other; and 0."""
+    return [_with_weights(mix64(mix64(tails) ^ heads), weights).sum(), np.uint64(0)]
 
 
 class ArcCheck:
     """Whether the rows of a scan (arc_runs.py), in runs that come in any order, are those of a graph: `add` every run,
     from any thread, then `finish`. Raises StoreError.
 
-    resumed : what `state` was when all chunks before the first run had been added.
+    resumed : what `state` was when all chunks before the first run had been added. turned : of a store with directions,
+    whether the rows are those of its reverse.
     """
 
-    def __init__(self, store: Store, resumed: State | None = None) -> None:
-        self._store, self._lock = store, threading.Lock()
+    def __init__(self, store: Store, resumed: State | None = None, turned: bool = False) -> None:
+        self._store, self._lock, self._turned = store, threading.Lock(), turned
         # By chunk, the last id before it, and the first one in it (n where a row begins there).
         self._before: dict[int, int] = {}
         self._behind: dict[int, int] = {}
@@ -112,8 +135,8 @@ class ArcCheck:
         if resumed is not None:
             self._sums[:], self._before = resumed["sums"], {resumed["chunk"]: resumed["last"]}
 
-    def add(self, run: ArcRun, rows: np.ndarray, ids: np.ndarray) -> None:
-        """Look at a run; rows : int64[k], the row of each arc. ids : id_dtype[k], as in scan_arcs."""
+    def add(self, run: ArcRun, rows: np.ndarray, ids: np.ndarray, weights: np.ndarray | None = None) -> None:
+        """Look at a run; rows : int64[k], the row of each arc. ids : id_dtype[k], as in scan_arcs. weights : [k]."""
         sums = np.zeros(2, np.uint64)
         for begin in range(0, len(ids), _SLICE):
             here = slice(max(0, begin - 1), begin + _SLICE)
@@ -123,7 +146,12 @@ class ArcCheck:
             if wrong.any():
                 raise self.not_ascending(int(row[np.argmax(wrong)]))
             new = slice(begin, begin + _SLICE)
-            sums += _fingerprints(rows[new].astype(np.uint64), ids[new].astype(np.uint64))
+            ends = rows[new].astype(np.uint64), ids[new].astype(np.uint64)
+            here_weights = None if weights is None else weights[new]
+            if self._store.directed:
+                sums += _directed_fingerprints(*(ends[::-1] if self._turned else ends), here_weights)
+            else:
+                sums += _fingerprints(*ends, here_weights)
         self.join(run, ids, sums)
 
     def join(self, run: ArcRun, ids: np.ndarray, sums: np.ndarray) -> None:
@@ -141,26 +169,51 @@ class ArcCheck:
         """What was seen of the chunks before this one, all of which were added, and none behind."""
         return {"chunk": chunk, "sums": self._sums.tolist(), "last": self._before.get(chunk, -1)}
 
-    def finish(self) -> None:
-        """All runs were added."""
+    def finish(self) -> int:
+        """All runs were added; with directions, the sum of the hashes of all arcs."""
+        if self._store.directed:
+            return int(self._sums[0])
         if self._sums[0] != self._sums[1]:
-            raise self._store.damaged("an edge is stored in one direction only")
+            weighted = self._store.weights is not None
+            raise self._store.damaged("an edge is stored in one direction only" if not weighted else
+                                      "an edge is stored in one direction only, or with two weights")
+        return 0
 
     def not_ascending(self, vertex: int) -> StoreError:
         """The error of such a row."""
         return self._store.damaged(f"the neighbours of vertex {vertex} do not ascend, or hold itself")
 
 
-def _check_rows(store: Store, values: Iterator[np.ndarray]) -> None:
-    """Ids below n, rows strictly increasing, no loops, both directions of every edge."""
-    check = ArcCheck(store)
+def _check_rows(store: Store, values: Iterator[np.ndarray], turned: bool = False) -> int:
+    """Ids below n, rows strictly increasing, no loops, both directions of every edge. turned, and what it returns : see
+    ArcCheck."""
+    check = ArcCheck(store, turned=turned)
     for run, ids in zip(arc_runs(store, _RUN_CHUNKS), values, strict=True):
         rows = np.repeat(run.rows, np.diff(run.starts))
         strangers = np.flatnonzero(ids >= store.n_vertices)
         if strangers.size:
             raise store.damaged(f"a neighbour of vertex {int(rows[strangers[0]])} is no vertex")
-        check.add(run, rows, ids)
-    check.finish()
+        check.add(run, rows, ids, run_weights(store, run))
+    return check.finish()
+
+
+def _check_reverse(store: Store, values: Iterator[np.ndarray]) -> int:
+    """The same of the rows of the reverse."""
+    return _check_rows(store.reverse, values, turned=True)
+
+
+def _check_weights(store: Store, values: Iterator[np.ndarray]) -> None:
+    """The weights are those of which the record tells."""
+    record = store.record.weights
+    assert record is not None
+    sums = WeightSums(DTYPES[record.dtype])
+    for weights in values:
+        store.check_weights(weights)
+        sums.add(weights)
+    found = sums.record(record.edges_with_several)
+    if found != record:
+        raise store.damaged(f"weights are from {found.least} to {found.largest}, in the mean {found.mean}, where the"
+                            f" record says {record.least} to {record.largest} and {record.mean}")
 
 
 def _check_increasing(store: Store, values: Iterator[np.ndarray]) -> None:
@@ -205,7 +258,8 @@ def check_ranks(store: Store, values: Iterator[np.ndarray]) -> None:
         raise store.damaged(f"natural_id holds {n_seen} of {store.n_vertices} vertices, the others twice")
 
 
-_CHECKS: dict[str, Callable[[Store, Iterator[np.ndarray]], None]] = {
-    "indices": _check_rows, "vertex_id": _check_increasing, "vertex_id_offsets": _check_string_offsets,
-    "vertex_id_bytes": _check_text, "natural_id": check_ranks,
+_CHECKS: dict[str, Callable[[Store, Iterator[np.ndarray]], int | None]] = {
+    "indices": _check_rows, f"{REVERSE}/indices": _check_reverse, "vertex_id": _check_increasing,
+    "vertex_id_offsets": _check_string_offsets, "vertex_id_bytes": _check_text, "natural_id": check_ranks,
+    "data": _check_weights, f"{REVERSE}/data": _check_weights,
 }

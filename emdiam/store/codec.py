@@ -1,4 +1,4 @@
-"""Chunk codecs: how a chunk of integers becomes checksummed bytes and comes back.
+"""Chunk codecs: how a chunk of numbers becomes checksummed bytes and comes back.
 
 Encoding and decoding here give exactly the bytes of the Zarr v3 codec pipelines listed by
 `zarr_pipeline`, but on buffers that the caller owns, so that the hot path decodes straight into
@@ -62,7 +62,7 @@ class ChunkCodec:
     Parameters
     ----------
     name : "lz4" (blosc lz4 with byte shuffle), "pcodec" or "none".
-    dtype : little-endian integer dtype of the array.
+    dtype : little-endian dtype of the array, of integers or floats.
     """
 
     def __init__(self, name: str, dtype: np.dtype[Any]) -> None:

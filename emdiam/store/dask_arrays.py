@@ -30,12 +30,13 @@ _OPENING = threading.Lock()
 @dataclass(frozen=True)
 class DaskGraph:
     """indptr : int64[n_vertices + 1]. indices : vertex ids[n_arcs]. ids : the user's id of every vertex, int64 or
-    uint64, or objects (str) for string ids. All are dask arrays; indices[indptr[v] : indptr[v + 1]] are the
-    neighbours of v, ascending."""
+    uint64, or objects (str) for string ids. weights : of the arcs, [n_arcs]; None in a store without. All are dask
+    arrays; indices[indptr[v] : indptr[v + 1]] are the neighbours of v, ascending."""
 
     indptr: Array
     indices: Array
     ids: Array
+    weights: Array | None = None
 
 
 class StoredVector:
@@ -105,16 +106,18 @@ def dask_graph(store: Store, chunks: int | None = None) -> DaskGraph:
         raise InputError("a chunk of dask has at least one chunk of the store", text=str(chunks))
     dtypes = {"indptr": store.indptr.dtype, "indices": store.id_dtype, _IDS: _id_dtype(store)}
     lengths = {"indptr": store.n_vertices + 1, "indices": store.n_arcs, _IDS: store.n_vertices}
+    if store.weights is not None:
+        dtypes["data"], lengths["data"] = store.weights.dtype, store.n_arcs
 
     def made(name: str) -> Array:
-        array = store.indices if name == "indices" else store.indptr
+        array = store.indices if name in ("indices", "data") else store.indptr
         step = (chunks or array.shard_chunks) * array.chunk_items
         vector = StoredVector(store.address, store.digest, name, lengths[name], dtypes[name])
         # A name by the digest: equal stores give equal keys, and nothing of the address is in them.
         return from_array(vector, chunks=(step,), name=f"emdiam-{name}-{store.digest}-{step}", asarray=False,
                           fancy=False, meta=np.empty(0, dtypes[name]))
 
-    return DaskGraph(made("indptr"), made("indices"), made(_IDS))
+    return DaskGraph(made("indptr"), made("indices"), made(_IDS), made("data") if "data" in dtypes else None)
 
 
 def _id_dtype(store: Store) -> np.dtype[Any]:

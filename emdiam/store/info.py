@@ -86,11 +86,11 @@ def count_degrees(store: Store) -> DegreeCounts:
 def store_info(store: Store) -> dict[str, Any]:
     """Everything `emdiam info` shows, JSON-ready. Sizes are bytes. Raises StoreError.
 
-    Counts, origin and digests as in StoreRecord; degree {min, mean, max, isolated, histogram by powers of two}; id_kind
-    ("identity" or "offset": consecutive integers; "int" or "string": a map is kept), first_id, id_dtype, id_range
-    (first and last user id; None without vertices); chunk_bytes, shard_bytes of `indices`, decoded; arrays {name: see
-    _array_info}; n_files, bytes (of all files together) and bytes_per_edge, None where the store is not a local folder
-    (the last also without edges).
+    Counts, origin, weights and digests as in StoreRecord; degree {min, mean, max, isolated, histogram by powers of
+    two}; id_kind ("identity" or "offset": consecutive integers; "int" or "string": a map is kept), first_id, id_dtype,
+    id_range (first and last user id; None without vertices); chunk_bytes, shard_bytes of `indices`, decoded; arrays
+    {name: see _array_info}; n_files, bytes (of all files together) and bytes_per_edge, None where the store is not a
+    local folder (the last also without edges).
     """
     record = store.record
     n_files, size = _files(Path(store.path.removeprefix("file://"))) if store.is_local else (None, None)
@@ -102,10 +102,11 @@ def store_info(store: Store) -> dict[str, Any]:
         "id_kind": record.id_kind, "first_id": record.first_id, "id_dtype": str(store.id_dtype),
         "id_range": _id_range(store), "ordering": record.ordering,
         "source": record.source, "source_format": record.source_format,
-        "directed_input": record.directed_input, "symmetric": record.symmetric,
+        "directed": record.directed, "directed_input": record.directed_input, "symmetric": record.symmetric,
         "loops_dropped": record.loops_dropped, "duplicates_dropped": record.duplicates_dropped,
         "pairs_read": record.pairs_read, "reverse_dropped": record.reverse_dropped,
         "directions": record.directions, "values_dropped": record.values_dropped,
+        "weights": None if record.weights is None else record.weights.to_dict(),
         "codec": record.codec, "chunk_ids": record.chunk_ids, "chunk_bytes": chunk_bytes,
         "shard_bytes": chunk_bytes * store.indices.shard_chunks,
         "arrays": {name: _array_info(store.array(name)) for name in store.array_names()},

@@ -5,11 +5,14 @@ A store is a Zarr v3 group that AnnData (`csr_matrix`) and binsparse readers ope
     zarr.json    attributes: AnnData's three, a binsparse description, and `emdiam` (StoreRecord)
     indptr       int64[n+1], row offsets
     indices      uint32[m] (uint64 when n >= 2^32 - 1), rows sorted, both directions of every edge
-    data         uint8[m] of ones, never written (fill value 1, zero bytes on disk)
+    data         the weights of a weighted store (weights.py), in chunks and shards as indices; without weights
+                 uint8[m] of ones, never written (fill value 1, zero bytes on disk)
     vertex_id    optional: int64/uint64[n], the user's ids, or for string ids
     vertex_id_offsets int64[n+1] and vertex_id_bytes uint8[...] (UTF-8)
     natural_id   only in a reordered store: id dtype[n], the natural rank of every vertex, that is
                  its position in increasing order of the user's ids; the map of ids goes by it
+    reverse/     only in a store with directions, whose rows hold the heads of arcs out of their vertex: the
+                 group of indptr, indices and data by tails, that is of the arcs into every vertex
 
 Every array is sharded (index at the end, crc32c on index and chunks). The fill values of indices
 (the largest id, never a vertex) and of offsets (-1) are no valid data, so that a missing chunk,
@@ -27,9 +30,12 @@ from typing import Any, TypeGuard
 import numpy as np
 
 from ..errors import InputError
+from .weights import WeightRecord, data_fill
 
-# 2: the record has shard_digests; it is read and written without them as version 1.
-FORMAT_VERSION = 2
+# 2: the record has shard_digests; it is read and written without them as version 1. 3: it may have weights or
+# directions, which older readers would not see; a store without them is written as version 2.
+FORMAT_VERSION = 3
+PLAIN_VERSION = 2
 CHUNK_IDS = 1 << 16
 # Kernels find the chunk of an arc by a shift; buffers of a few chunks are taken before anything is read.
 LEAST_CHUNK_IDS, MOST_CHUNK_IDS = 64, 1 << 24
@@ -41,6 +47,7 @@ CODECS = ("lz4", "pcodec", "none")
 ID_KINDS = ("identity", "offset", "int", "string")
 PARTIAL_SUFFIX = ".partial"
 NATURAL = "natural"
+REVERSE = "reverse"
 
 
 def id_dtype(n_vertices: int) -> np.dtype[Any]:
@@ -71,14 +78,19 @@ def sentinel(dtype: np.dtype[Any]) -> int:
     return int(np.iinfo(dtype).max)
 
 
-def fill_value(name: str, dtype: np.dtype[Any]) -> int:
+def fill_value(name: str, dtype: np.dtype[Any]) -> int | float:
     """What pads the array `name`, and marks chunks that are missing: in arrays of vertices the sentinel."""
+    name = name.removeprefix(f"{REVERSE}/")
+    if name == "data":
+        return data_fill(dtype)
     others = {"indptr": MISSING_OFFSET, "vertex_id": 0, "vertex_id_offsets": MISSING_OFFSET, "vertex_id_bytes": 0}
     return others.get(name, sentinel(dtype))
 
 
 # Fields that are None in stores of format 1, and in those made of them.
 _ORIGIN = ("pairs_read", "reverse_dropped", "values_dropped")
+# Fields that are None or False in stores without what they tell of.
+_EXTRAS = ("weights", "directed", "reverse")
 
 
 @dataclass
@@ -97,9 +109,12 @@ class StoreRecord:
         such edge once). values_dropped : what else the input had, such as weights, and how many of each.
         All three are None in stores of format 1, whose duplicates_dropped may have reverse pairs among
         them, and in those made of them.
+    weights : None in a store without weights, else what they are; such stores have format 3.
+    directed : arcs keep their direction, and n_edges is n_arcs. max_degree and n_isolated are of the rows out then,
+        and `reverse` has those of the rows of the reverse, by the same two names (None without directions).
     """
 
-    format_version: int = FORMAT_VERSION
+    format_version: int = PLAIN_VERSION
     n_vertices: int = 0
     n_arcs: int = 0
     n_edges: int = 0
@@ -124,11 +139,16 @@ class StoreRecord:
     pairs_read: int | None = None
     reverse_dropped: int | None = None
     values_dropped: dict[str, int] | None = None
+    weights: WeightRecord | None = None
+    directed: bool = False
+    reverse: dict[str, int] | None = None
 
     @property
     def directions(self) -> str | None:
         """How the input listed the edges: "both" directions of each, "one" of each, "mixed", "none" without edges;
-        None where that was not counted."""
+        "kept" where they are directed here too; None where that was not counted."""
+        if self.directed:
+            return "kept"
         if self.reverse_dropped is None:
             return None
         if not self.n_edges:
@@ -145,7 +165,7 @@ class StoreRecord:
         """What no finished store says of itself, as a clause; None if there is nothing of the kind. What
         the arrays themselves say is looked at where they are read."""
         for name, example in asdict(StoreRecord()).items():
-            if name in _ORIGIN:
+            if name in (*_ORIGIN, "weights", "reverse"):
                 continue
             value = getattr(self, name)
             parts = value if type(value) is list else value.values() if type(value) is dict else ()
@@ -162,8 +182,13 @@ class StoreRecord:
         for name, (value, limit) in ranges.items():
             if not 0 <= value <= limit:
                 return f"{name} is {value} of at most {limit}"
-        if 2 * self.n_edges != arcs:
-            return f"{arcs} arcs are not two for each of {self.n_edges} edges"
+        if self.n_edges * (1 if self.directed else 2) != arcs:
+            each = "one" if self.directed else "two"
+            return f"{arcs} arcs are not {each} for each of {self.n_edges} edges"
+        if self.directed == self.symmetric or self.directed != (self.reverse is not None):
+            return f"directed is {self.directed}, symmetric {self.symmetric}, and reverse {self.reverse!a:.80}"
+        if self.reverse is not None and not _are_figures(self.reverse, n):
+            return f"reverse is {self.reverse!a:.80}"
         if not is_chunk_size(self.chunk_ids):
             return (f"chunks of {self.chunk_ids} ids are not a power of two from {LEAST_CHUNK_IDS} to"
                     f" {MOST_CHUNK_IDS}")
@@ -172,23 +197,25 @@ class StoreRecord:
         for name, choices in (("codec", CODECS), ("id_kind", ID_KINDS)):
             if getattr(self, name) not in choices:
                 return f"{name} is {getattr(self, name)!r:.80}"
-        return _origin_fault(self)
+        return _origin_fault(self) or (None if self.weights is None else self.weights.fault(self.n_edges))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dict for the attributes."""
         names = _names(self.format_version)
-        return {name: value for name, value in asdict(self).items() if name in names and value is not None}
+        given = {name: value for name, value in asdict(self).items() if name in names and value is not None}
+        return given if self.directed else {name: value for name, value in given.items() if name != "directed"}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> StoreRecord:
         """The record in `data`, which has its format_version; unknown keys, and missing ones but for _ORIGIN, are a
-        KeyError."""
+        KeyError, and weights that are none a TypeError."""
         names = _names(data["format_version"])
         unknown = sorted(set(data) - names)
-        missing = sorted(names - set(data) - set(_ORIGIN))
+        missing = sorted(names - set(data) - set(_ORIGIN) - set(_EXTRAS))
         if unknown or missing:
             raise KeyError(f"unknown {unknown}, missing {missing}")
-        return cls(**data)
+        weights = WeightRecord.from_dict(data["weights"]) if "weights" in data else None
+        return cls(**{**data, "weights": weights})
 
 
 def _origin_fault(record: StoreRecord) -> str | None:
@@ -205,6 +232,13 @@ def _origin_fault(record: StoreRecord) -> str | None:
     return None
 
 
+def _are_figures(reverse: Any, n: int) -> bool:
+    """Whether these may be the figures of the rows of the reverse of n vertices."""
+    limits = {"max_degree": max(0, n - 1), "n_isolated": n}
+    return type(reverse) is dict and reverse.keys() == limits.keys() and all(
+        _is_count(reverse[name]) and reverse[name] <= limit for name, limit in limits.items())
+
+
 def _is_count(value: Any) -> TypeGuard[int]:
     """Whether it is a number of things."""
     return type(value) is int and 0 <= value < 1 << 64
@@ -218,4 +252,5 @@ def _is_text(value: Any) -> bool:
 @cache
 def _names(version: int) -> frozenset[str]:
     """The fields of a record of this format version."""
-    return frozenset(f.name for f in fields(StoreRecord)) - ({"shard_digests", *_ORIGIN} if version < 2 else set())
+    later = {*(_EXTRAS if version < 3 else ()), *(("shard_digests", *_ORIGIN) if version < 2 else ())}
+    return frozenset(f.name for f in fields(StoreRecord)) - later

@@ -89,6 +89,9 @@ class MemoryWriter(StoreWriter):
     def _take_place(self) -> None:
         pass
 
+    def _add_group(self) -> None:
+        pass
+
     def _complete(self, record: StoreRecord) -> None:
         pass
 

@@ -10,16 +10,18 @@ from typing import Any
 import numpy as np
 
 from ..errors import StoreError
-from .layout import FORMAT_VERSION, MOST_SHARD_CHUNKS, NATURAL, PARTIAL_SUFFIX, StoreRecord, id_dtype
+from .layout import FORMAT_VERSION, MOST_SHARD_CHUNKS, NATURAL, PARTIAL_SUFFIX, REVERSE, StoreRecord, id_dtype
 from .shards import file_fault
+from .weights import DTYPES as WEIGHT_DTYPES
 
 CONVERT = "make one with: emdiam convert INPUT STORE"
 _AGAIN = "convert again"
 _AGAIN_ARRAY = "convert the graph again"
 _IDS = (np.dtype(np.int64), np.dtype(np.uint64))
-_DTYPES = {str(dtype): dtype for dtype in (*_IDS, np.dtype(np.uint32), np.dtype(np.uint8))}
+_DTYPES = {**{str(dtype): dtype for dtype in (*_IDS, np.dtype(np.uint32), np.dtype(np.uint8))}, **WEIGHT_DTYPES}
 # Arrays that some stores have and others have not.
-OPTIONAL_ARRAYS = ("vertex_id", "vertex_id_offsets", "vertex_id_bytes", "natural_id")
+OPTIONAL_ARRAYS = ("vertex_id", "vertex_id_offsets", "vertex_id_bytes", "natural_id", "data", f"{REVERSE}/indptr",
+                   f"{REVERSE}/indices", f"{REVERSE}/data")
 # Of one file of metadata; ours have a few KiB, and more with many source files.
 _MOST_BYTES = 16 << 20
 
@@ -132,8 +134,12 @@ def expected_arrays(record: StoreRecord) -> list[ExpectedArray]:
     """The arrays that a store with this record has."""
     n, chunk = record.n_vertices, record.chunk_ids
     offsets = (np.dtype(np.int64),)
-    arrays = [ExpectedArray("indptr", offsets, n + 1, chunk),
-              ExpectedArray("indices", (id_dtype(n),), record.n_arcs, chunk)]
+    arrays = []
+    for at in ("", f"{REVERSE}/")[: 1 + record.directed]:
+        arrays += [ExpectedArray(f"{at}indptr", offsets, n + 1, chunk),
+                   ExpectedArray(f"{at}indices", (id_dtype(n),), record.n_arcs, chunk)]
+        if record.weights is not None:
+            arrays.append(ExpectedArray(f"{at}data", (WEIGHT_DTYPES[record.weights.dtype],), record.n_arcs, chunk))
     if record.id_kind == "int":
         arrays.append(ExpectedArray("vertex_id", _IDS, n, chunk))
     elif record.id_kind == "string":

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -10,16 +12,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..addresses import is_url
-from ..errors import StoreError
+from ..errors import InputError, StoreError
 from ..shown import Shown
 from .array_reader import LocalArray, ShardedArray, filled, pieces, read_slice
-from .layout import NATURAL, PARTIAL_SUFFIX, StoreRecord
+from .layout import NATURAL, PARTIAL_SUFFIX, REVERSE, StoreRecord
 from .metadata import CONVERT, OPTIONAL_ARRAYS, ExpectedArray, as_object, check_record, expected_arrays, read_json
 from .shards import file_fault
 
 if TYPE_CHECKING:
     from .dask_arrays import DaskGraph
 
+# The rows of arcs out and of arcs in.
+_PAIRS = tuple((name, f"{REVERSE}/{name}") for name in ("indptr", "indices", "data"))
 # What is asked for in one request where the way is long, bytes decoded.
 _FAR_BYTES = 4 << 20
 
@@ -29,6 +33,8 @@ class Store(Shown):
 
     path : str as given, of an address what may be shown (addresses.redacted). record : StoreRecord. indptr : int64
     ShardedArray of n_vertices + 1. indices : ShardedArray of n_arcs (two for every edge) vertex ids, of id_dtype.
+    weights : ShardedArray of the weights of these arcs, in chunks and shards as theirs; None in a store without.
+    directed : whether rows hold the heads of arcs out of their vertex, one for every edge, and `reverse` their tails.
     digest : of the stored graph (equal for equal graphs in equal order and codec). is_natural : whether vertices are
     numbered in increasing order of the user's ids. is_local : whether chunks are read directly from files. Close it, or
     use it as a context manager.
@@ -42,15 +48,29 @@ class Store(Shown):
         self.path, self.record, self._arrays = path, record, arrays
         # What opens it again, from another process and folder too; it may hold secrets and is never shown.
         self.address = str(Path(path.removeprefix("file://")).absolute()) if address is None else address
-        self.indptr, self.indices = arrays["indptr"], arrays["indices"]
+        self.indptr, self.indices, self.weights = arrays["indptr"], arrays["indices"], arrays.get("data")
         self.n_vertices, self.n_arcs, self.id_dtype = record.n_vertices, record.n_arcs, self.indices.dtype
-        self.digest, self.is_natural = record.chunk_digest, record.ordering == NATURAL
+        self.digest, self.is_natural, self.directed = record.chunk_digest, record.ordering == NATURAL, record.directed
         self.is_local = isinstance(self.indices, LocalArray)
 
     @property
     def name(self) -> str:
         """The last part of its path, without .zarr."""
         return PurePosixPath(self.path).name.removesuffix(".zarr")
+
+    @cached_property
+    def reverse(self) -> Store:
+        """The same graph with every arc turned round, by the rows that are stored for that; of an undirected graph this
+        one. It is closed with this one. Its record has the degrees of those rows."""
+        if not self.directed:
+            return self
+        figures = self.record.reverse
+        assert figures is not None, "a store with directions has its reverse"
+        record = replace(self.record, max_degree=figures["max_degree"], n_isolated=figures["n_isolated"],
+                         reverse={name: getattr(self.record, name) for name in figures})
+        swapped = {**self._arrays, **{name: self._arrays[other] for pair in _PAIRS for name, other in (pair, pair[::-1])
+                                      if other in self._arrays}}
+        return Store(self.path, record, swapped, self.address)
 
     @property
     def ahead_bytes(self) -> int:
@@ -62,7 +82,7 @@ class Store(Shown):
         return {"path": self.path, **self.record.to_dict()}
 
     def array_names(self) -> list[str]:
-        """Names of the stored arrays (without the virtual `data`)."""
+        """Names of the stored arrays (`data` among them in a weighted store only)."""
         return sorted(self._arrays)
 
     def array(self, name: str) -> ShardedArray:
@@ -106,6 +126,27 @@ class Store(Shown):
         """The error of natural ranks that are none."""
         return StoreError(f"natural_id {what}", path=self.path,
                           remedy="the store is damaged: reorder the original again")
+
+    def check_weights(self, weights: np.ndarray) -> None:
+        """Raise StoreError for a weight that is not among those of which the record tells."""
+        record = self.record.weights
+        assert record is not None
+        # Not a number is on neither side.
+        if len(weights) and not (weights.min() >= record.least and weights.max() <= record.largest):
+            wrong = ~((weights >= record.least) & (weights <= record.largest))
+            raise self.damaged(f"data hold {weights[np.argmax(wrong)]}, where weights are from {record.least} to"
+                               f" {record.largest}")
+
+    def weights_of(self, vertex: int) -> np.ndarray:
+        """The weights of the arcs to `neighbours(vertex)`, [degree]; ones, uint8, in a store without weights. Raises as
+        `neighbours`."""
+        n_arcs = len(self.neighbours(vertex))
+        if self.weights is None:
+            return np.ones(n_arcs, np.uint8)
+        begin = int(read_slice(self.indptr, vertex, vertex + 1)[0])
+        weights = read_slice(self.weights, begin, begin + n_arcs)
+        self.check_weights(weights)
+        return weights
 
     def neighbours(self, vertex: int) -> np.ndarray:
         """The neighbours of a vertex, ascending, id_dtype[degree]; reads the blocks that hold them. Raises
@@ -177,12 +218,35 @@ def _gather(array: ShardedArray, positions: np.ndarray) -> np.ndarray:
     return out
 
 
-def open_store(path: str | Path, *, evict_page_cache: bool = False) -> Store:
+def open_store(path: str | Path, *, evict_page_cache: bool = False, directed: bool | None = False) -> Store:
     """Open the store at `path`: a local folder, or an address (http, https, s3, or another that fsspec knows).
 
-    Raises StoreError if it is missing, foreign, unfinished, of a newer version or damaged.
+    directed : whether arcs are to have directions; None: either way. Raises StoreError if it is missing, foreign,
+    unfinished, of a newer version or damaged, and InputError if it has directions, or none, against `directed`.
     """
-    text = str(path)
+    store = _open(str(path), evict_page_cache)
+    try:
+        check_directed(store, directed)
+    except BaseException:
+        store.close()
+        raise
+    return store
+
+
+def check_directed(store: Store, directed: bool | None) -> None:
+    """Raise InputError if `store` has directions, or none, against `directed` (None: either way)."""
+    if directed is None or store.directed == directed:
+        return
+    if directed:
+        raise InputError("the edges of this store have no directions", path=store.path,
+                         remedy="leave --directed out, or convert the graph with --directed")
+    raise InputError("the edges of this store have directions, and what is asked for is of undirected graphs",
+                     path=store.path, remedy="use --directed where there is that option (exact, ecc, distances), or"
+                     " convert the graph again without --directed")
+
+
+def _open(text: str, evict_page_cache: bool) -> Store:
+    """The store, whatever its directions."""
     if is_url(text):
         return _open_remote(text)
     local = Path(text.removeprefix("file://"))
@@ -220,7 +284,8 @@ def _check_others(local: Path, arrays: Mapping[str, ShardedArray]) -> None:
     """Raises StoreError for an array of ours that the record does not name: the record of another store, of the same
     edges and other ids, would give wrong names to vertices."""
     for name in OPTIONAL_ARRAYS:
-        if name not in arrays and (local / name).exists():
+        # A store without weights has the metadata of `data`, but no shards of it.
+        if name not in arrays and (local / name / ("c" if name.endswith("data") else "")).exists():
             raise StoreError(f"its record names no array {name}, so it is not the record of this store", path=local,
                              remedy="put its own zarr.json back, or convert again")
 

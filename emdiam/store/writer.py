@@ -26,9 +26,24 @@ from ..durable import check_name, lock_folder, sync_path
 from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
 from .codec import ChunkCodec
-from .layout import CHUNK_IDS, NATURAL, PARTIAL_SUFFIX, StoreRecord, check_chunk_ids, fill_value, id_dtype, shard_chunks
+from .layout import (
+    CHUNK_IDS,
+    FORMAT_VERSION,
+    NATURAL,
+    PARTIAL_SUFFIX,
+    REVERSE,
+    StoreRecord,
+    check_chunk_ids,
+    fill_value,
+    id_dtype,
+    shard_chunks,
+)
+from .weights import WeightSums
 
 _DELETING = ".deleting"
+# Attributes by which AnnData knows a matrix.
+_GROUPS = ("", f"{REVERSE}/")
+_ANNDATA = ("encoding-type", "encoding-version", "shape")
 
 
 def check_target(target: Path, force: bool) -> None:
@@ -73,10 +88,35 @@ def claim(partial: Path) -> int:
     return lock_folder(partial, "another conversion is writing this store now", "wait for it or choose another name")
 
 
-def writer_bytes(threads: int, chunk_ids: int) -> int:
+def writer_bytes(threads: int, chunk_ids: int, weighted: bool = False) -> int:
     """Peak working memory of a StoreWriter, bytes: decoded and encoded chunks in flight."""
     per_array = (threads + 4) * chunk_ids * 8 * 2
-    return 2 * per_array + (2 << 20)
+    return (3 if weighted else 2) * per_array + (2 << 20)
+
+
+class _Rows:
+    """Offsets and neighbours of the rows in one direction, appended in order. group : "", or that of the reverse with
+    a slash."""
+
+    def __init__(self, group: str, figures: tuple[int, int, int] = (0, 0, 0)) -> None:
+        self.group = group
+        self.offset, self.max_degree, self.n_isolated = figures
+
+    @property
+    def figures(self) -> list[int]:
+        """What it is made with."""
+        return [self.offset, self.max_degree, self.n_isolated]
+
+    def ends_after(self, degrees: np.ndarray) -> np.ndarray:
+        """Where the next rows end, of these degrees."""
+        if degrees.min() < 0:
+            raise ValueError("a degree is negative")
+        ends: np.ndarray = np.cumsum(degrees, dtype=np.int64)
+        ends += self.offset
+        self.offset = int(ends[-1])
+        self.max_degree = max(self.max_degree, int(degrees.max()))
+        self.n_isolated += int(np.count_nonzero(degrees == 0))
+        return ends
 
 
 class StoreWriter:
@@ -107,7 +147,10 @@ class StoreWriter:
         ChunkCodec(codec, self.id_dtype)  # an unknown one is refused before anything is written
         self.partial = self.target.with_name(self.target.name + PARTIAL_SUFFIX)
         self._arrays: dict[str, ArrayWriter] = {}
-        self._offset = self._max_degree = self._n_isolated = 0
+        self._weights: WeightSums | None = None
+        self.edges_with_several = 0
+        """To be known before `finish`: see WeightRecord."""
+        self._rows: list[_Rows] = []
         # The rows of the state, and what returns how far they have come now (RowStream).
         self.rows_resumed: State | None = None
         self._rows_state: Callable[[], State] | None = None
@@ -118,8 +161,7 @@ class StoreWriter:
             return
         try:
             self._take_place()
-            self._array("indptr", np.dtype(np.int64)).append(np.zeros(1, np.int64))
-            self._array("indices", self.id_dtype)
+            self._begin_rows("")
         except BaseException:
             self.abort()
             raise
@@ -145,20 +187,24 @@ class StoreWriter:
         try:
             for name, part in state["arrays"].items():
                 self._array(name, np.dtype(part["dtype"])).go_on_from(part)
-            # Left by `finish`: made again there.
-            shutil.rmtree(self.partial / "data", ignore_errors=True)
+            if state["weights"] is not None:
+                self._weights = WeightSums(np.dtype(state["arrays"]["data"]["dtype"]), state["weights"])
+            else:
+                for group in _GROUPS:  # left by `finish`: made again there
+                    shutil.rmtree(self.partial / f"{group}data", ignore_errors=True)
         except BaseException:
             self.leave()
             raise
-        self._offset, self._max_degree, self._n_isolated = state["figures"]
+        self._rows = [_Rows(group, figures) for group, figures in zip(_GROUPS, state["figures"], strict=False)]
         self.rows_resumed = state["rows"]
 
     def state(self) -> State:
         """All that was appended, synced to disk, and how far the rows have come, as a state."""
         state = {
             "arrays": {name: array.state() for name, array in self._arrays.items()},
-            "figures": [self._offset, self._max_degree, self._n_isolated],
+            "figures": [rows.figures for rows in self._rows],
             "rows": self._rows_state and self._rows_state(),
+            "weights": self._weights and self._weights.state(),
         }
         sync_path(self.partial)
         sync_path(self.partial.absolute().parent)
@@ -171,28 +217,59 @@ class StoreWriter:
     def _array(self, name: str, dtype: np.dtype[Any]) -> ArrayWriter:
         """The array of this name, made if it is not there yet."""
         if name not in self._arrays:
+            # Weights lie in shards as the ids beside which they are read.
+            sharded = self.id_dtype if name.endswith("data") else dtype
             self._arrays[name] = self._array_writer(
                 self.partial, name, ChunkCodec(self._codec_name, dtype), chunk_items=self._chunk_ids,
-                shard_chunks=shard_chunks(dtype, self._chunk_ids), fill_value=fill_value(name, dtype),
+                shard_chunks=shard_chunks(sharded, self._chunk_ids), fill_value=fill_value(name, dtype),
                 pool=self._pool)
         return self._arrays[name]
 
-    def append_degrees(self, degrees: np.ndarray) -> None:
-        """Degrees of the next len(degrees) vertices, integers >= 0."""
-        if not len(degrees):
-            return
-        if degrees.min() < 0:
-            raise ValueError("a degree is negative")
-        ends = np.cumsum(degrees, dtype=np.int64)
-        ends += self._offset
-        self._offset = int(ends[-1])
-        self._arrays["indptr"].append(ends)
-        self._max_degree = max(self._max_degree, int(degrees.max()))
-        self._n_isolated += int(np.count_nonzero(degrees == 0))
+    def keep_directions(self) -> None:
+        """Say, before anything else and not to a writer that was resumed, that arcs have directions: rows come in both,
+        those of the reverse with reverse=True."""
+        self._add_group()
+        self._begin_rows(f"{REVERSE}/")
 
-    def append_neighbours(self, ids: np.ndarray) -> None:
-        """The next entries of `indices`, id_dtype[k]; a row may be cut anywhere."""
-        self._arrays["indices"].append(ids)
+    def _begin_rows(self, group: str) -> None:
+        self._rows.append(_Rows(group))
+        self._array(f"{group}indptr", np.dtype(np.int64)).append(np.zeros(1, np.int64))
+        self._array(f"{group}indices", self.id_dtype)
+
+    def _add_group(self) -> None:
+        """Make the group of the reverse."""
+        import zarr
+
+        zarr.open_group(str(self.partial), mode="r+", zarr_format=3).create_group(REVERSE)
+
+    @property
+    def weight_dtype(self) -> np.dtype[Any] | None:
+        """Of the weights that come with the arcs, None without."""
+        return None if self._weights is None else self._weights.dtype
+
+    def keep_weights(self, dtype: np.dtype[Any]) -> None:
+        """Say, before the first arc, after keep_directions and not to a writer that was resumed, that arcs have weights
+        of this dtype, one of weights.DTYPES."""
+        self._weights = WeightSums(dtype)
+        for rows in self._rows:
+            self._array(f"{rows.group}data", dtype)
+
+    def append_degrees(self, degrees: np.ndarray, *, reverse: bool = False) -> None:
+        """Degrees of the next len(degrees) vertices, integers >= 0."""
+        if len(degrees):
+            rows = self._rows[reverse]
+            self._arrays[f"{rows.group}indptr"].append(rows.ends_after(degrees))
+
+    def append_neighbours(self, ids: np.ndarray, weights: np.ndarray | None = None, *, reverse: bool = False) -> None:
+        """The next entries of `indices`, id_dtype[k], and in a weighted store their weights, of its dtype [k], finite;
+        a row may be cut anywhere."""
+        group = self._rows[reverse].group
+        self._arrays[f"{group}indices"].append(ids)
+        if self._weights is not None:
+            assert weights is not None
+            if not reverse:
+                self._weights.add(weights)
+            self._arrays[f"{group}data"].append(weights)
 
     def append_ids(self, name: str, values: np.ndarray) -> None:
         """The next items of an array of the map of ids, called once at least where that is empty: vertex_id (the user's
@@ -223,9 +300,10 @@ class StoreWriter:
 
         before_rename : called with the record when all but the renaming is done.
         """
-        n, m, n_offsets = self.n_vertices, self._arrays["indices"].length, self._arrays["indptr"].length
-        if n_offsets != n + 1 or self._offset != m or m % 2:
-            raise RuntimeError(f"rows written {n_offsets - 1} of {n}, degrees sum to {self._offset}, arcs {m}")
+        n, m, directed = self.n_vertices, self._arrays["indices"].length, len(self._rows) > 1
+        self._check_lengths(n, m)
+        if self._weights is not None:
+            record.weights, record.format_version = self._weights.record(self.edges_with_several), FORMAT_VERSION
         ranked = self._arrays["natural_id"].length if "natural_id" in self._arrays else None
         if ranked != (None if record.ordering == NATURAL else n):
             raise RuntimeError(f"order {record.ordering}: {ranked} natural ranks written for {n} vertices")
@@ -233,8 +311,12 @@ class StoreWriter:
         for name in sorted(self._arrays):
             digest.update(name.encode() + self._arrays[name].close())
         self._pool.shutdown()
-        record.n_vertices, record.n_arcs, record.n_edges = n, m, m // 2
-        record.max_degree, record.n_isolated = self._max_degree, self._n_isolated
+        record.n_vertices, record.n_arcs, record.n_edges = n, m, m if directed else m // 2
+        _, record.max_degree, record.n_isolated = self._rows[0].figures
+        if directed:
+            record.format_version, record.directed, record.symmetric = FORMAT_VERSION, True, False
+            _, max_degree, n_isolated = self._rows[1].figures
+            record.reverse = {"max_degree": max_degree, "n_isolated": n_isolated}
         record.codec, record.chunk_ids = self._codec_name, self._chunk_ids
         record.shard_chunks = shard_chunks(self.id_dtype, self._chunk_ids)
         record.chunk_digest = digest.hexdigest()
@@ -247,18 +329,34 @@ class StoreWriter:
         self._rename()
         return record
 
+    def _check_lengths(self, n: int, m: int) -> None:
+        """Raise RuntimeError unless all rows of n vertices and m arcs were written."""
+        for rows in self._rows:
+            n_arcs, n_offsets = (self._arrays[f"{rows.group}{name}"].length for name in ("indices", "indptr"))
+            if n_offsets != n + 1 or rows.offset != n_arcs or n_arcs != m or (m % 2 and len(self._rows) == 1):
+                raise RuntimeError(f"rows written {n_offsets - 1} of {n}, degrees sum to {rows.offset}, arcs {n_arcs}")
+            n_weights = m if self._weights is None else self._arrays[f"{rows.group}data"].length
+            if n_weights != m:
+                raise RuntimeError(f"{n_weights} weights written for {m} arcs")
+
     def _complete(self, record: StoreRecord) -> None:
         import zarr
 
-        group = zarr.open_group(str(self.partial), mode="r+", zarr_format=3)
-        group.create_array(
-            "data", shape=(record.n_arcs,), dtype="uint8", chunks=(max(1, record.n_arcs),), fill_value=1,
-            compressors=None,
-        )
-        for name in (*self._arrays, "data"):
+        root = zarr.open_group(str(self.partial), mode="r+", zarr_format=3)
+        for group in (rows.group for rows in self._rows if record.weights is None):
+            root.create_array(
+                f"{group}data", shape=(record.n_arcs,), dtype="uint8", chunks=(max(1, record.n_arcs),),
+                fill_value=1, compressors=None,
+            )
+        for name in {**self._arrays, **{f"{rows.group}data": None for rows in self._rows}}:
             sync_path(self.partial / name / "zarr.json")
             sync_path(self.partial / name)
-        group.attrs.update(_attributes(record, self.id_dtype))
+        attributes = _attributes(record, self.id_dtype)
+        if record.directed:
+            root[REVERSE].attrs.update({name: attributes[name] for name in _ANNDATA})
+            sync_path(self.partial / REVERSE / "zarr.json")
+            sync_path(self.partial / REVERSE)
+        root.attrs.update(attributes)
         sync_path(self.partial / "zarr.json")
         sync_path(self.partial)
 
@@ -317,8 +415,9 @@ def _attributes(record: StoreRecord, ids: np.dtype[Any]) -> dict[str, Any]:
         "shape": [n, n],
         "binsparse": {
             "version": "0.1", "format": "CSR", "shape": [n, n], "number_of_stored_values": m,
-            "structure": "symmetric_both",
-            "data_types": {"pointers_to_1": "int64", "indices_1": str(ids), "values": "iso[uint8]"},
+            **({} if record.directed else {"structure": "symmetric_both"}),
+            "data_types": {"pointers_to_1": "int64", "indices_1": str(ids),
+                           "values": "iso[uint8]" if record.weights is None else record.weights.dtype},
         },
         "emdiam": record.to_dict(),
     }

@@ -90,13 +90,14 @@ class Pool:
     wanted, least : bytes that make a difference, and that it does not work without. smallest : less is of no use to
     it, and for so much the arena may be halved. roomy : bytes that make it faster, where the arena has all that it can
     use beside them. whole_reserve : whether the reserve is planned in full, whatever that
-    leaves the arena."""
+    leaves the arena. both_ways : the rows of the reverse of a store with directions are read as well."""
 
     wanted: int = 0
     least: int = 0
     smallest: int = 0
     whole_reserve: bool = False
     roomy: int = 0
+    both_ways: bool = False
 
 
 def program_bytes() -> int:
@@ -118,11 +119,12 @@ def make_plan(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int, are
                + max(max(0, phase.worst_bytes - phase.wide_bytes) for phase in phases))
     sure = pool.least + (reserve if pool.whole_reserve else 0)
     block = store.indices.chunk_items * store.id_dtype.itemsize
-    base = (program_bytes() if program is None else program) + MARGIN + store.ahead_bytes
-    n_blocks = store.indices.n_chunks
-    least_blocks = min(MIN_BLOCKS, max(1, n_blocks))
+    ways = 2 if pool.both_ways else 1
+    base = (program_bytes() if program is None else program) + MARGIN + ways * store.ahead_bytes
+    n_blocks = ways * store.indices.n_chunks
+    least_blocks = ways * min(MIN_BLOCKS, max(1, store.indices.n_chunks))
     tables = _ARENA_ENTRY * n_blocks
-    fetchers = threads + READERS
+    fetchers = ways * (threads + READERS)
     need = base + state + sure + tables + buffer_bytes(fetchers, 1, block) + least_blocks * block
     _check_enough(memory_bytes, need, base, state + sure)
     spare = memory_bytes - base - state - tables

@@ -41,6 +41,19 @@ atomic_count, atomic_put = _atomic("add", "seq_cst"), _atomic("xchg", "seq_cst")
 
 
 @intrinsic
+def atomic_lower(typingctx: Any, array: Any, index: Any, value: Any) -> Any:
+    """array[index] = min(array[index], value), atomically; returns the entry before. array : integers or float64 [:],
+    no NaN among them; value : becomes of its dtype. Order: monotonic."""
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        pointer = _pointer(context, builder, sig.args[0], args[0], args[1])
+        item = sig.args[0].dtype
+        operation = "fmin" if isinstance(item, types.Float) else "min" if item.signed else "umin"
+        return builder.atomic_rmw(operation, pointer, context.cast(builder, args[2], sig.args[2], item), "monotonic")
+
+    return array.dtype(array, types.intp, value), codegen
+
+
+@intrinsic
 def count_trailing_zeros(typingctx: Any, word: Any) -> Any:
     """Index of the lowest set bit of a uint64 that is not zero, as int64."""
     signature = types.int64(types.uint64)

@@ -86,6 +86,7 @@ class BfsRun:
     core : the engine's core; only one run at a time may use its workspace.
     source : vertex. radius : stop after this many levels. targets : stop when all are reached.
     distances : keep a distance column. profile : count vertices per level.
+    Arcs are followed from the vertex in whose row of `core` they are.
     """
 
     def __init__(
@@ -103,7 +104,7 @@ class BfsRun:
             self._dist = np.full(n, np.iinfo(np.uint8).max, np.uint8)
             self._dist[source] = 0
         work = core.work
-        np.copyto(work.visited, core.table.isolated)
+        np.copyto(work.visited, core.reverse.table.isolated)  # to which no arc leads
         state = work.state
         state[:] = 0
         self._set_targets(targets)
@@ -122,7 +123,8 @@ class BfsRun:
         self._windows: LevelWindows | None = None
         self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
         self._left: LeftRows | None = None
-        self._lent, core.left_rows = lent or Lent(core.pager.arena), None
+        self._lent, core.left_rows = lent or Lent(core.reverse.pager.arena), None
+        self._rows, self._looked = core, 0  # those of the last sweep; arcs that it has looked at among rows put aside
         self._complete: bool | None = None
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
@@ -135,6 +137,10 @@ class BfsRun:
         self._targets = np.zeros(len(self._core.work.visited), np.uint64)
         set_bits(self._targets, wanted, len(wanted))
         self._core.work.state[TARGETS] = len(wanted) - int(np.isin(self._source, wanted))
+
+    def stay_within(self, vertices: np.ndarray) -> None:
+        """Reach no vertex but those of this bitmap, which has the source; before the first step."""
+        self._core.work.visited |= ~vertices
 
     def use_distances(self, values: np.ndarray) -> None:
         """Keep distances in `values` (unsigned[n], all unreached) instead; before the first step.
@@ -170,8 +176,7 @@ class BfsRun:
         elif self._fixed:
             raise OverflowError(f"distance {self.level + 1} does not fit a column of {self._dist.dtype}")
         else:
-            self._left = None  # the arena may have to give up what it has lent
-            self._lent.give_back()
+            self._drop_left()  # the arena may have to give up what it has lent
             self._core.widen(2 * self._dist.itemsize)
             self._dist = widen(self._dist)
 
@@ -320,11 +325,13 @@ class BfsRun:
             self._at_limit()
             if self._complete is not None:
                 return
-        if self._left is not None:
-            self._end_level(self._left.look())
+        if self._left is not None and self._left.whole:
+            arcs = self._left.look()
+            self._core.counters.add(levels=1, edges_scanned=arcs)
+            self._end_level(arcs)
             return
         sweep = self.begin_sweep()
-        arcs = self._core.take(sweep, tick)
+        arcs = self._rows.take(sweep, tick)
         self._core.count_sweep(len(sweep.blocks), arcs)
         self.end_sweep(arcs)
 
@@ -350,7 +357,7 @@ class BfsRun:
         if len(self._targets) and state[TARGETS] <= 0:
             self._complete = False
         elif arcs < core.dense_arcs // 2 and vertices <= work.capacity and not self._left_is_better():
-            self._left = None
+            self._drop_left()
             state[CURRENT] = state[HEAD] = 0
             state[COUNT] = list_bits(work.frontier, work.queues[0])
             front.visited_arcs -= arcs  # counted again when their rows are expanded
@@ -364,29 +371,42 @@ class BfsRun:
     @property
     def at_sweep(self) -> bool:
         """Whether the next step is a sweep over blocks, begin_sweep and end_sweep, which others may share."""
-        dense = self._dense and self._left is None and self._windows is None
+        dense = self._dense and (self._left is None or not self._left.whole) and self._windows is None
         return dense and not self.finished and self.level < self._level_limit()
 
     def begin_sweep(self) -> Sweep:
         """What marks in work.visited what the frontier reaches; it gives arcs scanned."""
         core, front = self._core, self._front
         up = front.turn(core, int(core.work.state[REACHED]))
-        self._left = LeftRows.hoped_for(core, front, self._lent) if up else None
-        return level_sweep(core, up) if self._left is None else self._left.level()
+        if self._left is None and up:
+            self._left = LeftRows.hoped_for(core.reverse, front, self._lent)
+        elif self._left is not None and not up:
+            up = front.bottom_up = front.reads_less(core, self._left.missing())
+        self._rows = core.reverse if up else core
+        if self._left is None or not up:
+            return level_sweep(core, up)
+        self._looked, sweep = self._left.level()
+        core.counters.add(edges_scanned=self._looked)
+        return sweep
 
     def end_sweep(self, scanned: int) -> None:
         """The sweep is done; scanned : what it gave."""
         if self._left is not None:
             self._left.close()
-            if not self._left.whole:
-                self._left = None
-                self._lent.give_back()
+            scanned += self._looked
+        self._looked = 0
         self._front.learn(self._core, scanned)
         self._end_level(scanned)
 
     def _left_is_better(self) -> bool:
-        """Whether rows that were put aside are there, and a few levels look at them."""
-        return self._left is not None and self._left.levels < MOST_LEVELS
+        """Whether all rows that are left were put aside, and a few levels look at them."""
+        return self._left is not None and self._left.whole and self._left.levels < MOST_LEVELS
+
+    def _drop_left(self) -> None:
+        """Rows that were put aside are not needed any more, so that blocks may lie in their place."""
+        if self._left is not None:
+            self._left = None
+            self._lent.give_back()
 
     def frontier_profile(self) -> Callable[[], list[list[int]]]:
         """What gives [[first level, vertices], ...], thinned (profile.py), also after the next run."""

@@ -55,6 +55,8 @@ class Core:
     at_rest : told of a BFS or a label growth before each of its steps, where it can be put down.
     part : (first vertex, end, blocks with their arcs), of a table of which this process has a range only.
     reserve : of what the plan has not (None: nobody counts).
+    turned : where arcs have directions, the core of the reverse, at whose rows bottom-up levels look; it shares all but
+    table and pager (None: rows have both directions of every edge). reverse : that, or the core itself.
     span : first vertex and end, all vertices without `part`. blocks : of its arcs, int64[k].
     """
 
@@ -75,6 +77,7 @@ class Core:
     at_rest: Callable[[Any], None] | None = None
     reserve: Reserve | None = None
     part: InitVar[tuple[int, int, np.ndarray] | None] = None
+    turned: Core | None = field(default=None, repr=False)
     dense_arcs_of_batch: int = field(init=False)
     span: tuple[int, int] = field(init=False)
     blocks: np.ndarray = field(init=False)
@@ -91,6 +94,11 @@ class Core:
             self.dense_arcs = self.dense_arcs_of_batch = _DENSE_ARCS + self.table.n_vertices // 64
             if part is None and self.table.n_vertices <= SMALL_VERTICES and self.table.n_arcs <= SMALL_ARCS:
                 self.dense_arcs = max(self.dense_arcs, self.table.n_arcs)
+
+    @property
+    def reverse(self) -> Core:
+        """See above."""
+        return self.turned or self
 
     @property
     def offsets(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

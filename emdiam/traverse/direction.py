@@ -52,9 +52,16 @@ class Front:
             elif self.vertices * BETA < n:
                 self.bottom_up = False
         else:
-            self.expected = max(1.0, (n - core.n_isolated - reached) * m / max(1, self.arcs))
+            self.expected = max(1.0, (n - core.reverse.n_isolated - reached) * m / max(1, self.arcs))
             self.bottom_up = min(hidden, core.bias * self.expected) < TOP_DOWN_COST * self.arcs
         return self.bottom_up
+
+    def reads_less(self, core: Core, blocks: np.ndarray) -> bool:
+        """Whether a bottom-up level that reads these blocks alone takes less than one top-down, an id that is decoded
+        being as much work as an arc."""
+        others = len(core.blocks_with(core.work.frontier)) - len(blocks)
+        looked = min(core.table.n_arcs - self.visited_arcs, core.bias * self.expected)
+        return looked < TOP_DOWN_COST * self.arcs + (others << core.table.shift)
 
     def learn(self, core: Core, scanned: int) -> None:
         """After a bottom-up level: correct the estimate by what was scanned."""
@@ -64,17 +71,17 @@ class Front:
 
 
 def level_sweep(core: Core, up: bool) -> Sweep:
-    """What marks in work.visited what the frontier reaches, over the blocks with a row to look at; it gives arcs
-    scanned."""
-    work = core.work
-    blocks = core.blocks_with(work.visited if up else work.frontier, up)
-    return core.level_over(blocks, bottom_up if up else top_down, work.frontier, work.visited)
+    """What marks in work.visited what the frontier reaches, over the blocks with a row to look at, which are of the
+    reverse if it goes up; it gives arcs scanned."""
+    work, rows = core.work, core.reverse if up else core
+    blocks = rows.blocks_with(work.visited if up else work.frontier, up)
+    return rows.level_over(blocks, bottom_up if up else top_down, work.frontier, work.visited)
 
 
 def sweep_level(core: Core, up: bool, tick: Tick | None = None) -> int:
     """Do that; arcs scanned."""
     sweep = level_sweep(core, up)
-    arcs = core.take(sweep, tick)
+    arcs = (core.reverse if up else core).take(sweep, tick)
     core.count_sweep(len(sweep.blocks), arcs)
     return arcs
 

@@ -20,7 +20,7 @@ from ..stream.pager import Tick
 from .atomics import count_ones, count_trailing_zeros
 from .components import Components, pairs_within
 from .core import Core
-from .left_rows import HEAD
+from .left_rows import neighbour_at, record_at
 from .rows import has_bit, row_walk
 
 _PIECE = 1 << 18
@@ -244,15 +244,19 @@ def unite_hidden(piece, layout, words, before, entries):  # type: ignore[no-unty
 def unite_left(place, fills, words, before, entries):  # type: ignore[no-untyped-def]
     """The same with hidden rows among those that a BFS has put aside (left_rows.py). Returns their arcs."""
     arcs = 0
+    ids = np.empty(place.shape[1], np.int64)
     for segment in range(len(place)):
         row = place[segment]
-        at = 0
+        at = np.int64(0)
         while at < fills[segment]:
-            v = np.int64(row[at])
-            begin = at + HEAD
-            at = begin + np.int64(row[at + 1])
+            v, p, at = record_at(row, at)
+            count, w = 0, v
+            while p < at:
+                w, p = neighbour_at(row, p, w)
+                ids[count] = w
+                count += 1
             if has_bit(words, v):
-                arcs += _unite_row((words, before, entries), row, v, begin, at, False)[0]
+                arcs += _unite_row((words, before, entries), ids, v, 0, count, False)[0]
     return arcs
 
 

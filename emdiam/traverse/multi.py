@@ -96,7 +96,7 @@ class MultiRun:
         dtype, w = words_for(k)
         self._words: np.ndarray = np.zeros((3, n + 1, w), dtype)
         self._marks = np.zeros((MARKS, (n + 63) // 64), np.uint64)
-        self._marks[FULL] = core.table.isolated
+        self._marks[FULL] = core.reverse.table.isolated  # to which no arc leads
         self._state = np.zeros(STATE, np.int64)
         self._state[FLIP] = 1
         self._state[DENSE_ARCS] = core.dense_arcs_of_batch
@@ -105,7 +105,7 @@ class MultiRun:
         self._columns = columns
         self._complete: bool | None = None
         self._dense, self._arcs = False, 0
-        self._spanning = spanning_rows(core)
+        self._spanning = spanning_rows(core.reverse)
         self._seed()
 
     def _seed(self) -> None:
@@ -220,18 +220,19 @@ class MultiRun:
         if self._arcs * 2 * PUSH_COST < core.table.n_arcs // 8:
             return False
         out = np.zeros(1, np.int64)
-        core.over_words(lambda turn, grain, end: open_arcs(turn, grain, self._marks[FULL], core.offsets, out))
+        offsets = core.reverse.offsets
+        core.over_words(lambda turn, grain, end: open_arcs(turn, grain, self._marks[FULL], offsets, out))
         return bool(out[0] < PUSH_COST * self._arcs)
 
     def _clear(self, bitmap: np.ndarray, within: np.ndarray, plane: int) -> None:
         self._core.over_words(lambda turn, grain, end: clear_rows(turn, grain, self._words, bitmap, within, plane))
 
     def _sweep(self, up: bool, tick: Tick | None) -> None:
-        core = self._core
-        blocks = core.blocks_with(self._marks[FULL if up else ACTIVE], up)
-        arcs = core.sweep(blocks, self._pull if up else push, self._words, self._marks, self._state, tick=tick)
+        rows = self._core.reverse if up else self._core
+        blocks = rows.blocks_with(self._marks[FULL if up else ACTIVE], up)
+        arcs = rows.sweep(blocks, self._pull if up else push, self._words, self._marks, self._state, tick=tick)
         self._state[ARCS] += arcs
-        core.count_sweep(len(blocks), arcs)
+        rows.count_sweep(len(blocks), arcs)
 
     def _pull(self, *arguments: Any) -> int:
         return int(pull(*arguments, self._a_row()))

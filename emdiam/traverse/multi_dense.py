@@ -24,6 +24,7 @@ from ..stream.offsets import row_length, row_start
 from .atomics import atomic_add, atomic_or, count_ones, count_trailing_zeros, store_unsigned
 from .rows import ALL, bit_walk, row_walk
 from .sparse import LEVEL
+from .wide_rows import AHEAD, fetch
 
 ACTIVE, FRESH, FULL, STALE = 0, 1, 2, 3
 MARKS = 4
@@ -77,15 +78,27 @@ def _pull_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     for j in range(w):
         collected[j] = 0
     stop = end
-    for p in range(begin, end):
-        u = np.int64(ids[p])
-        want = False
-        for j in range(w):
-            collected[j] |= words[here, u, j]
-            want |= (collected[j] | words[0, v, j]) != words[0, n, j]
-        if not want:
-            stop = p + 1
-            break
+    for p in range(min(begin + AHEAD, len(ids)), min(end + AHEAD, len(ids))):
+        fetch(flat, (here * (n + 1) + np.int64(ids[p])) * w)
+    if w == 1:
+        seen, everyone = words[0, v, 0], words[0, n, 0]
+        some = seen ^ seen
+        for p in range(begin, end):
+            some |= words[here, np.int64(ids[p]), 0]
+            if some | seen == everyone:
+                stop = p + 1
+                break
+        collected[0] = some
+    else:
+        for p in range(begin, end):
+            u = np.int64(ids[p])
+            want = False
+            for j in range(w):
+                collected[j] |= words[here, u, j]
+                want |= (collected[j] | words[0, v, j]) != words[0, n, j]
+            if not want:
+                stop = p + 1
+                break
     if not whole:
         for j in range(w):
             atomic_or(flat, (there * (n + 1) + v) * w + j, collected[j])

@@ -224,6 +224,27 @@ def steep_edges(piece, layout, values):  # type: ignore[no-untyped-def]
     return _walk_steep_below(piece, layout, (values,))
 
 
+@inlined
+def _count_steps_over(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
+    values, unreached = state
+    mine = np.int64(values[v])
+    steep = 0
+    if mine < unreached:
+        for p in range(begin, end):
+            other = np.int64(values[np.int64(ids[p])])
+            steep += other > mine + 1 or other == unreached
+    return steep, False
+
+
+_walk_steps = row_walk(every_row, _count_steps_over)
+
+
+@kernel
+def steep_steps(piece, layout, values, unreached):  # type: ignore[no-untyped-def]
+    """Arcs from a vertex with a value to one whose value is larger by more than 1, or is none."""
+    return _walk_steps(piece, layout, (values, unreached))
+
+
 class SteepWatch:
     """Counts steep edges of `label` in blocks that are read for something else, each once. A watcher of a Pager.
 

@@ -41,6 +41,12 @@ class Labelling:
         with self._lock:
             unite(run.rows, run.starts, ids, self._parent)
 
+    def add_others(self, run: ArcRun, ids: np.ndarray, left_out: np.ndarray) -> None:
+        """The same for the arcs of a run that have no end in `left_out`, bool[n]."""
+        owners = np.repeat(run.rows, np.diff(run.starts))
+        skipped = left_out[owners] | left_out[ids]
+        self.add(run, np.where(skipped, owners, ids))
+
     def flat(self) -> tuple[np.ndarray, np.ndarray, int]:
         """The root of every vertex's component, which is its smallest vertex; the size of the component at its root;
         and how many there are. Call it once, after all runs."""

@@ -2,8 +2,9 @@
 
 Passes over the edges: one for digest and components, those of small_components.py, one a group of at most 64 sources
 beside the traversals that propose their distances, one for leaves. Where bounds leave vertices open, all sources of
-their components are proposed and checked a second time, for pairs (near_pairs.py). Bytes a vertex: twice the id dtype,
-then the number of the component and two bounds beside what plan.py says.
+their components are proposed and checked a second time, for pairs (near_pairs.py), after one for the parts into which
+the sources cut the graph. Bytes a vertex: twice the id dtype, then the number of the component and two bounds beside
+what plan.py says.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ import numpy as np
 from ..engine.cpu import open_cpu_engine
 from ..methods.eccentricity.certificate import MOST_ANEW, EccentricityCertificate
 from ..progress import Event, Meter, silent, timed
-from ..store.arc_runs import ArcRun, scan_arcs
+from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
 from ..store.store import Store
-from .components import number_by_root
+from .components import Labelling, number_by_root
 from .distances import DistanceGroup
 from .labels import MOST_COLUMNS, LabelColumn, label_dtype, largest_label
-from .near_pairs import unproved_pair
+from .near_pairs import Labelled, unproved_pair
 from .parts import find_vertices, read_graph
 from .plan import Budget, check_graph_room, engine_needs, plan_groups, too_small
 from .proposals import Proposals, check_within
@@ -177,18 +178,23 @@ class _Proof:
         is_open = self.lower < self.upper
         is_open[leaves] = False
         self._report.unsettled = int(np.count_nonzero(is_open))
+        if not is_open.any():
+            return
+        parts = self._parts()
         for number in np.unique(self.member[is_open]).tolist():
             vertices = np.flatnonzero(self.member == number)
             columns = [column for column in self.columns if column.component == number]
-            held = self._hold(len(vertices), len(columns))
+            # All distances in two orders, two bounds and the parts.
+            held = self._hold(len(vertices) * (2 * len(columns) * self._dtype.itemsize + 9 + parts.itemsize))
             points = np.empty((len(vertices), len(columns)), self._dtype)
             first = 0
             for group in self._groups(columns):
                 points[:, first : first + len(group.columns)] = group.labels[vertices]
                 first += len(group.columns)
             is_source = np.isin(vertices, [column.vertex for column in columns])
-            pair, looked_at = unproved_pair(points, self.lower[vertices], is_open[vertices], is_source,
-                                            self._budget.threads, lambda: None)
+            component = Labelled(points, self.lower[vertices], parts[vertices], is_open[vertices], is_source)
+            pair, looked_at = unproved_pair(component, self._largest, self._budget.threads, lambda: None)
+            self.lower[vertices] = component.lower
             self._report.pairs += looked_at
             if pair is not None:
                 one, two = self._store.user_ids(vertices[list(pair)])
@@ -197,11 +203,24 @@ class _Proof:
             settled = vertices[is_open[vertices]]
             self.upper[settled] = self.lower[settled]
             self._budget.program -= held
+        self._budget.program -= parts.nbytes
 
-    def _hold(self, n_vertices: int, n_columns: int) -> int:
-        """Bytes for the distances to all sources, in two orders. Raises BudgetError if there is no room."""
+    def _parts(self) -> np.ndarray:
+        """The components without the sources: at each vertex the smallest vertex of its own, id[n]. One pass."""
+        store, threads = self._store, self._budget.threads
+        held = self._hold(store.n_vertices * (2 * store.id_dtype.itemsize + 1) + scan_bytes(store, threads))
+        is_source = np.zeros(store.n_vertices, bool)
+        is_source[self._sources] = True
+        labelling = Labelling(store.n_vertices, store.id_dtype)
+        scan_arcs(store, threads, lambda run, ids: labelling.add_others(run, ids, is_source))
+        self._report.scans += 1
+        parts = labelling.flat()[0]
+        self._budget.program -= held - parts.nbytes
+        return parts
+
+    def _hold(self, need: int) -> int:
+        """So many bytes more are taken from now on. Raises BudgetError if there is no room."""
         budget = self._budget
-        need = n_vertices * (2 * n_columns * self._dtype.itemsize + 9)
         if need > budget.room(0):
             raise too_small(budget.memory_bytes, budget.memory_bytes + need - budget.room(0))
         budget.program += need

@@ -25,7 +25,7 @@ from ..store.store import Store
 MOST_COLUMNS = 64
 # So many are proposed by a BFS each; one multi-source BFS for them would not be quicker.
 FEW_COLUMNS = 4
-_REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
+REPORT = "this is a fault of emdiam or of the store: see emdiam info --check, and please report it"
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class LabelGroup:
 
     def _wrong(self, store: Store, vertex: int, column: int) -> EmdiamError:
         at, source = store.user_ids(np.array([vertex, self.columns[column].vertex]))
-        return EmdiamError(f"what the traversal from vertex {source} says of vertex {at} is no distance: {_REPORT}")
+        return EmdiamError(f"what the traversal from vertex {source} says of vertex {at} is no distance: {REPORT}")
 
 
 class GroupScan:

@@ -7,7 +7,9 @@ that propose them. Bytes a vertex: see parts.py, plan.py; the pairs take what pa
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from .._version import __version__
 from ..errors import InputError
@@ -17,8 +19,12 @@ from ..methods.eccentricity.certificate import EccentricityCertificate
 from ..methods.eccentricity.certificate import parse_certificate as parse_eccentricities
 from ..methods.exact.certificate import FORMAT, KEYS, VERSION, Certificate, parse_certificate
 from ..methods.sealed import read_sealed
+from ..methods.weighted.certificate import FORMAT as WEIGHTED
+from ..methods.weighted.certificate import KEYS as WEIGHTED_KEYS
+from ..methods.weighted.certificate import WeightedCertificate
+from ..methods.weighted.certificate import parse_certificate as parse_weighted
 from ..progress import Event, Listener, Meter, silent, timed
-from ..store.store import Store, open_store
+from ..store.store import Store, check_directed, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
 from .eccentricities import EccentricityReport, prove_eccentricities
 from .groups import Gathered, LabelStage
@@ -27,6 +33,10 @@ from .pairs import prove_pairs
 from .parts import find_parts
 from .plan import Budget, check_graph_room
 from .report import Refused, VerifyReport
+from .weighted import prove_weighted
+
+Said = Certificate | EccentricityCertificate | WeightedCertificate
+_KEYS = {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS, WEIGHTED: WEIGHTED_KEYS}
 
 
 def verify(
@@ -41,24 +51,29 @@ def verify(
     """
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
-    document = read_sealed(certificate, {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS}, VERSION)
-    of_all = document["format"] == ECCENTRICITIES
-    said = parse_eccentricities(document, certificate) if of_all else parse_certificate(document, certificate)
+    document = read_sealed(certificate, _KEYS, VERSION)
+    parse: dict[str, Callable[[dict[str, Any], str | Path], Said]] = {
+        FORMAT: parse_certificate, ECCENTRICITIES: parse_eccentricities, WEIGHTED: parse_weighted}
+    said = parse[document["format"]](document, certificate)
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     budget = Budget(memory, threads, progress)
     if isinstance(store, Store):
+        check_directed(store, False)
         return _verify(said, store, budget)
     with open_store(store) as opened:
         return _verify(said, opened, budget)
 
 
-def _verify(certificate: Certificate | EccentricityCertificate, store: Store, budget: Budget) -> VerifyReport:
+def _verify(certificate: Said, store: Store, budget: Budget) -> VerifyReport:
     begin = time.perf_counter()
     report: VerifyReport
     try:
         if isinstance(certificate, Certificate):
             report = _claimed(certificate)
             _prove_diameter(certificate, store, report, budget)
+        elif isinstance(certificate, WeightedCertificate):
+            report = _claimed_with_weights(certificate)
+            prove_weighted(certificate, store, report, budget)
         else:
             report = of_all = _claimed_of_all(certificate)
             prove_eccentricities(certificate, store, of_all, budget)
@@ -93,6 +108,15 @@ def _claimed(certificate: Certificate) -> VerifyReport:
         False, claims.lower, claims.upper, claims.lower if exact else None, claims.diameter_largest_component,
         claims.n_components, claims.connected, graph.n_vertices, graph.n_edges, version=__version__,
     )
+
+
+def _claimed_with_weights(certificate: WeightedCertificate) -> VerifyReport:
+    claims, graph = certificate.claims, certificate.graph
+    length: Any = claims.length
+    largest: Any = claims.diameter_largest_component
+    connected = claims.n_components == 1
+    return VerifyReport(False, length, length, length if connected else None, largest, claims.n_components, connected,
+                        graph.n_vertices, graph.n_edges, version=__version__)
 
 
 def _claimed_of_all(certificate: EccentricityCertificate) -> EccentricityReport:

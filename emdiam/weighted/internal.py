@@ -16,8 +16,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..shortest_paths.labels import PathCounters, Tick, farthest_label
 from ..traverse.atomics import count_trailing_zeros
-from .labels import PathCounters, Tick, farthest_label
 from .packed import RamArcs, head_of, weight_of
 
 _MOST_BUCKETS = 1 << 12

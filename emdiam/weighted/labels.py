@@ -8,7 +8,6 @@ whatever relaxes arcs until nothing changes ends with the same labels. All ones 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ..jit import kernel
-from ..stream.counters import Tally
+from ..shortest_paths.labels import Tick, unreached
 from .packed import WeightedArcs, each_block, head_of, tail_of
 
 OWNER_BITS = 32
 NO_OWNER = (1 << 32) - 1
-
-Tick = Callable[[], None]
 
 
 @dataclass(frozen=True)
@@ -38,29 +35,6 @@ class PathOptions:
     threads: int = 1
     dtype: npt.DTypeLike | None = None
     tick: Tick | None = None
-
-
-@dataclass
-class PathCounters(Tally):
-    """searches : shortest-path and cluster searches. rounds : times that blocks were chosen and read.
-    sweeps : over the blocks in RAM. blocks_read, bytes_read : from disk. arcs_scanned : relaxed."""
-
-    searches: int = 0
-    rounds: int = 0
-    sweeps: int = 0
-    blocks_read: int = 0
-    bytes_read: int = 0
-    arcs_scanned: int = 0
-
-
-def unreached(dtype: np.dtype[Any]) -> int:
-    """The label of a vertex without a path."""
-    return int(np.iinfo(dtype).max)
-
-
-def farthest_label(dtype: np.dtype[Any], owner_bits: int) -> int:
-    """The largest distance that a label holds: all ones is taken."""
-    return (unreached(dtype) >> owner_bits) - 1
 
 
 def seed_labels(seeds: np.ndarray, n_vertices: int, dtype: np.dtype[Any], owner_bits: int) -> np.ndarray:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..shortest_paths.labels import PathCounters
+from ..shortest_paths.semi_external import SemiExternalPaths
+from .blocks import PackedBlocks
 from .internal import InternalPaths
-from .labels import NO_OWNER, OWNER_BITS, PathCounters, PathOptions, reaches_on, seed_labels
+from .labels import NO_OWNER, OWNER_BITS, PathOptions, reaches_on, seed_labels
 from .packed import RamArcs, WeightedArcs
-from .semi_external import SemiExternalPaths
 
 
 class ShortestPaths:
@@ -23,8 +25,8 @@ class ShortestPaths:
         if isinstance(arcs, RamArcs):
             self._machine = InternalPaths(arcs, self._options.tick)
         else:
-            self._machine = SemiExternalPaths(arcs, self._options.arena_bytes, self._options.threads,
-                                              self._options.tick)
+            self._machine = SemiExternalPaths(PackedBlocks(arcs), self._options.arena_bytes, self._options.threads,
+                                              self._options.tick, "the condensed graph")
 
     @property
     def counters(self) -> PathCounters:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bench.gpu import compiling, dal, facts, floor, inputs, regimes, sanitize, times, twins, verify
+from bench.gpu import compiling, dal, drivers_weighted, facts, floor, inputs, regimes, sanitize, times, twins, verify
 from bench.gpu.report import markdown, n_wrong
 from emdiam.gpu.bfs_auto import LevelRecord
 from emdiam.gpu.direction_table import PERSISTENT, read_table
@@ -119,6 +119,7 @@ def test_variants_and_drivers_are_verified(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr("bench.gpu.catalogue.MAPPINGS", {"two-phase": MAPPINGS["two-phase"]})
     some = {name: (mappings[:1], check) for name, (mappings, check) in verify.DRIVERS.items()}
     monkeypatch.setattr(verify, "DRIVERS", some)
+    monkeypatch.setattr(drivers_weighted, "DTYPES", (np.uint32,))
     rows = list(verify.run(toy(), ("kronecker",), ("uint32",)))
     assert [row for row in rows if row.get("wrong") != 0] == []
     assert {row["subject"] for row in rows} == {*VARIANTS, *verify.DRIVERS}

@@ -388,7 +388,7 @@ def test_the_hint_is_below_the_answer(call, torus: str):  # noqa: F811
 ])
 def test_exact_instead(tmp_path: Path, changes: dict[str, Any], reads: tuple[float, float] | None):
     path = write_store(tmp_path / "g.zarr", odd_graphs()["torus"])
-    run = make_run("fringe", memory_bytes=1 << 30)
+    run = make_run("fringe", memory_bytes=8 << 30)
     with open_store(path) as opened:
         result: Any = SimpleNamespace(**{"exact": False, "device": "cpu", "edges_scanned": 40 * opened.n_arcs,
                                          "bytes_read": 1, "lower": 16, **changes})

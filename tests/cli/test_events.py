@@ -28,6 +28,7 @@ from emdiam.store.store import open_store
 from emdiam.stream.counters import Counters
 from emdiam.traverse.profile import BINS, count_labels, count_level, thinned
 from tests.helpers import naive
+from tests.helpers.exact_twins import BY_MATRIX
 from tests.helpers.stores import engine_on, odd_graphs, write_store
 from tests.helpers.waiting import PATIENCE
 
@@ -138,7 +139,7 @@ def test_an_allowance_bounds_a_burst_and_a_rate():
     assert [allowance.take() for _ in range(4)] == [True] * 3 + [False]
 
 
-@pytest.mark.parametrize("method", EXACT)
+@pytest.mark.parametrize("method", [name for name in EXACT if name not in BY_MATRIX])
 def test_every_exact_method_tells_bounds_that_close_in(grid: Path, method: str):
     events = [event for event in events_of(grid, method) if event.kind == "traversal"]
     bounds = [(event.facts["lower"], event.facts["upper"]) for event in events if "lower" in event.facts]

@@ -26,9 +26,9 @@ from emdiam.tradeoff import run as tradeoff_run
 # Arguments and options that name what a command reads.
 READ = {("convert", "inputs"), ("reorder", "store"), ("exact", "store"), ("approx", "store"), ("tradeoff", "store"),
         ("verify", "store"), ("verify", "certificate"), ("info", "store"), ("plan", "store"), ("batch", "jobs"),
-        ("report", "sources"), ("distances", "store"), ("ecc", "store")}
+        ("report", "sources"), ("distances", "store"), ("ecc", "store"), ("sssp", "store"), ("apsp", "store")}
 # What is given for parameters that a command cannot do without.
-STAND_INS = {"order": "bfs", "vertices": "4", "out": "new", "sources": "in.json"}
+STAND_INS = {"source": "0", "order": "bfs", "vertices": "4", "out": "new", "sources": "in.json"}
 
 
 def all_commands(inside: click.Group, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], click.Command]]:

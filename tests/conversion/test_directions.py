@@ -24,8 +24,8 @@ from emdiam import reorder
 from emdiam.cli.convert import report_text
 from emdiam.cli.info import info_text
 from emdiam.cli.store_lines import directions_text
-from emdiam.conversion.arcs import pairs_of, put_both_directions, without_flags
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, convert, write_graph
+from emdiam.conversion.keys import pairs_of, put_both_directions, without_flags
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
 from emdiam.formats.source import SourceInfo

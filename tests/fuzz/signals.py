@@ -24,6 +24,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
+from emdiam.apsp.matrix import open_matrix
 from emdiam.errors import InputError, StoreError
 from emdiam.methods.exact.certificate import read_certificate
 from emdiam.store.check import check_store
@@ -49,7 +52,7 @@ store = "new.zarr"
 options = { certificate = "cert.json", path = "path.txt" }
 """
 # The files that commands write in the folder of an attack.
-STORE, CERTIFICATE, PATH, PAGE = "new.zarr", "cert.json", "path.txt", "report.html"
+STORE, CERTIFICATE, PATH, PAGE, MATRIX = "new.zarr", "cert.json", "path.txt", "report.html", "distances.zarr"
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ CASES = (
     Case("exact ../base/torus.zarr --json --method fdiam --workers 2", seconds=12),
     Case(f"ecc ../base/torus.zarr --json --out {PATH}.parquet"),
     Case(f"distances ../base/torus.zarr --json --sample 300 --out {PATH}.parquet"),
+    Case(f"sssp ../base/torus.zarr --json --source 0 --out {PATH}.parquet"),
+    Case(f"apsp ../base/torus.zarr --json --out {MATRIX}"),
     Case("approx ../base/er.zarr --json --masters 2^10"),
     Case("approx ../base/torus.zarr --json --method spanning"),
     Case("approx ../base/torus.zarr --json --method sweep --iterations 40"),
@@ -233,6 +238,13 @@ def unfinished(base: Base, place: Path) -> list[str]:
         except StoreError as error:
             if path.name == STORE and path.exists():
                 faults.append(f"a store is there and damaged: {error}")
+    if (place / MATRIX).exists():
+        try:
+            matrix = open_matrix(place / MATRIX)
+            if np.asarray(matrix.distances[...]).max() != matrix.record.largest_distance:
+                faults.append("the matrix of distances is cut")
+        except (StoreError, ValueError) as error:
+            faults.append(f"a matrix of distances is there and damaged: {error}")
     if (place / CERTIFICATE).exists():
         try:
             read_certificate(place / CERTIFICATE)

@@ -41,19 +41,24 @@ def faults(known: list[Entry], used: dict[str, Usage]) -> list[str]:
         usage = used.get(entry.entry)
         if usage and usage.spills:
             found.append(f"{entry.entry} spills {usage.spills} bytes")
+        if usage and usage.stack:
+            found.append(f"{entry.entry} has {usage.stack} bytes of local memory")
         if usage and usage.registers > entry.registers:
             found.append(f"{entry.entry} uses {usage.registers} registers, the budget is {entry.registers}")
     return found
 
 
 # Macros in the build that a run mostly takes.
-USUAL: Mapping[str, Define] = {"VERTEX": "u32", "DISTANCE": "u32", "WORDS": 1, "MATRIX": 0, "COUNT_ARCS": "0"}
+USUAL: Mapping[str, Define] = {
+    "VERTEX": "u32", "DISTANCE": "u32", "WORDS": 1, "MATRIX": 0, "COUNT_ARCS": "0", "WEIGHT": "u32", "PAIRS": 0,
+    "LAYOUT": "LAYOUT_ROWS", "PACKED_LABELS": 1, "CELL": "i32", "TILE": 64, "LAZY": 1}
 
 
 def is_quick(defines: Mapping[str, Define]) -> bool:
-    """Whether a build is one of the usual macros, or that which takes the most registers: wide ids by multi-phase
-    search."""
-    most = defines.get("MAPPING") == "MAPPING_MULTI_PHASE" and defines.get("WORDS", 8) == 8
+    """Whether a build is one of the usual macros, or that which takes the most registers: wide ids and weights by
+    multi-phase search."""
+    most = (defines.get("MAPPING") == "MAPPING_MULTI_PHASE" and defines.get("WORDS", 8) == 8
+            and defines.get("WEIGHT", "double") == "double")
     return most or all(str(defines.get(name, value)) == str(value) for name, value in USUAL.items())
 
 
@@ -108,6 +113,7 @@ def test_every_difference_is_noticed() -> None:
     known = [Entry("f.cu", "second", registers=32), Entry("f.cu", "third")]
     assert faults(known, read_log(LOG)) == [
         "first is not in the registry", "third is in the registry alone", "second spills 16 bytes",
+        "second has 8 bytes of local memory",
         "second uses 40 registers, the budget is 32"]
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 
 from tests.helpers import naive
 
+# Methods that make one BFS a component, and then no traversal.
+BY_MATRIX = ("takafuji", "pennycuff-weninger")
 # rule(lower, upper, L, U) -> the candidate is dropped
 Rule = Callable[[int, int, int, int], bool]
 

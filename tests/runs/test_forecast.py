@@ -40,6 +40,14 @@ def pivots(store: Store, plan: MemoryPlan, probe: Probe | None = None) -> Foreca
     return forecast_of(store, make_run("pivots"), plan, probe)
 
 
+OF_SMALL_GRAPHS = ("takafuji",)
+
+
+def of_large_graphs(planned: list[Planned]) -> list[Planned]:
+    """Those of methods that take graphs of this size."""
+    return [one for one in planned if one.method not in OF_SMALL_GRAPHS]
+
+
 @pytest.fixture(scope="module")
 def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("forecast") / "grid.zarr"
@@ -51,18 +59,21 @@ def test_every_method_is_in_the_table(grid: Path):
     planned = plan_all(grid, runs(memory_bytes=GENEROUS))
     assert [one.method for one in planned] == list(METHODS)
     for one in planned:
-        assert one.plan is not None and one.forecast is not None and one.refused is None
+        assert (one.refused is not None) == (one.method in OF_SMALL_GRAPHS)
+    for one in of_large_graphs(planned):
+        assert one.plan is not None and one.forecast is not None
         assert one.plan.base_bytes - UNUSED_BYTES < one.forecast.predicted_rss_bytes <= one.plan.planned_rss_bytes
         assert one.forecast.certain and one.forecast.reads == 1
         assert one.forecast.vram_bytes > 4 * 2 * 119_500
     text = methods_text({"methods": [one.to_dict() for one in planned]})
-    assert [line.split()[0] for line in text.splitlines()[1:len(METHODS) + 1]] == list(METHODS)
+    names = [name for name in METHODS if name not in OF_SMALL_GRAPHS]
+    assert [line.split()[0] for line in text.splitlines()[1:len(names) + 1]] == names
     assert "depend on the graph" not in text
 
 
 def test_a_streamed_table_has_ranges(grid: Path):
     planned = plan_all(grid, runs(memory_bytes=GENEROUS, arena_bytes=4 * 4096 * 4))
-    for one in planned:
+    for one in of_large_graphs(planned):
         assert one.plan is not None and one.forecast is not None and not one.forecast.certain
         forecast = one.forecast
         assert 1 < forecast.least_reads <= forecast.reads
@@ -129,7 +140,7 @@ STREAMED = 4 * 4096 * 4
 def probed(grid: Path) -> dict[str, Planned]:
     """The table of the streamed grid, probed."""
     planned = plan_all(grid, runs(memory_bytes=GENEROUS, arena_bytes=STREAMED), probe_seconds=60.0)
-    return {one.method: one for one in planned}
+    return {one.method: one for one in of_large_graphs(planned)}
 
 
 def test_a_probed_table_has_one_probe_for_all(probed: dict[str, Planned]):

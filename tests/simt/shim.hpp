@@ -161,6 +161,18 @@ SIMT_MIN_MAX(unsigned long long)
 SIMT_MIN_MAX(float)
 SIMT_MIN_MAX(double)
 
+// ---- the bits of a float -------------------------------------------------------------------------
+template <typename To, typename From> SIMT_INLINE To simt_same_bits(From value) {
+    static_assert(sizeof(To) == sizeof(From), "bits of one size");
+    To to;
+    __builtin_memcpy(&to, &value, sizeof to);
+    return to;
+}
+SIMT_INLINE long long __double_as_longlong(double x) { return simt_same_bits<long long>(x); }
+SIMT_INLINE double __longlong_as_double(long long x) { return simt_same_bits<double>(x); }
+SIMT_INLINE unsigned __float_as_uint(float x) { return simt_same_bits<unsigned>(x); }
+SIMT_INLINE float __uint_as_float(unsigned x) { return simt_same_bits<float>(x); }
+
 // ---- loads and stores with a hint for the caches ---------------------------------------------------
 template <typename T> SIMT_INLINE T __ldg(const T* p) { return *p; }
 template <typename T> SIMT_INLINE T __ldcg(const T* p) { return *p; }

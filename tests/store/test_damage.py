@@ -228,8 +228,8 @@ def test_a_version_that_is_none(store: Path, version: Any):
 
 
 def test_a_newer_version(store: Path):
-    edit_record(store, redo_digest=True, format_version=3)
-    assert "format version 3, this program reads up to 2; upgrade emdiam" in refusal(store)
+    edit_record(store, redo_digest=True, format_version=4)
+    assert "format version 4, this program reads up to 3; upgrade emdiam" in refusal(store)
 
 
 def test_an_unfinished_record(store: Path):

@@ -196,7 +196,7 @@ def test_what_is_no_store(server: RangeServer, store: Path):
     assert "absent.zarr/zarr.json: the object is missing" in refusal(f"{server.url}/absent.zarr")
     shutil.rmtree(store / "indptr")
     assert "g.zarr/indptr/zarr.json: the object is missing" in refusal(url_of(server, store))
-    edit_record(store, redo_digest=True, format_version=3)
+    edit_record(store, redo_digest=True, format_version=4)
     assert "upgrade emdiam" in refusal(url_of(server, store))
     edit_record(store, format_version=2)
     assert "does not match its digest" in refusal(url_of(server, store))

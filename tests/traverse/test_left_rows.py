@@ -48,11 +48,13 @@ def test_a_bfs_reads_the_store_little_more_than_once(tmp_path: Path, looks: list
     assert looks
 
 
-@pytest.mark.parametrize("share", [2, 8])
-def test_distances(tmp_path: Path, looks: list[int], share: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of odd graphs, where many rows may be put aside, and where hardly any has room."""
+@pytest.mark.parametrize(("share", "most"), [(1 / 2, 3 / 4), (1 / 8, 1 / 8), (1 / 8, 3 / 4)])
+def test_distances(tmp_path: Path, looks: list[int], share: float, most: float,
+                   monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of odd graphs, where many rows may be put aside, where hardly any has room, and where they get more room."""
     monkeypatch.setattr(left_rows, "_HOPEFUL", 1 << 20)
     monkeypatch.setattr(left_rows, "_SHARE", share)
+    monkeypatch.setattr(left_rows, "_MOST_SHARE", most)
     options: dict[str, Any] = STREAMED | {"arena_bytes": 8 * CHUNK * 4, "direction": "beamer"}
     for name in ("mesh", "large-tree", "wheel", "large-star", "two-paths", "long-caterpillar", "clique"):
         graph = odd_graphs()[name]
@@ -62,6 +64,22 @@ def test_distances(tmp_path: Path, looks: list[int], share: int, monkeypatch: py
                 assert run.distances.gather(np.arange(len(graph))).tolist() == naive.distances(graph, source), name
                 assert engine.core.pager.arena.n_slots == engine.plan.arena_blocks
     assert looks
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_a_part_of_the_blocks_spare_reading_those(tmp_path: Path, threads: int,
+                                                         monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small world whose ids are local: more is left after each level than there is room for."""
+    graph = naive.graph_of(3000, list(nx.watts_strogatz_graph(3000, 12, 0.02, seed=3).edges))
+    path, blocks = write_store(tmp_path / "g.zarr", graph), list[int]()
+    for hoped_for in (left_rows.LeftRows.hoped_for, lambda *_: None):
+        monkeypatch.setattr(left_rows.LeftRows, "hoped_for", hoped_for)
+        with engine_on(path, **STREAMED | {"arena_bytes": 60 * CHUNK * 4, "threads": threads}) as engine:
+            for source in (0, 1234):
+                run = engine.bfs(source)
+                assert run.distances.gather(np.arange(len(graph))).tolist() == naive.distances(graph, source)
+            blocks.append(engine.reporter.stats().blocks_read)
+    assert blocks[0] < 0.85 * blocks[1]
 
 
 def test_components_are_found_among_these_rows(tmp_path: Path) -> None:

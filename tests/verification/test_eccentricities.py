@@ -16,17 +16,23 @@ from hypothesis import strategies as st
 from emdiam import api
 from emdiam.errors import EmdiamError, InputError
 from emdiam.methods.eccentricity import eccentricities as method
+from emdiam.methods.eccentricity.by_pairs import ByPairs
 from emdiam.methods.eccentricity.certificate import EccentricityCertificate, write_certificate
+from emdiam.methods.eccentricity.cuts import Parts
 from emdiam.methods.eccentricity.eccentricities import EccentricityOptions, eccentricities
 from emdiam.order.reorder import reorder
+from emdiam.store.arc_runs import scan_arcs
+from emdiam.store.store import open_store
 from emdiam.verification import eccentricities as module
+from emdiam.verification.components import Labelling
 from emdiam.verification.eccentricities import EccentricityReport
-from emdiam.verification.near_pairs import unproved_pair
+from emdiam.verification.near_pairs import Labelled, unproved_pair
 from emdiam.verification.plan import Budget
 from emdiam.verification.run import verify
 from tests.conftest import Run
 from tests.helpers import naive
 from tests.helpers.stores import engine_on, graphs, odd_graphs, write_store
+from tests.methods.eccentricity.test_cuts import mesh
 from tests.methods.exact.test_certificate import seal
 from tests.verification.test_refusals import liar
 
@@ -183,19 +189,66 @@ def test_a_traversal_that_lies_is_caught(tmp_path: Path, monkeypatch: pytest.Mon
 @SETTINGS
 @given(graph=graphs(most=40), data=st.data())
 def test_pairs(graph: naive.Graph, data: st.DataObject) -> None:
-    """A pair that is not proved is found wherever there is one."""
+    """A pair that is not proved is found wherever there is one; distances between parts are lower bounds."""
     part = max(naive.components(graph), key=len)
     sources = data.draw(st.lists(st.sampled_from(part), min_size=1, max_size=6, unique=True))
     points = np.array([[naive.distances(graph, s)[v] for s in sources] for v in part], np.uint8)
     reach = points.max(axis=0)
     lower = np.maximum(points, reach - points).max(axis=1).astype(np.uint8)
     is_source = np.isin(part, sources)
+    others = naive.graph_of(len(graph), [(v, w) for v in part for w in graph[v] if not {v, w} & set(sources)])
+    number = {v: i for i, some in enumerate(naive.components(others)) for v in some}
+    parts = np.array([number[v] for v in part])
     away = (points[:, None, :].astype(int) + points[None, :, :]).min(axis=2)
     np.fill_diagonal(away, 0)
-    bad = (away > lower[:, None]) & ~is_source[None, :]
-    pair, _ = unproved_pair(points, lower, ~is_source, is_source, 2, lambda: None)
+    across = (parts[:, None] != parts[None, :]) & ~is_source[None, :]
+    raised = np.maximum(lower, np.where(across, away, 0).max(axis=1))
+    bad = (away > raised[:, None]) & ~is_source[None, :]
+    longest, found = int(raised[~is_source].max(initial=0)), lower.copy()
+    pair, _ = unproved_pair(Labelled(points, found, parts, ~is_source, is_source), longest, 2, lambda: None)
     assert (pair is None) == (not bad[~is_source].any())
-    assert pair is None or bad[pair]
+    assert pair is None and (found == raised)[~is_source].all() or pair is not None and bad[pair]
+    if longest > int(lower[~is_source].max(initial=0)):
+        pair, _ = unproved_pair(Labelled(points, lower, parts, ~is_source, is_source), longest - 1, 2, lambda: None)
+        assert pair is not None and (bad[pair] or across[pair] and away[pair] >= longest)
+
+
+@SETTINGS
+@given(graph=graphs(most=40), data=st.data())
+def test_parts(tmp_path: Path, graph: naive.Graph, data: st.DataObject) -> None:
+    """The components of a graph without some vertices."""
+    left_out = np.array(data.draw(st.lists(st.booleans(), min_size=len(graph), max_size=len(graph))))
+    with open_store(write_store(tmp_path / "g.zarr", graph)) as store:
+        labelling = Labelling(store.n_vertices, store.id_dtype)
+        scan_arcs(store, 2, lambda run, ids: labelling.add_others(run, ids, left_out))
+    others = naive.graph_of(len(graph), [(v, w) for v in range(len(graph)) for w in graph[v]
+                                         if not left_out[v] and not left_out[w]])
+    want = {v: min(part) for part in naive.components(others) for v in part}
+    assert labelling.flat()[0].tolist() == [want[v] for v in range(len(graph))]
+
+
+def test_sources_that_cut_a_mesh_cannot_be_left_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(method, "SMALL", 1)
+    monkeypatch.setattr(module, "MOST_ANEW", 1)
+    cut: list[int] = []
+    find = Parts.cut
+
+    def noted(self: Parts, *given: Any) -> np.ndarray:
+        cut.extend((found := find(self, *given)).tolist())
+        return found
+
+    monkeypatch.setattr(Parts, "cut", noted)
+    monkeypatch.setattr(ByPairs, "_pays", lambda self, level, pairs: True)
+    store, file, said = certified(tmp_path, mesh(700))
+    report = run(file, store)
+    assert report.verified and report.pairs and len(cut) > 10, report.reason
+    fewer = [source for source in said.sources if source not in cut]
+    report = edited(file, store, lambda document: document.update(sources=fewer))
+    assert not report.verified and "may be farther" in str(report.reason)
+    report = edited(file, store, lambda document: document["claims"].update(
+        diameter_largest_component=said.claims.diameter_largest_component - 1,
+        diameter_max_component=said.claims.diameter_max_component - 1))
+    assert not report.verified
 
 
 def test_small_components_in_rounds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,9 +13,12 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from emdiam.errors import BudgetError
+from emdiam.shortest_paths import semi_external
+from emdiam.shortest_paths.labels import PathCounters
 from emdiam.sorting.scratch import Scratch
-from emdiam.weighted import semi_external
-from emdiam.weighted.labels import NO_OWNER, PathCounters, PathOptions
+from emdiam.weighted import internal
+from emdiam.weighted.blocks import PackedBlocks
+from emdiam.weighted.labels import NO_OWNER, PathOptions
 from emdiam.weighted.packed import RamArcs, WeightedArcs
 from emdiam.weighted.sssp import ShortestPaths, distances, grow
 from tests.helpers import weighted_naive as naive
@@ -127,7 +130,7 @@ def test_narrow_windows_once_far_labels_are_wasted(scratch: Scratch, monkeypatch
     source = graph[1][0][0]
     scanned = []
     for frugal in (1 << 40, 0):
-        monkeypatch.setattr(semi_external, "FRUGAL", frugal)
+        monkeypatch.setattr(PackedBlocks, "frugal", frugal)
         with naive.on_disk(graph, scratch, 16) as disk:
             with ShortestPaths(disk, PathOptions(arena(disk, 10))) as paths:
                 assert paths.distances(source).tolist() == scipy_distances(graph, source)
@@ -209,8 +212,8 @@ def test_a_tick_stops_a_search(scratch: Scratch, place: str, monkeypatch: pytest
             raise Stop
 
     graph = naive.grid(20, 1)
-    for module in ("internal", "semi_external"):
-        monkeypatch.setattr(f"emdiam.weighted.{module}._SLICE_ARCS", 50)
+    for module in (internal, semi_external):
+        monkeypatch.setattr(module, "_SLICE_ARCS", 50)
     with naive.on_disk(graph, scratch, 32) as disk:
         arcs: WeightedArcs = naive.in_ram(graph) if place == "ram" else disk
         with ShortestPaths(arcs, PathOptions(arena(disk, 9), tick=tick)) as paths:

@@ -18,11 +18,12 @@ import numpy as np
 from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
+from ...shortest_paths.labels import PathCounters
 from ...sorting.scratch import Scratch
 from ...weighted.collect import ArcCollector
 from ...weighted.components import components
 from ...weighted.condense import condense, condensed_packing
-from ...weighted.labels import PathCounters, PathOptions
+from ...weighted.labels import PathOptions
 from ...weighted.packed import Packing, WeightedArcs
 from ...weighted.sssp import ShortestPaths
 

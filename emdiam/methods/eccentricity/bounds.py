@@ -74,12 +74,16 @@ class Bounds:
         self.upper.put(vertices, self.upper.unreached)
         self.n_open -= len(vertices)
 
-    def settle(self, vertices: np.ndarray, values: np.ndarray) -> None:
-        """The eccentricities of some vertices, int64[k], are known."""
+    def raise_lower(self, vertices: np.ndarray, values: np.ndarray) -> None:
+        """These are lower bounds of some vertices, int64[k], not below those that they have."""
         order = np.argsort(values, kind="stable")
         cuts = np.flatnonzero(np.diff(values[order])) + 1
         for some in np.split(order, cuts) if len(order) else []:
             self.lower.put(vertices[some], int(values[some[0]]))
+
+    def settle(self, vertices: np.ndarray, values: np.ndarray) -> None:
+        """The eccentricities of some vertices, int64[k], are known."""
+        self.raise_lower(vertices, values)
         if self._by:
             numbers = len(self.sources) + np.arange(len(vertices))
             for by in self._by:

@@ -1,7 +1,8 @@
 """Settling the open vertices of a component by pairs, where bounds alone would make a source of too many.
 
-1. Sources among the open vertices, drawn at random, and vertices in many open pairs of a sample, until a full list of
-   open pairs (pairs.py) is expected to have room; their distances are kept.
+1. Sources among the open vertices, drawn at random; then those that cut a part of the component (cuts.py), where they
+   end far more open pairs (pairs.py) of a sample than as many ends of these would; else vertices in many of the pairs,
+   and more at random, until a full list is expected to have room. The distances to all are kept.
 2. The list. A vertex in no open pair is settled.
 3. Vertices in many open pairs are sources, and the middles of shortest paths between ends of pairs as long as these
    end more pairs, until there is no open pair.
@@ -15,17 +16,22 @@ import numpy as np
 
 from ...traverse.columns import Column
 from ...traverse.components import Component
+from .cuts import Level, Parts
 from .pairs import OpenPairs, PairTable
 
 if TYPE_CHECKING:
     from .eccentricities import AllEccentricities
 
-# Open vertices whose pairs are listed to see what the others have, and sources between two such samples, or lists.
+# Open vertices with pairs that are sought to see what the others have, and sources between two such samples, or lists.
 SAMPLE, ROUND = 1 << 8, 64
+# Vertices of a sample, at most: so many times SAMPLE.
+LARGEST_SAMPLE = 16
 # Open pairs that are listed, at most, and bytes for each while they are sorted.
 MOST_PAIRS, PAIR_BYTES = 1 << 22, 128
 # Of eight sources so many are in the most pairs; the others are drawn at random: ends of pairs, or open vertices.
 HEAVY, HEAVY_OF_SAMPLE = 6, 7
+# A cut is made where it ends more than so many times the pairs that far ends do, and one of so many.
+BETTER, SHARE = 2, 8
 # Fewer distances than so many prove too little.
 LEAST_COLUMNS = ROUND
 
@@ -38,10 +44,12 @@ class ByPairs:
         self._method, self._bounds = method, method.bounds
         self._span = component.first, component.last + 1
         size = self._span[1] - self._span[0]
-        self._most_columns = room // 2 // max(1, size * self._bounds.lower.dtype.itemsize)
-        self._most_pairs = min(MOST_PAIRS, room // 2 // PAIR_BYTES)
+        self._possible = room // 4 // max(1, size * self._bounds.lower.dtype.itemsize) >= LEAST_COLUMNS
+        self._room = room // 2  # for columns, twice: as they come and packed
+        self._most_pairs = min(MOST_PAIRS, room // 4 // PAIR_BYTES)
         self._table = PairTable(component.first, method.engine.facts.threads)
         self._is_source = np.zeros(size, bool)
+        self._parts = Parts(component.first, size)
         self._random = np.random.default_rng(0)
         self._pairs: OpenPairs | None = None
         self._ends: set[int] = set()  # sources of which the middles of paths to them are wanted
@@ -49,31 +57,56 @@ class ByPairs:
 
     def possible(self) -> bool:
         """Whether there is room enough."""
-        return self._most_columns >= LEAST_COLUMNS
+        return self._possible
 
     def settle(self) -> None:
         """Settle all open vertices, if there is room."""
         method, bounds = self._method, self._bounds
         method.take_leaves(bounds.upper.open_list(*self._span))
         self._mark(method.visited)
-        sources = self._drawn(ROUND)
-        while bounds.n_open and len(self._table.columns) < self._most_columns:
-            self._traverse(sources)
+        self._traverse(self._drawn(ROUND))
+        size = SAMPLE
+        while bounds.n_open and self._table.room_for(self._room):
             is_open = bounds.upper.open_list(*self._span)
-            if not len(is_open):
-                return
-            sample = is_open if len(is_open) <= SAMPLE else np.sort(self._random.choice(is_open, SAMPLE, replace=False))
+            sample = np.sort(self._random.choice(is_open, min(len(is_open), size), replace=False))
             pairs = self._list(sample, self._most_pairs)
-            if pairs is not None and len(pairs) * len(is_open) <= self._most_pairs * len(sample):
-                self._pairs = self._list(is_open, self._most_pairs)
-                if self._pairs is not None:
-                    self._table = PairTable(0, 1)  # the distances are not needed any more
-                    self._close(np.setdiff1d(is_open, self._pairs.near))
-                    self._cover(self._pairs)
+            if pairs is not None:
+                size = SAMPLE * min(LARGEST_SAMPLE, 1 + len(sample) // (1 + len(np.unique(pairs.near))))
+                cut = self._cut(pairs)
+                if cut is not None:
+                    self._traverse(cut)
+                    continue
+                if len(pairs) * len(is_open) <= self._most_pairs * len(sample) and self._settle_listed(is_open):
                     return
             count = max(ROUND, len(self._table.columns) // 4)
             heavy = np.empty(0, np.int64) if pairs is None else pairs.heaviest(count * HEAVY_OF_SAMPLE // 8)
-            sources = np.unique(np.concatenate((heavy, self._drawn(count - len(heavy)))))
+            self._traverse(np.unique(np.concatenate((heavy, self._drawn(count - len(heavy))))), and_farthest=True)
+
+    def _settle_listed(self, is_open: np.ndarray) -> bool:
+        """List the pairs of all open vertices and end them; False if they are too many."""
+        self._pairs = self._list(is_open, self._most_pairs)
+        if self._pairs is None:
+            return False
+        self._table = PairTable(0, 1)  # the distances are not needed any more
+        self._close(np.setdiff1d(is_open, self._pairs.near))
+        self._cover(self._pairs)
+        return True
+
+    def _cut(self, pairs: OpenPairs) -> np.ndarray | None:
+        """Sources that cut a part, if that pays."""
+        table = self._table
+        kept = np.zeros(len(self._is_source), bool)
+        kept[np.array(table.sources, np.int64) - self._span[0]] = True
+        level = self._parts.best_level(pairs, table.columns, kept)
+        if level is None or level.size > table.room_for(self._room) or not self._pays(level, pairs):
+            return None
+        return self._parts.cut(level, table.columns[level.column], kept, self._method.engine)
+
+    def _pays(self, level: Level, pairs: OpenPairs) -> bool:
+        """Whether a level ends many of these pairs, and many more than as many of the vertices that are far in most of
+        them. Near ones are those of the sample: they say nothing of other pairs."""
+        often = np.sort(np.unique(pairs.far, return_counts=True)[1])
+        return bool(SHARE * level.pairs > len(pairs) and level.pairs > BETTER * often[-level.size :].sum())
 
     def _cover(self, pairs: OpenPairs) -> None:
         """Traverse vertices in many pairs, and in the middle of paths, until there is no pair."""
@@ -129,17 +162,19 @@ class ByPairs:
         """The open pairs of some vertices."""
         with self._method.stages.timed("pairs"):
             self._method.tick("pairs")
-            return self._table.open_pairs(vertices, self._bounds.lower.gather(vertices), self._is_source, most,
-                                          self._method.engine.reporter.heartbeat)
+            lower = self._bounds.lower.gather(vertices)
+            pairs = self._table.open_pairs(vertices, lower, self._parts.of, self._is_source, most,
+                                           self._method.engine.reporter.heartbeat)
+            self._bounds.raise_lower(vertices, lower)
+            return pairs
 
-    def _traverse(self, sources: np.ndarray) -> None:
-        """Traverse sources, and what they show to be far."""
+    def _traverse(self, sources: np.ndarray, and_farthest: bool = False) -> None:
+        """Traverse sources, and what they show to be far, unless pairs tell that better."""
         while len(sources):
             self._method.traverse(sources, self.keep)
             self._mark(set(sources.tolist()))
             farthest = self._method.take_farthest()
-            # Pairs that are listed tell better what is far.
-            sources = farthest if self._pairs is None else farthest[:0]
+            sources = farthest if and_farthest else farthest[:0]
 
     def _mark(self, sources: set[int]) -> None:
         self._is_source[np.array(sorted(sources), np.int64) - self._span[0]] = True
@@ -151,5 +186,5 @@ class ByPairs:
             pairs.tighten(distances.gather(pairs.near), distances.gather(pairs.far))
             if source in self._ends:
                 self._note_middle(pairs, source, distances)
-        elif len(self._table.columns) < self._most_columns:
-            self._table.add(np.array(distances.part(*self._span)), eccentricity)
+        elif not self._table.columns or self._table.room_for(self._room):
+            self._table.add(source, distances.part(*self._span), eccentricity)

@@ -208,6 +208,7 @@ class AllEccentricities(ExactMethod):
             if len(self._open_before) > LAST_TRIAL:
                 pairs = None
         if not self.bounds.n_open:
+            self._note_longest(component)
             self._settle_leaves()
             self.upper_here = self.lower_here
             if self.reported:  # no other component has been traversed, so that all bounds are of this one
@@ -216,6 +217,12 @@ class AllEccentricities(ExactMethod):
         if self.reported:
             self._largest = self.lower_here, self.upper_here
         self.component = None
+
+    def _note_longest(self, component: Component) -> None:
+        """The largest eccentricity, which may be that of no source."""
+        assert self.bounds is not None
+        at = self.bounds.lower.argbest(True, component.first, component.last + 1)
+        self.longer(int(self.bounds.lower.gather([at])[0]), at, UNKNOWN)
 
     def _choose(self, component: Component) -> np.ndarray:
         """The next sources, int64[k]; none where nothing more is asked for."""
@@ -262,10 +269,9 @@ class AllEccentricities(ExactMethod):
         self._open_before = []
         if self.options.what != ALL or self.options.provers:
             return None
-        # Half, since packed distances take as much again as the distances.
         of_batch = BATCH * self.engine.facts.n_vertices * self.bounds.lower.dtype.itemsize
         state = batch_state_bytes(self.engine.store, BATCH)
-        pairs = ByPairs(self, component, (self.engine.facts.room_bytes - of_batch - state) // 2)
+        pairs = ByPairs(self, component, self.engine.facts.room_bytes - of_batch - state)
         return pairs if pairs.possible() else None
 
     def _many_left(self) -> bool:

@@ -26,7 +26,7 @@ def write_table(path: Path, engine: Engine, bounds: Bounds, components: Componen
         with whole_file(path) as file:
             writer: Any = None
             for table in _tables(engine, bounds, components, intervals):
-                writer = writer or _writer(path, file, table.schema)
+                writer = writer or table_writer(path, file, table.schema)
                 writer.write(table)
             if writer is not None:
                 writer.close()
@@ -34,7 +34,7 @@ def write_table(path: Path, engine: Engine, bounds: Bounds, components: Componen
         raise InputError(f"the eccentricities cannot be written ({error.strerror})", path=path) from None
 
 
-def _writer(path: Path, file: Any, schema: pa.Schema) -> Any:
+def table_writer(path: Path, file: Any, schema: pa.Schema) -> Any:
     """What writes tables, by the name of the file."""
     if path.suffix.lower() == ".csv":
         from pyarrow import csv

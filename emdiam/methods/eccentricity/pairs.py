@@ -6,6 +6,9 @@ shortest paths from it to what is far. The pairs (v, w) with U(v, w) > L(v) are 
 fewer, since U falls and L grows with every source; no column is needed again. A vertex that is in no open pair any more
 is settled. A pair ends when v or w is a source, too: so sources are taken that are in many open pairs.
 
+Where sources cut a component into parts (cuts.py) and w is in another one, U(v, w) is the distance, and L(v) at least
+that.
+
 For a vertex v only those w can be in an open pair that are farther than L(v) - d_i(v) from the source i of the smallest
 d_i(v) + ecc(p_i): few, which are listed for all vertices of that source together.
 Passes: none. Bytes: a column for each source whose distances are kept; 16 for an open pair.
@@ -20,13 +23,13 @@ from typing import Any
 
 import numpy as np
 
-from ...jit import kernel
+from ...jit import inlined, kernel
 
 Tick = Callable[[], None]
 # Vertices that are compared with what is far from their source at a time.
 _TOGETHER = 1 << 10
-# Where more than one of so many vertices are far from a source, all are packed once, not these for each source.
-MOST_PACKED = 16
+# Vertices of which what is far from none is looked for first.
+_ALIKE = 32
 # Of some vertices so many are looked at for their mean distance to each source.
 _LOOKED_AT = 256
 
@@ -38,41 +41,51 @@ class PairTable:
 
     def __init__(self, first: int, threads: int) -> None:
         self._first, self._threads = first, threads
+        self.sources: list[int] = []
         self.columns: list[np.ndarray] = []
         self.eccentricities: list[int] = []
         self._lock = threading.Lock()
         self._packed_all: np.ndarray | None = None
 
-    def add(self, column: np.ndarray, eccentricity: int) -> None:
-        """Distances unsigned[m] from a source, unreached in other components."""
+    def add(self, source: int, column: np.ndarray, eccentricity: int) -> None:
+        """Distances unsigned[m] from a source, unreached in other components; kept in as few bytes as they need."""
+        kind = np.min_scalar_type(eccentricity + 1)
         self._packed_all = None
-        self.columns.append(column)
+        self.sources.append(source)
+        self.columns.append(np.minimum(column, np.iinfo(kind).max).astype(kind))
         self.eccentricities.append(eccentricity)
 
+    def room_for(self, room: int) -> int:
+        """How many columns may be added so that all, and all of them packed, take at most `room` bytes."""
+        a_source = len(self.columns[0]) * (self._kind.itemsize + max(column.itemsize for column in self.columns))
+        return max(0, room // a_source - len(self.columns))
+
     def open_pairs(
-        self, vertices: np.ndarray, lower: np.ndarray, is_source: np.ndarray, most: int, tick: Tick
+        self, vertices: np.ndarray, lower: np.ndarray, parts: np.ndarray, is_source: np.ndarray, most: int, tick: Tick
     ) -> OpenPairs | None:
-        """The open pairs of these vertices (int64[k]) with these lower bounds (int64[k]); None if they are more than
-        `most`. is_source : bool[m]."""
+        """The open pairs of these vertices (int64[k]) with these lower bounds (int64[k]), which distances to other
+        parts raise; None if they are more than `most`. parts : int32[m], no edge joins two but at a source of this
+        table. is_source : bool[m]."""
         nearest = self._nearest(vertices - self._first)
         order = np.argsort(nearest, kind="stable")
         groups = np.split(order, np.flatnonzero(np.diff(nearest[order])) + 1)
-        parts: list[OpenPairs] = []
+        found: list[OpenPairs] = []
         with ThreadPoolExecutor(self._threads) as pool:
-            tasks = [pool.submit(self._group, vertices[some], lower[some], int(nearest[some[0]]), is_source, most)
+            tasks = [pool.submit(self._group, vertices[some], some, lower, int(nearest[some[0]]), parts, is_source,
+                                 most)
                      for group in groups for some in _cut(group)]
             try:
                 for task in tasks:
                     part = task.result()
-                    if part is None or sum(map(len, parts)) + len(part) > most:
+                    if part is None or sum(map(len, found)) + len(part) > most:
                         return None
-                    parts.append(part)
+                    found.append(part)
                     tick()
             finally:
                 for task in tasks:
                     task.cancel()
         return OpenPairs(*(np.concatenate(some) for some in zip(
-            *((part.near, part.far, part.bound) for part in parts), strict=True)))
+            *((part.near, part.far, part.bound) for part in found), strict=True)))
 
     def _nearest(self, places: np.ndarray) -> np.ndarray:
         """The source with the smallest distance + eccentricity of some vertices, int64[k]."""
@@ -84,29 +97,26 @@ class PairTable:
         return nearest
 
     def _group(
-        self, vertices: np.ndarray, lower: np.ndarray, source: int, is_source: np.ndarray, most: int
+        self, vertices: np.ndarray, at: np.ndarray, bounds: np.ndarray, source: int, parts: np.ndarray,
+        is_source: np.ndarray, most: int,
     ) -> OpenPairs | None:
-        """The open pairs of vertices with the same best source."""
+        """The open pairs of vertices with the same best source. at : where `bounds` has their lower bounds."""
         column, places = self.columns[source], vertices - self._first
-        left = lower - column[places]
+        left = bounds[at] - column[places]
         away = np.flatnonzero((column > int(left.min())) & (column != np.iinfo(column.dtype).max) & ~is_source)
         away = away[np.argsort(column[away], kind="stable")[::-1]]
-        if len(away) > len(column) // MOST_PACKED:
-            far = self._whole()
-            near, rows = far[places], away
-        else:
-            order = self._order(places, away)
-            near, far, rows = self._packed(places, order), self._packed(away, order), np.arange(len(away))
-        limits = self._lanes(lower)
+        far = self._packed()
+        near = far[places]
         capacity = min(most, max(1 << 12, 16 * len(vertices))) + 1
         while True:
-            out = np.empty((capacity, 2), np.int64)
-            count = list_open(near, far, rows, limits, self._top, left, column[away].astype(np.int64), places, away,
-                              out)
+            out, lower = np.empty((capacity, 3), np.int64), bounds[at]
+            count = list_open(near, far, lower, 8 * self._kind.itemsize, column[places].astype(np.int64),
+                              column[away].astype(np.int64), places, away, parts, out)
+            bounds[at] = lower
             if count <= capacity:
-                one, other = out[:count].T
-                bound = column[one].astype(np.int64) + column[other]
-                return OpenPairs(one + self._first, other + self._first, bound)
+                number, other, bound = out[:count].T
+                left = bound > lower[number]
+                return OpenPairs(vertices[number[left]], other[left] + self._first, bound[left])
             if count > most:
                 return None
             capacity = count
@@ -119,40 +129,24 @@ class PairTable:
         return next(np.dtype(kind) for kind in (np.uint8, np.uint16, np.uint32, np.uint64)
                     if longest <= np.iinfo(kind).max // 4)
 
-    @property
-    def _top(self) -> np.uint64:
-        """The largest bit of every lane."""
-        kind = self._kind
-        return np.uint64(self._lanes(np.array([(np.iinfo(kind).max >> 1) + 1]), 0)[0])
-
-    def _lanes(self, values: np.ndarray, more: int = 1) -> np.ndarray:
-        """uint64[k]: in every lane the value, with `more` the largest bit too."""
-        kind = self._kind
-        lane = values.astype(kind) | kind.type(((np.iinfo(kind).max >> 1) + 1) * more)
-        return np.repeat(lane[:, None], 8 // kind.itemsize, axis=1).copy().view(np.uint64)[:, 0]
-
-    def _order(self, *some: np.ndarray) -> np.ndarray:
-        """The sources from that with the smallest mean distance to some vertices on, which prove most pairs of them."""
-        looked_at = [places[:: 1 + len(places) // _LOOKED_AT] for places in some if len(places)]
-        return np.argsort([sum(float(column[places].mean()) for places in looked_at) for column in self.columns])
-
-    def _whole(self) -> np.ndarray:
-        """The distances of all vertices, packed, in an order for all of them."""
+    def _packed(self) -> np.ndarray:
+        """The distances of all vertices, several in a word, uint64[m, words]: first those to the sources with the
+        smallest mean distance, which prove most pairs. What is over in a word is a distance beyond all."""
         with self._lock:
             if self._packed_all is None:
-                everything = np.arange(len(self.columns[0]))
-                self._packed_all = self._packed(everything, self._order(everything))
+                step = 1 + len(self.columns[0]) // _LOOKED_AT
+                columns = sorted(self.columns, key=lambda column: float(column[::step].mean()))
+                self._packed_all = _pack(columns, self._kind)
             return self._packed_all
 
-    def _packed(self, places: np.ndarray, order: np.ndarray) -> np.ndarray:
-        """The distances of some vertices to the sources in this order, several in a word, uint64[k, words]; what is
-        over is a distance beyond all."""
-        kind = self._kind
-        lanes = 8 // kind.itemsize
-        rows = np.full((len(places), -(-len(self.columns) // lanes) * lanes), np.iinfo(kind).max >> 2, kind)
-        for i, at in enumerate(order.tolist()):
-            rows[:, i] = self.columns[at][places]
-        return rows.view(np.uint64)
+
+def _pack(columns: Sequence[np.ndarray], kind: np.dtype[Any]) -> np.ndarray:
+    lanes = 8 // kind.itemsize
+    rows = np.full((len(columns[0]), -(-len(columns) // lanes) * lanes), np.iinfo(kind).max >> 2, kind)
+    for start in range(0, len(rows), _TOGETHER):  # few enough for the cache, since all columns come to each row
+        for i, column in enumerate(columns):
+            rows[start : start + _TOGETHER, i] = column[start : start + _TOGETHER]
+    return rows.view(np.uint64)
 
 
 def _cut(group: np.ndarray) -> Sequence[np.ndarray]:
@@ -188,27 +182,86 @@ class OpenPairs:
 
 
 @kernel
-def list_open(near, far, rows, limits, top, left, away, places, far_places, out):  # type: ignore[no-untyped-def]
-    """Lists pairs in out, int64[capacity, 2] = (near, far) by their places; the count of all that there are, those too
-    for which there is no room. rows : of `far`, of the far ones; away : their distances from the common source,
-    descending. limits : in every lane the largest bit and the bound, so that the bit is left in the difference where a
-    sum is within the bound."""
+def list_open(  # type: ignore[no-untyped-def]
+    near, far, lower, width, near_distances, far_distances, places, far_places, parts, out,
+):
+    """Lists pairs in out, int64[capacity, 3] = (number of the near one, place of the far one, smallest sum); the count
+    of all that there are, those too for which there is no room. Raises `lower` to distances between parts, which may
+    end pairs that are listed.
+
+    What is within the bounds of _ALIKE vertices, by the largest of their distances to every source, is not looked at
+    for each: they are near each other, as vertices of like numbers often are.
+    far : of all vertices. width : bits of a lane. near_distances, far_distances : from the common source, the latter
+    descending. The largest bit of a lane is left in the difference where a sum is within the bound."""
+    one = ~np.uint64(0) // (~np.uint64(0) >> np.uint64(64 - width))  # 1 in every lane
+    top = one << np.uint64(width - 1)
     count = 0
-    words = near.shape[1]
-    for v in range(len(near)):
-        limit = limits[v]
-        for w in range(len(rows)):
-            if away[w] <= left[v]:
+    left = np.empty(len(far_places), np.int64)
+    largest = np.empty(near.shape[1], np.uint64)
+    for begin in range(0, len(near), _ALIKE):
+        stop = min(begin + _ALIKE, len(near))
+        _largest_lanes(near[begin:stop], width, largest)
+        limit = top | np.uint64(lower[begin:stop].min()) * one
+        away = (lower[begin:stop] - near_distances[begin:stop]).min()
+        n_left = 0
+        for w in range(len(far_places)):
+            if far_distances[w] <= away:
                 break
-            i, row = 0, rows[w]
-            while i < words and not (limit - (near[v, i] + far[row, i])) & top:
-                i += 1
-            if i == words and far_places[w] != places[v]:
+            left[n_left] = w
+            n_left += _all_beyond(largest, far[far_places[w]], limit, top)
+        for v in range(begin, stop):
+            limit = top | np.uint64(lower[v]) * one
+            for w in left[:n_left]:
+                if far_distances[w] <= lower[v] - near_distances[v]:
+                    break
+                row = far[far_places[w]]
+                if far_places[w] == places[v] or not _all_beyond(near[v], row, limit, top):
+                    continue
+                way = _least_sum(near[v], row, width)
+                if parts[far_places[w]] != parts[places[v]]:
+                    lower[v] = way
+                    limit = top | np.uint64(way) * one
+                    continue
                 if count < len(out):
-                    out[count, 0] = places[v]
+                    out[count, 0] = v
                     out[count, 1] = far_places[w]
+                    out[count, 2] = way
                 count += 1
     return count
+
+
+@inlined
+def _all_beyond(first, second, limit, top):  # type: ignore[no-untyped-def]
+    """Whether the sums in all lanes are beyond the limit."""
+    i = 0
+    while i < len(first) and not (limit - (first[i] + second[i])) & top:
+        i += 1
+    return i == len(first)
+
+
+@inlined
+def _largest_lanes(rows, width, largest):  # type: ignore[no-untyped-def]
+    """In every lane of `largest` the largest value that any of the rows has there."""
+    lane = ~np.uint64(0) >> np.uint64(64 - width)
+    for i in range(len(largest)):
+        largest[i] = np.uint64(0)
+        for shift in range(0, 64, width):
+            most = np.uint64(0)
+            for v in range(len(rows)):
+                most = max(most, (rows[v, i] >> np.uint64(shift)) & lane)
+            largest[i] |= most << np.uint64(shift)
+
+
+@inlined
+def _least_sum(first, second, width):  # type: ignore[no-untyped-def]
+    """The smallest of the sums in all lanes, of `width` bits, of two rows."""
+    lane = ~np.uint64(0) >> np.uint64(64 - width)
+    least = lane
+    for i in range(len(first)):
+        both = first[i] + second[i]
+        for shift in range(0, 64, width):
+            least = min(least, (both >> np.uint64(shift)) & lane)
+    return np.int64(least)
 
 
 @kernel

@@ -47,11 +47,12 @@ from .pivot_columns import (
     budget_bytes,
 )
 from .result import ComponentProof, Proof, Result
-from .strategy import Costs
+from .strategy import FEW, Costs
 
 LEAST_SWEEPS, MOST_SWEEPS = 3, 5
-# Certifying so many of the vertices costs more than a traversal; sweep on, unless sweeps are over.
-MANY = 8
+# Certifying so many of the vertices (one of MANY) costs more than a traversal; sweep on, unless sweeps are over. One of
+# VERY_MANY costs next to nothing: that is tried a sweep earlier.
+MANY, VERY_MANY = 8, 1024
 LARGEST_TIE = 1 << 12
 PROVED = Verdict(0, 0, 0, (-1, -1))
 
@@ -180,16 +181,29 @@ class _ComponentRun:
             if self._may_share(folded.unsettled):
                 self._traverse_together(self.bounds.unsettled(self.limit))
                 return PROVED
-            few = folded.unsettled <= self.component.size // MANY
-            if taken >= MOST_SWEEPS or (taken >= LEAST_SWEEPS and (few or self.candidates is not None)):
-                verdict = self._certify_pairs(folded.unsettled)
-                if verdict is not None and (taken >= MOST_SWEEPS or verdict.n_open == 0):
-                    return verdict
-            if taken < LEAST_SWEEPS and run.farthest not in self.pivots:
+            verdict = self._certify_early(taken, folded.unsettled)
+            if verdict is not None:
+                return verdict
+            if taken == LEAST_SWEEPS - 1 and run.eccentricity < self.limit:
+                vertex = folded.centre  # another component is longer, so this one's ends need not be found
+            elif taken < LEAST_SWEEPS and run.farthest not in self.pivots:
                 vertex = run.farthest
             else:
                 vertex = folded.centre if taken % 2 else folded.periphery
             run, folded = self._traverse(vertex)
+
+    def _certify_early(self, taken: int, unsettled: int) -> Verdict | None:
+        """What is open after so many sweeps, if they are over: they have been enough, or so few vertices cover all open
+        pairs that one round of refinement, which takes as long as two sweeps, is likely to be."""
+        very_few = self.component.size // VERY_MANY
+        least = LEAST_SWEEPS if unsettled > very_few else LEAST_SWEEPS - 1
+        few = unsettled <= self.component.size // MANY or self.candidates is not None
+        if taken < MOST_SWEEPS and not (taken >= least and few):
+            return None
+        verdict = self._certify_pairs(unsettled)
+        if verdict is None or verdict.n_open == 0 or taken >= MOST_SWEEPS:
+            return verdict
+        return verdict if taken >= LEAST_SWEEPS and verdict.cover <= FEW else None
 
     def _may_share(self, n_sources: int) -> bool:
         """Whether so many sources, with which all is proved, are best traversed now, in sweeps that they share."""

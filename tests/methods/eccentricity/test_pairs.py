@@ -26,7 +26,8 @@ SETTINGS = settings(max_examples=25, deadline=None, suppress_health_check=[Healt
 @SETTINGS
 @given(seed=st.integers(0, 2**32), m=st.integers(2, 40), k=st.integers(1, 20))
 def test_open_pairs_are_those_that_no_source_proves(longest: int, seed: int, m: int, k: int) -> None:
-    """Distances in lanes of 8, 16 and 32 bits; some vertices are in another component."""
+    """Distances in lanes of 8, 16 and 32 bits; some vertices are in another component. Distances between parts raise
+    lower bounds."""
     rng = np.random.default_rng(seed)
     dtype = np.uint8 if longest < 255 else np.uint32
     first, outside = int(rng.integers(100)), rng.random(m) < 0.1
@@ -35,23 +36,25 @@ def test_open_pairs_are_those_that_no_source_proves(longest: int, seed: int, m: 
     eccentricities = rng.integers(longest // 2, longest + 1, k)
     table = PairTable(first, 2)
     for column, eccentricity in zip(columns, eccentricities.tolist(), strict=True):
-        table.add(column, eccentricity)
+        table.add(0, column, eccentricity)
     vertices, is_source = np.flatnonzero(~outside & (rng.random(m) < 0.7)), rng.random(m) < 0.2
     if not len(vertices):
         return
+    parts = rng.integers(0, 1 + int(rng.integers(3)), m).astype(np.int32)
     lower = rng.integers(0, int(eccentricities.max()) + 1, len(vertices))
-    d = columns.astype(np.int64)
-    want = {(int(v), w) for v, limit in zip(vertices, lower, strict=True) for w in range(m)
-            if w != v and not outside[w] and not is_source[w] and (d[:, v] + d[:, w]).min() > limit
-            and (d[:, w] > limit - d[:, v])[(d[:, v] + eccentricities).argmin()]}
-    pairs = table.open_pairs(vertices + first, lower, is_source, 1 << 20, lambda: None)
-    assert pairs is not None
+    through = np.minimum.reduce([d[:, None] + d[None, :] for d in columns.astype(np.int64)])
+    candidates = ~outside & ~is_source & ~np.eye(m, dtype=bool)
+    across = candidates & (parts[:, None] != parts[None, :])
+    raised = np.maximum(lower, np.where(across, through, 0).max(axis=1)[vertices])
+    want = {(int(v), w) for v, limit in zip(vertices, raised, strict=True) for w in range(m)
+            if candidates[v, w] and not across[v, w] and through[v, w] > limit}
+    pairs = table.open_pairs(vertices + first, lower, parts, is_source, 1 << 20, lambda: None)
+    assert pairs is not None and lower.tolist() == raised.tolist()
     assert {(v - first, w - first) for v, w in zip(pairs.near.tolist(), pairs.far.tolist(), strict=True)} == want
     assert len(pairs) == len(want)
-    assert all((d[:, v - first] + d[:, w - first]).min() <= bound
-               for v, w, bound in zip(pairs.near, pairs.far, pairs.bound, strict=True))
+    assert pairs.bound.tolist() == through[pairs.near - first, pairs.far - first].tolist()
     if want:
-        assert table.open_pairs(vertices + first, lower, is_source, len(want) - 1, lambda: None) is None
+        assert table.open_pairs(vertices + first, lower, parts, is_source, len(want) - 1, lambda: None) is None
 
 
 def test_heaviest_are_in_the_most_pairs_that_are_left() -> None:

@@ -47,6 +47,7 @@ def steered(way: str, sweeps: int, seed: int) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pivots_module, "LEAST_SWEEPS", min(3, sweeps))
         patch.setattr(pivots_module, "MOST_SWEEPS", sweeps)
+        patch.setattr(pivots_module, "VERY_MANY", rng.choice([1, 3, 1024]))
         if way != "own":
             patch.setattr(Costs, "covering_pays", choices[way])
             patch.setattr(Costs, "visits", lambda self, cover, gain: cover <= 1)
@@ -225,6 +226,27 @@ def test_sums_do_not_wrap() -> None:
     """Distances of 200 and 200 in bytes are 400 apart, not 144."""
     found = worst_pair(build_boxes(np.array([[200], [200]], np.uint8)), 399)
     assert found.bound == 400
+
+
+def test_very_few_that_are_left_are_certified_after_two_sweeps(tmp_path: Path) -> None:
+    # A star with two legs; the longer one forks, and what is beyond the fork is left after the sweep from one end.
+    legs = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6), (4, 7), (7, 8), (0, 9), (9, 10), (10, 11), (11, 12)]
+    n = 13 + 4 * pivots_module.VERY_MANY
+    star = naive.graph_of(n, legs + [(0, leaf) for leaf in range(13, n)])
+    with engine_on(write_store(tmp_path / "g.zarr", star), "in-ram") as engine:
+        result = pivots(engine)
+    assert result.diameter == 10 and result.traversals.bfs == 2
+
+
+def test_the_ends_of_a_component_that_is_no_longer_are_not_looked_for(tmp_path: Path) -> None:
+    # A path of 141 vertices with leaves in its middle, and one of 120 with a leaf at each, which has more than 141.
+    paths = [(v, v + 1) for v in (*range(140), *range(181, 300))]
+    leaves = [(v - 120, v) for v in range(301, 421)] + [(70, v) for v in (*range(141, 181), *range(421, 700))]
+    with engine_on(write_store(tmp_path / "g.zarr", naive.graph_of(700, paths + leaves)), "in-ram") as engine:
+        result = pivots(engine)
+    assert result.diameter_max_component == 140
+    _, short = result.proof.components
+    assert short.pivots[:2] == [182, 420] and 235 <= short.pivots[2] <= 245 and len(short.pivots) == 3
 
 
 def test_ctrl_c_gives_the_interval(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

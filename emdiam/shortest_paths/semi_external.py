@@ -1,6 +1,6 @@
 """Shortest paths with the arcs on disk and the labels in RAM: blocks by the smallest label in them.
 
-A round picks the blocks where the smallest labels wait, reads as many as a sixteenth of the arena holds, in threads,
+A round picks the blocks where the smallest labels wait, reads as many as a share of the arena holds, in threads,
 and meanwhile relaxes all that waits in the blocks that are there, in sweeps in storage order with windows of labels
 (Delta-stepping), until nothing waits in them. Labels may be too large at first and are corrected (label-correcting);
 when nothing waits anywhere, every one is the length of a path and no arc shortens it, so it is the distance. The block
@@ -11,7 +11,8 @@ weights 1..60 and an arena of a quarter, passes over the waiting rows read 64 st
 on a random graph with the best of six windows; this reads 1.0 and 5.2, and relaxes 2.3 and 4.1 arcs for each that there
 is. It reads ahead of the windows without limit, which is right as long as blocks meet. Where they do not (a mesh
 numbered at random: 89 stores), far labels are relaxed in vain; so from the moment both arcs read and arcs relaxed
-exceed FRUGAL times those there are, only blocks with labels below one window are taken (5 arcs relaxed instead of 57).
+exceed `frugal` times (3 here) those there are, only blocks with labels below one window are taken (5 arcs relaxed
+instead of 57).
 
 Bytes: labels 4 or 8 and two bits a vertex (waiting.py), the arena, 60 a block.
 Source: Ajwani, Beckmann, Meyer, Veith (2012), section 3 (SE SSSP); Meyer and Sanders (2003).
@@ -19,18 +20,18 @@ Source: Ajwani, Beckmann, Meyer, Veith (2012), section 3 (SE SSSP); Meyer and Sa
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 
 from ..errors import BudgetError
 from ..units import format_size
+from .blocks import ArcBlocks
 from .labels import PathCounters, Tick, farthest_label
-from .packed import WeightedArcs
-from .waiting import ONES, Rows, Waiting, mean_weight, settle_blocks, waiting_labels
+from .waiting import ONES, Waiting, settle_blocks, waiting_labels
 
-FRUGAL = 3
-_SHARE = 16
 _SLICE_ARCS = 1 << 23
 _NOTHING = int(ONES)
 
@@ -38,40 +39,41 @@ Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.nd
 
 
 class SemiExternalPaths:
-    """Searches over arcs read block by block. What the arena holds stays for the next search.
+    """Searches over arcs read block by block. What the arena holds stays for the next search. arena : what
+    ArcBlocks.arena gave.
 
-    arena_bytes : of blocks in RAM; two at least if there are two. threads : that read. Raises
+    arena_bytes : of blocks in RAM; two at least if there are two. threads : that read. graph : what to call it. Raises
     BudgetError if the arena is too small.
     """
 
-    def __init__(self, arcs: WeightedArcs, arena_bytes: int, threads: int = 1, tick: Tick | None = None) -> None:
-        n_slots = min(arcs.n_blocks, arena_bytes // (8 * arcs.block_arcs))
+    def __init__(self, arcs: ArcBlocks, arena_bytes: int, threads: int = 1, tick: Tick | None = None,
+                 graph: str = "the graph") -> None:
+        block_bytes = arcs.arc_bytes * arcs.block_arcs
+        n_slots = min(arcs.n_blocks, arena_bytes // block_bytes)
         if n_slots < min(2, arcs.n_blocks):
-            raise BudgetError(
-                f"an arena of {format_size(arena_bytes)} does not hold two blocks of the condensed graph",
-                remedy=f"give it at least {format_size(16 * arcs.block_arcs)}",
-            )
+            raise BudgetError(f"an arena of {format_size(arena_bytes)} does not hold two blocks of {graph}",
+                              remedy=f"give it at least {format_size(2 * block_bytes)}")
         self._arcs, self._tick = arcs, tick
         self.counters = PathCounters()
-        self._rows = Rows.of(arcs)
-        self._arena = np.empty((n_slots, arcs.block_arcs), np.uint64)
-        self._batch = max(1, n_slots // _SHARE)
+        self.arena = arcs.arena(n_slots)
+        self._batch = max(1, n_slots // arcs.share)
+        self._readers = threads
         self._slots = np.full(arcs.n_blocks, -1, np.int64)
         self._used = np.zeros(arcs.n_blocks, np.int64)
         self._free = list(range(n_slots))
-        self._arriving: list[tuple[int, int, Future[int]]] = []
+        self._arriving: list[tuple[list[tuple[int, int]], Future[int]]] = []
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="paths")
-        self._delta = 0
-        self._width = 0
+        self._delta: int | float = 0
+        self._width: int | float = 0
 
     def settle(self, labels: np.ndarray, seeds: np.ndarray, owner_bits: int) -> bool:
         """Bring `labels`, as seed_labels made them, to the distances. False if one did not fit.
-        Raises OSError for a damaged block."""
+        Raises OSError for a damaged block. Labels of float64 are given as words (uint64), all ones unreached."""
         self.counters.searches += 1
         self._width = 0
         if not self._arcs.n_blocks:
             return True
-        rows = self._rows
+        rows = self._arcs.rows
         waiting = Waiting.of(seeds, labels, self._arcs.n_blocks)
         places = (rows.covers, rows.heads, labels, waiting.active, waiting.keys, waiting.groups, waiting.relaxed)
         shape = np.append(rows.shape, owner_bits)
@@ -86,17 +88,33 @@ class SemiExternalPaths:
                     break
                 window = self._window(lowest, owner_bits, int(state[0]), before)
                 resident = self._next_blocks(lowest_of, window)
-                least = min(_NOTHING >> 16, self._delta << owner_bits)
-                limits = np.array([window, least, farthest_label(labels.dtype, owner_bits), 0,
-                                   max(least, self._width)], np.uint64)
-                self._relax(resident, shape, places, limits, state)
-                self._width = int(limits[4])
+                limits = np.array([window, farthest_label(labels.dtype, owner_bits), 0], np.uint64)
+                widths = self._widths(owner_bits)
+                self._relax(resident, shape, places, limits, widths, state)
+                self._width = widths[1].item()
                 self._arrive()
         finally:
             self._arrive()
         self.counters.arcs_scanned += int(state[0])
         self.counters.sweeps += int(state[1])
         return not state[2]
+
+    def every_block(self) -> Iterator[tuple[int, int]]:
+        """(block, slot) of all blocks, those that are here first, each there until the next; others are read ahead."""
+        here, missing = np.flatnonzero(self._slots >= 0), np.flatnonzero(self._slots < 0).tolist()
+        for block in here.tolist():
+            yield block, int(self._slots[block])
+        self._make_room(min(2, len(missing)))
+        jobs = deque[tuple[int, int, Future[int]]]()
+        while missing or jobs:
+            while missing and self._free and len(jobs) < 2:
+                block, slot = missing.pop(0), self._free.pop()
+                jobs.append((block, slot, self._pool.submit(self._arcs.read, block, slot, self.arena)))
+            block, slot, job = jobs.popleft()
+            self.counters.bytes_read += job.result()
+            self.counters.blocks_read += 1
+            yield block, slot
+            self._free.append(slot)
 
     def close(self) -> None:
         """End the reading threads; the arcs stay open."""
@@ -105,9 +123,18 @@ class SemiExternalPaths:
     def _window(self, lowest: int, owner_bits: int, scanned: int, before: PathCounters) -> int:
         """Labels below this are relaxed in this round."""
         read = (self.counters.blocks_read - before.blocks_read) * self._arcs.block_arcs
-        if min(scanned, read) <= FRUGAL * self._arcs.n_arcs:
+        if min(scanned, read) <= self._arcs.frugal * self._arcs.n_arcs:
             return _NOTHING
+        if isinstance(self._delta, float):
+            return int((np.uint64(lowest).view(np.float64) + self._delta).view(np.uint64))
         return min(_NOTHING, lowest + (self._delta << owner_bits))
+
+    def _widths(self, owner_bits: int) -> np.ndarray:
+        """(least width, current one) of windows of labels, uint64[2], or float64[2] where weights are floats."""
+        if isinstance(self._delta, float):
+            return np.array([self._delta, max(self._delta, self._width)])
+        least = min(_NOTHING >> 16, self._delta << owner_bits)
+        return np.array([least, max(least, int(self._width))], np.uint64)
 
     def _next_blocks(self, lowest_of: np.ndarray, window: int) -> np.ndarray:
         """Begin to read the blocks with the smallest waiting labels, below `window`, that are not here;
@@ -120,10 +147,15 @@ class SemiExternalPaths:
         order = np.argsort(lowest_of[missing], kind="stable")[: self._batch]
         self._make_room(len(order))
         resident = np.flatnonzero(self._slots >= 0)
-        for block in np.sort(missing[order]).tolist():
-            slot = self._free.pop()
-            self._arriving.append((block, slot, self._pool.submit(self._arcs.read, block, self._arena[slot])))
+        coming = [(block, self._free.pop()) for block in np.sort(missing[order]).tolist()]
+        for first in range(min(self._readers, len(coming))):
+            part = coming[first :: self._readers]
+            self._arriving.append((part, self._pool.submit(self._read, part)))
         return resident
+
+    def _read(self, places: list[tuple[int, int]]) -> int:
+        """Bring blocks into slots; the bytes read."""
+        return sum(self._arcs.read(block, slot, self.arena) for block, slot in places)
 
     def _make_room(self, n_slots: int) -> None:
         """Free slots, from the blocks that nothing waited in for the longest time."""
@@ -137,27 +169,28 @@ class SemiExternalPaths:
     def _arrive(self) -> None:
         """Wait for the blocks being read. After an error none of them is here."""
         arriving, self._arriving = self._arriving, []
-        errors = [error for _, _, job in arriving if (error := job.exception()) is not None]
+        errors = [error for _, job in arriving if (error := job.exception()) is not None]
         if errors:
-            self._free += [slot for _, slot, _ in arriving]
+            self._free += [slot for places, _ in arriving for _, slot in places]
             raise errors[0]
-        for block, slot, job in arriving:
-            self._slots[block], self._used[block] = slot, self.counters.rounds
+        for places, job in arriving:
+            for block, slot in places:
+                self._slots[block], self._used[block] = slot, self.counters.rounds
             self.counters.bytes_read += job.result()
-        self.counters.blocks_read += len(arriving)
+            self.counters.blocks_read += len(places)
         if arriving and not self._delta:
-            block, slot, _ = arriving[0]
-            first = self._arena[slot, : self._arcs.arcs_in(block)]
-            self._delta = 2 * int(mean_weight(first, self._arcs.packing.weight_bits))
+            block, slot = arriving[0][0][0]
+            self._delta = self._arcs.least_width(slot, block, self.arena)
 
     def _relax(
-        self, resident: np.ndarray, shape: np.ndarray, places: Places, limits: np.ndarray, state: np.ndarray,
+        self, resident: np.ndarray, shape: np.ndarray, places: Places, limits: np.ndarray, widths: np.ndarray,
+        state: np.ndarray,
     ) -> None:
         """Relax what waits in the blocks that are here."""
         if not len(resident):
             return
         quiet = False
         while not quiet:
-            quiet = settle_blocks(self._arena, self._slots, resident, shape, *places, limits, state)
+            quiet = settle_blocks(self.arena, self._slots, resident, shape, *places, limits, widths, state)
             if self._tick is not None:
                 self._tick()

@@ -5,48 +5,44 @@ waiting label of 64 vertices, `groups` that of 4096, so that the smallest one in
 that spans blocks is relaxed in pieces, in any order: the bit stands for the piece in the block where the row begins;
 for each block that a row continues into, `relaxed` has the label that was used there last, and the piece waits while
 the vertex has a smaller one. So a lowered label needs no list of blocks.
+Blocks are of packed arcs (weighted/packed.py), or of heads and weights as a store has them; which, is known where a
+kernel is compiled, by the length of `arena`: (words,), or (heads, costs, group, row, hub) with compact offsets. Labels
+of floats are the words of float64, which are in the order of the numbers where none is negative.
 Bytes: 1/8 + 1/8 + 1/512 a vertex, 24 a block.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
 
 from ..jit import inlined, kernel
+from ..stream.offsets import row_span
 from ..traverse.atomics import count_trailing_zeros
 from ..traverse.search import lower_bound
-from .labels import unreached
-from .packed import WeightedArcs, head_of, weight_of
 
 ONES = np.uint64(0xFFFFFFFFFFFFFFFF)
 ONE = np.uint64(1)
 # A window that had fewer arcs than this a block costs more to look for than to relax: the next is twice
-# as wide, up to 2^WIDEST of the least width.
-THIN, WIDEST = 32, np.uint64(10)
+# as wide, up to WIDEST times the least width.
+THIN, WIDEST = 32, 1 << 10
 
 
 @dataclass(frozen=True)
 class Rows:
     """Where rows lie. covers : int64[n_blocks + 1]; the rows of covers[i] to covers[i + 1] - 1 begin in
     block i (those without an arc among them). heads : int64[n_blocks], the vertex whose row continues
-    into block i, or -1. shape : int64[4] = arcs of a block, all arcs, bits of an id, of a weight."""
+    into block i, or -1. shape : int64[4] = arcs of a block, all arcs, bits of an id, of a weight (0 where arcs are not
+    packed)."""
 
     covers: np.ndarray
     heads: np.ndarray
     shape: np.ndarray
-
-    @classmethod
-    def of(cls, arcs: WeightedArcs) -> Rows:
-        """The rows of `arcs`, which must have a block."""
-        covers = np.zeros(arcs.n_blocks + 1, np.int64)
-        covers[1:] = arcs.last_vertex + 1
-        heads = np.where(arcs.first_vertex[:-1] < covers[:-1], arcs.first_vertex[:-1], -1)
-        covers[-1] = arcs.n_vertices
-        packing = arcs.packing
-        shape = np.array([arcs.block_arcs, arcs.n_arcs, packing.id_bits, packing.weight_bits], np.int64)
-        return cls(covers, heads, shape)
 
 
 @dataclass(frozen=True)
@@ -63,7 +59,7 @@ class Waiting:
         """The `seeds` (int64[s]) wait with their `labels`."""
         n_words = -(-len(labels) // 64)
         made = cls(np.zeros(n_words, np.uint64), np.full(n_words, ONES), np.full(-(-n_words // 64), ONES),
-                   np.full(n_blocks, unreached(labels.dtype), np.uint64))
+                   np.full(n_blocks, np.iinfo(labels.dtype).max, np.uint64))
         wait_all(seeds, labels, made.active, made.keys, made.groups)
         return made
 
@@ -140,14 +136,14 @@ def waiting_labels(covers, heads, labels, active, keys, groups, relaxed, lowest_
 
 
 @kernel
-def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, keys, groups, relaxed, limits,
+def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, keys, groups, relaxed, limits, widths,
                   state):  # type: ignore[no-untyped-def]
     """Relax what waits below limits[0] in the blocks `resident`, again and again, until nothing does
     (True) or state[3] more arcs were scanned (False: call again).
 
-    Labels rise in windows above the smallest that waits, of the width limits[4], at least limits[1]; twice
-    as wide after a window that had few arcs for the blocks that were looked at. limits[3] : end of the
-    open window (0: none). limits[2] : largest distance that fits. shape : as in Rows, then the bits of an
+    Labels rise in windows above the smallest that waits, of the width widths[1], at least widths[0] (uint64 or
+    float64[2]); twice as wide after a window that had few arcs for the blocks that were looked at. limits[2] : end of
+    the open window (0: none). limits[1] : largest distance that fits. shape : as in Rows, then the bits of an
     owner. state : int64[4], arcs scanned, sweeps, 1 if a distance did not fit, arcs of a call.
     """
     stop = state[0] + state[3]
@@ -157,10 +153,9 @@ def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, 
         quiet = True
         for block in resident:
             label = waiting_in(block, covers, heads, labels, active, keys, groups, relaxed)
-            if label < limits[3]:
+            if label < limits[2]:
                 quiet = False
-                n_arcs = min(shape[0], shape[1] - block * shape[0])
-                relax_block(arena[slots[block], :n_arcs], block, shape, covers, heads, labels, active, keys, groups,
+                relax_block(arena, slots[block], block, shape, covers, heads, labels, active, keys, groups,
                             relaxed, limits, state)
             else:
                 low = min(low, label)
@@ -168,28 +163,29 @@ def settle_blocks(arena, slots, resident, shape, covers, heads, labels, active, 
         if quiet:
             if low >= limits[0]:
                 return True
-            if limits[3]:
+            if limits[2]:
                 thin = state[0] - opened < THIN * len(resident)
-                limits[4] = min(limits[4] << ONE, limits[1] << WIDEST) if thin else max(limits[1], limits[4] >> ONE)
+                widths[1] = min(2 * widths[1], widths[0] * WIDEST) if thin else max(widths[0], widths[1] / 2)
             opened = state[0]
-            limits[3] = limits[0]
-            if low + limits[4] > low:
-                limits[3] = min(limits[3], low + limits[4])
+            limits[2] = limits[0]
+            if longer(low, widths[1]) > low:
+                limits[2] = min(limits[2], longer(low, widths[1]))
     return False
 
 
 @inlined
-def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups, relaxed, limits,
+def relax_block(arena, slot, block, shape, covers, heads, labels, active, keys, groups, relaxed, limits,
                 state):  # type: ignore[no-untyped-def]
-    """Relax the rows, and the piece of a row, that wait in a block below limits[3]; see settle_blocks.
+    """Relax the rows, and the piece of a row, that wait in a block below limits[2]; see settle_blocks.
     Rows are taken in storage order, and a label that falls in a later one is used at once."""
-    window = limits[3]
+    window = limits[2]
     position = 0
     if heads[block] >= 0:
         label = np.uint64(labels[heads[block]])
         if label < relaxed[block] and label < window:
             relaxed[block] = label
-            position = scan_row(arcs, position, heads[block], label, shape, labels, active, keys, groups, limits, state)
+            position = scan_row(arena, slot, block, position, heads[block], label, shape, labels, active, keys, groups,
+                                limits, state)
     begin = covers[block]
     end = covers[block + 1]
     if begin == end:
@@ -205,8 +201,8 @@ def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups,
             label = np.uint64(labels[v])
             if label < window:
                 active[word] &= ~(ONE << np.uint64(bit))
-                position = first_arc(arcs, position, v, shape)
-                position = scan_row(arcs, position, v, label, shape, labels, active, keys, groups, limits, state)
+                position = scan_row(arena, slot, block, position, v, label, shape, labels, active, keys, groups, limits,
+                                    state)
         keys[word] = _lowest(word, active[word], labels)
     for group in range(begin >> 12, ((end - 1) >> 12) + 1):
         low = ONES
@@ -216,34 +212,66 @@ def relax_block(arcs, block, shape, covers, heads, labels, active, keys, groups,
 
 
 @inlined
-def first_arc(arcs, position, v, shape):  # type: ignore[no-untyped-def]
-    """The first arc from `position` on of a vertex >= v, found in steps that double."""
-    least = np.uint64(v) << np.uint64(shape[2] + shape[3])
-    step = 1
-    while position + step <= len(arcs) and arcs[position + step - 1] < least:
-        position += step
-        step *= 2
-    end = min(len(arcs), position + step - 1)
-    return lower_bound(arcs, least, position, end)
+def scan_row(arena, slot, block, position, v, label, shape, labels, active, keys, groups, limits,
+             state):  # type: ignore[no-untyped-def]
+    """Relax the arcs of v that are in a block with its `label`; returns where they end, if arcs are packed: they are
+    looked for from `position` on."""
+    if len(arena) == 1:
+        position = scan_packed(arena[0], slot, block, position, v, label, shape, labels, active, keys, groups, limits,
+                               state)
+    else:
+        scan_stored(arena, slot, block, v, label, shape, labels, active, keys, groups, state)
+    return position
 
 
 @inlined
-def scan_row(arcs, position, v, label, shape, labels, active, keys, groups, limits, state):  # type: ignore[no-untyped-def]
-    """Relax the arcs of v from `position` on with its `label`; returns where they end."""
-    start = position
-    id_bits = shape[2]
-    weight_bits = shape[3]
+def scan_stored(arena, slot, block, v, label, shape, labels, active, keys, groups,
+                state):  # type: ignore[no-untyped-def]
+    """Relax the arcs of v in a block of heads and costs."""
+    heads, costs, group, row, hub = arena
+    base = block * shape[0]
+    begin, end = row_span(group, row, hub, v)
+    begin = max(begin - base, np.int64(0))
+    end = min(end - base, shape[0])
+    for p in range(begin, end):
+        u = np.int64(heads[slot, p])
+        new = longer(label, costs[slot, p])
+        if new < np.uint64(labels[u]):
+            labels[u] = new
+            _wait(u, new, active, keys, groups)
+    state[0] += max(np.int64(0), end - begin)
+
+
+@inlined
+def first_arc(words, slot, position, count, least):  # type: ignore[no-untyped-def]
+    """The first of words[slot, position:count] that is not below `least`, found in steps that double."""
+    step = 1
+    while position + step <= count and words[slot, position + step - 1] < least:
+        position += step
+        step *= 2
+    return lower_bound(words[slot], least, position, min(count, position + step - 1))
+
+
+@inlined
+def scan_packed(words, slot, block, position, v, label, shape, labels, active, keys, groups, limits,
+                state):  # type: ignore[no-untyped-def]
+    """Relax the arcs of v in a block of packed arcs, from `position` on; returns where they end."""
+    count = min(shape[0], shape[1] - block * shape[0])
+    id_bits = np.uint64(shape[2])
+    weight_bits = np.uint64(shape[3])
     owner_bits = np.uint64(shape[4])
-    row_bits = np.uint64(id_bits + weight_bits)
-    room = limits[2] - (label >> owner_bits)
-    while position < len(arcs) and arcs[position] >> row_bits == np.uint64(v):
-        arc = arcs[position]
+    row_bits = id_bits + weight_bits
+    position = first_arc(words, slot, position, count, np.uint64(v) << row_bits)
+    start = position
+    room = limits[1] - (label >> owner_bits)
+    while position < count and words[slot, position] >> row_bits == np.uint64(v):
+        arc = words[slot, position]
         position += 1
-        weight = np.uint64(weight_of(arc, weight_bits))
+        weight = arc & ((ONE << weight_bits) - ONE)
         if weight > room:
             state[2] = 1
             continue
-        u = head_of(arc, id_bits, weight_bits)
+        u = np.int64((arc >> weight_bits) & ((ONE << id_bits) - ONE))
         new = label + (weight << owner_bits)
         if new < np.uint64(labels[u]):
             labels[u] = new
@@ -252,10 +280,15 @@ def scan_row(arcs, position, v, label, shape, labels, active, keys, groups, limi
     return position
 
 
-@kernel
-def mean_weight(arcs, weight_bits):  # type: ignore[no-untyped-def]
-    """Mean weight of packed arcs (some), rounded up."""
-    total = np.int64(0)
-    for arc in arcs:
-        total += weight_of(arc, weight_bits)
-    return (total + len(arcs) - 1) // len(arcs)
+@intrinsic
+def longer(typingctx: Any, label: Any, cost: Any) -> Any:
+    """The label (uint64) of a distance that is longer by `cost`: a sum, of float64 in words where the cost is a
+    float."""
+    def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
+        if not isinstance(sig.args[1], types.Float):
+            return builder.add(args[0], context.cast(builder, args[1], sig.args[1], types.uint64))
+        total = builder.fadd(builder.bitcast(args[0], ir.DoubleType()),
+                             context.cast(builder, args[1], sig.args[1], types.float64))
+        return builder.bitcast(total, ir.IntType(64))
+
+    return types.uint64(types.uint64, cost), codegen

@@ -1,0 +1,1 @@
+"""Distances between all pairs of vertices: one file a method, over rows of the graph or over tiles of the matrix."""

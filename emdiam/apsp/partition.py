@@ -1,0 +1,72 @@
+"""Parts of a graph with few arcs between them, by halves: breadth-first levels from a far vertex, cut in the middle.
+
+A part of more than the wanted size is walked from a vertex at the end of it, along arcs in either direction, and cut
+where half of its vertices have been met; so on planar-like graphs the cut is about as long as the part is wide. What a
+walk does not reach is walked next, so that components stay together where they can. Work: m for every halving.
+Source: George and Liu (1979), pseudo-peripheral vertices and level structures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..jit import kernel
+from ..shortest_paths.rows import WeightedRows
+
+
+def undirected(rows: WeightedRows) -> tuple[np.ndarray, np.ndarray]:
+    """(offsets, heads) of the arcs and their reverse, int64; an edge that has both is there twice."""
+    tails = np.repeat(np.arange(rows.n_vertices), np.diff(rows.offsets))
+    both = np.concatenate([tails, rows.heads.astype(np.int64)])
+    other = np.concatenate([rows.heads.astype(np.int64), tails])
+    offsets = np.zeros(rows.n_vertices + 1, np.int64)
+    np.cumsum(np.bincount(both, minlength=rows.n_vertices), out=offsets[1:])
+    return offsets, other[np.argsort(both, kind="stable")]
+
+
+def parts_of(rows: WeightedRows, size: int) -> np.ndarray:
+    """The part of every vertex, int64[n], numbered from 0; parts have at most `size` vertices."""
+    n = rows.n_vertices
+    offsets, heads = undirected(rows)
+    part, n_parts = np.zeros(n, np.int64), 1
+    order, seen = np.empty(n, np.int64), np.empty(n, np.bool_)
+    waiting = [0]
+    while waiting:
+        one = waiting[-1]
+        members = np.flatnonzero(part == one)
+        if len(members) <= max(1, size):
+            waiting.pop()
+            continue
+        walk(offsets, heads, part, members, int(members[0]), seen, order)
+        walk(offsets, heads, part, members, int(order[len(members) - 1]), seen, order)
+        part[order[len(members) // 2 : len(members)]] = n_parts
+        waiting.append(n_parts)
+        n_parts += 1
+    return part
+
+
+@kernel
+def walk(offsets, heads, part, members, start, seen, order):  # type: ignore[no-untyped-def]
+    """Breadth-first search within the part of `start`; order[: len(members)] = its members (int64[k]) as they are met.
+    Where nothing is left to reach, it goes on from the first member that was not met."""
+    one = part[start]
+    for v in members:
+        seen[v] = False
+    seen[start] = True
+    order[0] = start
+    count, done, rest = 1, 0, 0
+    while count < len(members) or done < count:
+        if done == count:
+            while seen[members[rest]]:
+                rest += 1
+            seen[members[rest]] = True
+            order[count] = members[rest]
+            count += 1
+        v = order[done]
+        done += 1
+        for p in range(offsets[v], offsets[v + 1]):
+            u = heads[p]
+            if part[u] == one and not seen[u]:
+                seen[u] = True
+                order[count] = u
+                count += 1

@@ -1,0 +1,66 @@
+"""`emdiam apsp`: distances between all pairs of vertices of a store."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import click
+
+from ..units import format_count, format_size
+from . import options
+from .answer_lines import memory_lines, seconds_line
+from .listener import listening
+from .outcome import EmdiamCommand
+from .output import answer
+
+# Written out because their own module imports numba; a test compares them.
+METHODS = ("auto", "blocked", "recursive", "squaring", "lazy-minimum", "single-kernel", "floyd-warshall", "johnson",
+           "harish", "ortega", "separators")
+
+
+@click.command(cls=EmdiamCommand)
+@options.STORE
+@click.option("--out", type=options.NEW_STORE, metavar="FILE", required=True,
+              help="Write the matrix of distances to FILE, a Zarr group.")
+@click.option("--method", type=options.Choice(METHODS), default="auto", show_default=True,
+              help="How distances are found: by a search from every vertex, or on dense graphs by tiles of the matrix.")
+@click.option("--force", is_flag=True, help="Replace FILE if it exists.")
+@click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
+              help="What solves a matrix in memory: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is"
+                   " one, else the CPU. A GPU has auto, blocked, single-kernel, squaring and floyd-warshall.")
+@options.stacked(options.time_limit, options.memory, options.threads)
+@options.stacked(options.as_json, options.verbose, options.progress)
+def command(**given: Any) -> int:
+    """Find the distances between all pairs of vertices, and write their matrix.
+
+    n vertices take 4 n^2 bytes of disk (8 where distances are large or floats); of the matrix only as much is in memory
+    as --memory allows. A matrix that cannot be is refused, with what to ask for instead.
+    """
+    from ..apsp.run import all_pairs
+
+    asked = options.passed(given, "store", "device")
+    if given["device"] != "cpu":
+        from ..gpu.paths.all_pairs import solver_on
+
+        asked["solver"] = solver_on(options.chosen_device(given["device"]))
+    with listening(given) as listener:
+        result = all_pairs(given["store"], asked, listener)
+    answer(result.to_dict(), partial(pairs_text, verbose=given["verbose"]), given["as_json"])
+    return 0
+
+
+_WAYS = {"memory": "in memory", "disk": "{tiles} of {edge} x {edge} on disk", "strips": "{tiles} of {edge} rows"}
+
+
+def pairs_text(result: dict[str, Any], verbose: bool = False) -> str:
+    """Lines for a result as `AllPairs.to_dict()` gives it."""
+    n, unit = result["n_vertices"], "tile" if result["where"] == "disk" else "strip"
+    way = _WAYS[result["where"]].format(tiles=format_count(result["tiles"], unit), edge=result["tile_edge"])
+    lines = [
+        f"largest distance: {result['largest_distance']:,}",
+        f"pairs: {n * n - n - result['unreachable_pairs']:,} with a path, {result['unreachable_pairs']:,} without",
+        f"matrix: {n:,} x {n:,} of {result['dtype']}, {format_size(result['matrix_bytes'])}, in {result['out']}",
+        f"method: {result['method']}, {way}",
+    ]
+    return "\n".join([*lines, seconds_line(result), *memory_lines(result, verbose)])

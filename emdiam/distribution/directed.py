@@ -1,0 +1,137 @@
+"""How distances along arcs are distributed: ordered pairs of a vertex and another one that it reaches.
+
+Sources are a random sample of all vertices, or all of them; what is counted from them is scaled to all. Pairs without a
+path are counted exactly where all vertices are sources, and estimated as the others else.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from .._version import __version__
+from ..errors import InputError, StoppedEarly
+from ..progress import Listener, TimeOver, timed
+from ..runs.directed import check_options, directed_store, opened
+from ..store.store import Store
+from ..traverse.multi import MOST_BITS
+from ..traverse.tally import added
+from ..units import parse_duration, peak_rss_bytes
+from .options import NAMES, DistanceOptions, options_of
+from .result import EXACT, HYPERBALL, SAMPLE, Distances
+from .sources import MOST_GROUPS
+from .statistics import Figures, figures_of, jackknife, without_each
+
+if TYPE_CHECKING:
+    from ..engine.directed import DirectedEngine
+
+_TAKEN = {"memory", "arena", "threads", "time_limit", "evict_page_cache", "vertex_state", "scratch", "device", *NAMES}
+
+
+@dataclass(repr=False)
+class DirectedDistances(Distances):
+    """As Distances; all pairs are ordered, of a vertex and another one that it reaches along arcs. n_edges : arcs.
+    connected, n_components : of the graph without directions. unreachable_pairs : ordered pairs without a path, an
+    estimate where not all vertices were sources."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Distances.shown, "strongly_connected", "n_strong_components")
+
+    directed: bool = True
+    strongly_connected: bool = False
+    n_strong_components: int = 0
+
+
+def distances_directed(store: Store | str | Path, options: Mapping[str, Any],
+                       progress: Listener | None = None) -> DirectedDistances:
+    """How the distances of a store with directions (opened, or a path) are distributed. options : by the names of the
+    command line, without those of other devices, of HyperBall and of files of centralities.
+
+    Raises InputError (StoreError, BudgetError), and StoppedEarly on Ctrl-C and at the end of the time, with `result`
+    where sources have been counted by then."""
+    from ..methods.directed.method import phases
+
+    given = check_options(options, _TAKEN)
+    asked = options_of(given)
+    if asked.method == HYPERBALL or asked.out is not None:
+        raise InputError("distances along arcs are counted from sources, without a file of centralities",
+                         remedy="leave --hyperball and --out out")
+    seconds, begin = given.get("time_limit"), time.perf_counter()
+    deadline = None if seconds is None else time.monotonic() + parse_duration(seconds)
+    with directed_store(store, given) as place:
+        if not place.n_vertices:
+            raise InputError("the graph has no vertices, so there are no distances", path=place.path)
+        with opened(place, given, phases(place, 2, 4), progress, batches=True) as engine:
+            count = _Count(engine, asked, deadline)
+            why = "the time limit is over"
+            try:
+                count.run()
+            except KeyboardInterrupt:
+                why = "stopped by the user"
+            except TimeOver:
+                pass
+            if not count.samples:
+                raise StoppedEarly(f"{why} before anything was counted")
+            result = count.result()
+            result.seconds = {"load": engine.load_seconds, **count.seconds, "total": time.perf_counter() - begin}
+    if not result.complete:
+        raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
+    return result
+
+
+class _Count:
+    """One run. samples : sources that were counted. seconds : wall seconds of its stages."""
+
+    def __init__(self, engine: DirectedEngine, asked: DistanceOptions, deadline: float | None) -> None:
+        self._engine, self._asked, self._deadline = engine, asked, deadline
+        self.samples, self.seconds = 0, dict[str, float]()
+        self._counts = np.zeros((1, 1), np.int64)
+        self._complete, self._weak = False, 0
+
+    def run(self) -> None:
+        """Find the components, then count from part after part."""
+        engine, asked, n = self._engine, self._asked, self._engine.n_vertices
+        with timed(self.seconds, "components"):
+            self._weak = engine.weak()[1]
+            _ = engine.strong
+        everyone = np.random.default_rng(asked.seed).permutation(n) if asked.method == SAMPLE else np.arange(n)
+        sources = np.sort(everyone[: asked.sample]) if asked.method == SAMPLE else everyone
+        # In random order, so that parts that are done are a sample, too.
+        np.random.default_rng(asked.seed + 1).shuffle(sources)
+        groups = np.arange(len(sources)) * min(MOST_GROUPS, len(sources)) // len(sources)
+        with timed(self.seconds, "count"):
+            for first in range(0, len(sources), MOST_BITS):
+                if self._deadline is not None and time.monotonic() >= self._deadline:
+                    return
+                part, low = slice(first, first + MOST_BITS), int(groups[first])
+                counts = engine.count_distances(sources[part], groups=groups[part] - low)
+                self._counts = added(self._counts, np.pad(counts, ((low, 0), (0, 0))))
+                self.samples += len(sources[part])
+                engine.reporter.tick("count", counted=self.samples, sources=len(sources))
+        self._complete = True
+
+    def result(self) -> DirectedDistances:
+        """What is known by now."""
+        engine, asked, n = self._engine, self._asked, self._engine.n_vertices
+        used, store, plan = engine.reporter.stats(), engine.store, engine.plan
+        exact, counts = self.samples == n, self._counts.sum(axis=0)
+        unreached = self.samples * n - int(counts.sum())
+        counts[0] = 0
+        figures, share = figures_of(counts, asked.quantile), n / self.samples
+        error = Figures(0.0, 0.0) if exact else jackknife(
+            without_each(self._counts), asked.quantile, 1 - self.samples / n)
+        n_strong = engine.strong[1]
+        return DirectedDistances(
+            n, store.n_arcs, self._weak == 1, self._weak,
+            {d: round(share * int(count)) for d, count in enumerate(counts.tolist()) if count},
+            round(share * unreached), None if figures is None else figures.mean,
+            None if figures is None else figures.effective_diameter, asked.quantile, EXACT if exact else SAMPLE,
+            self.samples, None if figures is None else error, asked.seed, self._complete, levels=used.levels,
+            edges_scanned=used.edges_scanned, bytes_read=used.bytes_read, memory_limit_bytes=plan.memory_limit_bytes,
+            planned_rss_bytes=plan.planned_rss_bytes, peak_rss_bytes=peak_rss_bytes(), version=__version__,
+            store_digest=store.digest, store_path=store.path, store_name=store.name,
+            strongly_connected=n_strong == 1, n_strong_components=n_strong)

@@ -1,0 +1,92 @@
+"""Weights of edges as inputs have them: which column, of what kind, and whether they can be weights at all.
+
+A source hands weights on as float64, in which all that are allowed are exact: whole numbers from 0 to 2^32 - 1 (from
+-2^31, where negative ones are allowed), and finite floats. Their kind says what they become in a store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..errors import InputError
+
+WHOLE, FLOAT32, FLOAT64 = "int", "float32", "float64"
+KINDS = (WHOLE, FLOAT32, FLOAT64)
+LEAST_WHOLE, LARGEST_WHOLE = -(2**31), 2**32 - 1
+WHOLE_RANGE = f"whole weights are from 0 to {LARGEST_WHOLE}"
+NAMES = ("weight", "weights", "w", "length", "distance", "dist", "cost", "value")
+"""Names of columns that are taken for weights where none is named, in lower case."""
+
+NEGATIVE, NO_NEGATIVE = "a weight is negative", "weights are from 0 up, or allow others with --allow-negative"
+NOT_FINITE, NO_INFINITE = "a weight is not finite", "give every edge a finite weight, or drop the edge"
+
+
+@dataclass(frozen=True)
+class WeightChoice:
+    """Weights to keep. column : its name, or its number from 1 on; "" : what the format has, or the usual column.
+    negative : whether weights may be below 0."""
+
+    column: str = ""
+    negative: bool = False
+
+
+def weight_choice(given: bool | str, negative: bool = False) -> WeightChoice | None:
+    """The choice of someone who gives True, or a column; None for False."""
+    return None if given is False else WeightChoice("" if given is True else given, negative)
+
+
+Refusal = Callable[..., InputError]
+"""(what, index of the weight, text=..., remedy=...) -> the error that says where it is."""
+
+
+def kind_of(dtype: np.dtype[Any]) -> str | None:
+    """Kind of the weights in an array of this dtype; None where these are none."""
+    if dtype.kind in "iu":
+        return WHOLE
+    return {2: FLOAT32, 4: FLOAT32, 8: FLOAT64}.get(dtype.itemsize) if dtype.kind == "f" else None
+
+
+def common_kind(kinds: Iterable[str]) -> str:
+    """What weights of these kinds are together: whole numbers among floats are float64. "" without any."""
+    found = set(kinds) - {""}
+    return next(iter(found), "") if len(found) < 2 else FLOAT64
+
+
+def checked_weights(values: npt.NDArray[Any], choice: WeightChoice, refusal: Refusal) -> npt.NDArray[np.float64]:
+    """The weights, of a dtype with a kind, as float64[k]. Raises what `refusal` makes of the first that is none."""
+    if values.dtype.kind == "f":
+        _refuse(~np.isfinite(values), values, refusal, NOT_FINITE, NO_INFINITE)
+    if not choice.negative and values.dtype.kind != "u":
+        _refuse(values < 0, values, refusal, NEGATIVE, NO_NEGATIVE)
+    if values.dtype.kind != "f" and values.dtype.itemsize >= 4:
+        wrong = values > LARGEST_WHOLE
+        if values.dtype.kind == "i":
+            wrong |= values < LEAST_WHOLE
+        _refuse(wrong, values, refusal, f"a weight is outside {LEAST_WHOLE if choice.negative else 0}..{LARGEST_WHOLE}",
+                "scale the weights down, or give them as floats")
+    return values.astype(np.float64)
+
+
+def _refuse(wrong: npt.NDArray[np.bool_], values: npt.NDArray[Any], refusal: Refusal, what: str, remedy: str) -> None:
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise refusal(what, place, text=str(values[place]), remedy=remedy)
+
+
+def weight_column(names: Sequence[str], candidates: Sequence[int], column: str) -> int | None:
+    """Place among `names` of the column that is called `column` or has this number; "" : of the only one with a name
+    in NAMES, else the only one there is. candidates : places that it may have. None where there is none, or several."""
+    lower = [name.strip().lower() for name in names]
+    if not column:
+        places = [i for i in candidates if lower[i] in NAMES] or list(candidates)
+    elif column.isdecimal() and column not in names:
+        places = [i for i in candidates if str(i + 1) == column]
+    else:
+        places = [i for i in candidates if names[i].strip() == column] or [
+            i for i in candidates if lower[i] == column.lower()]
+    return places[0] if len(places) == 1 else None

@@ -1,0 +1,1 @@
+"""Shortest paths along weights on a device: from one source, and between all pairs; one file a system of the papers."""

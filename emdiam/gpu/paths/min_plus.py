@@ -1,0 +1,157 @@
+"""The min-plus product on a device, for all pairs: repeated squaring, resident or streamed through the device.
+
+A round makes paths of at most 2 L arcs of those of at most L, by the product of the matrix with itself (the D x W that
+papers/004 prints as Algorithm 6 would add one arc a round). Minima are lazy: no sum is made where there is no path.
+Source: papers/004, section 4 and 4.1 (Harish, Vineet and Narayanan: streaming blocks, lazy minimum; Tran et al.).
+Kernel: paths/min_plus.cu.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...shortest_paths.paths import Tick
+from ..device import Device, DeviceArray
+from ..kernel_file import KernelFile, zeros
+from ..source import Define
+from .floyd_warshall import TILE, check_tile
+from .matrix import CELL_TYPES, Matrix
+
+# Blocks of a product on the device: the sum at hand, and of both factors one that is read and one on its way.
+_BUFFERS = 5
+
+
+@dataclass(frozen=True)
+class Operand:
+    """A part of a matrix: cells from its first one on, and the pitch."""
+
+    cells: DeviceArray
+    pitch: int
+
+
+class MinPlus:
+    """Products of matrices of whole tiles on a device.
+
+    dtype : of cells. tile : cells along a side of a tile. lazy : whether sums are left out where there is no path.
+    Raises InputError for a tile that there is not.
+    """
+
+    def __init__(self, device: Device, dtype: np.dtype[Any], tile: int = TILE, lazy: bool = True) -> None:
+        check_tile(tile)
+        self._device = device
+        macros: dict[str, Define] = {"CELL": CELL_TYPES[dtype.name], "TILE": tile, "LAZY": int(lazy)}
+        self._kernels = KernelFile(device, "paths/min_plus.cu", macros, tile * tile // 16)
+        self.changed = zeros(device, 1, np.uint64)
+
+    def product(self, a: Operand, b: Operand, c: Operand, shape: tuple[int, int, int]) -> None:
+        """c = min(c, a (x) b); `changed` becomes 1 if a cell became lower.
+
+        shape : rows, columns of a, and columns of b, in tiles. c is neither a nor b.
+        """
+        rows, inner, columns = shape
+        self._kernels.launch_blocks("min_plus_product", rows * columns, a.cells, a.pitch, b.cells, b.pitch, c.cells,
+                                    c.pitch, rows, inner, columns, self.changed)
+
+    def took_change(self) -> bool:
+        """Whether a cell became lower since this was asked last."""
+        found = bool(self._device.to_host(self.changed)[0])
+        self._device.fill(self.changed, 0)
+        return found
+
+
+def repeated_squaring(device: Device, matrix: Matrix, tile: int = TILE, lazy: bool = True,
+                      tick: Tick | None = None) -> tuple[Matrix, int]:
+    """The distances, and the rounds: log2 of the arcs of the longest shortest path, and one more.
+
+    matrix : padded to whole tiles, no longer needed. Device memory: two matrices. Raises InputError for a tile that
+    there is not.
+    """
+    product, tiles, rounds = MinPlus(device, matrix.cells.dtype, tile, lazy), matrix.rows // tile, 0
+    other = matrix.like(device)
+    while tiles and 1 << rounds < 2 * matrix.n_vertices:
+        whole = Operand(matrix.cells, matrix.pitch)
+        product.product(whole, whole, Operand(other.cells, other.pitch), (tiles, tiles, tiles))
+        rounds += 1
+        if not product.took_change():
+            break
+        device.copy(other.cells, matrix.cells)
+        if tick is not None:
+            tick()
+    return other, rounds
+
+
+# -- Streamed ------------------------------------------------------------------------------------------------
+
+def streamed_bytes(block: int, itemsize: int) -> int:
+    """Device memory of a streamed product by blocks of that many rows and columns."""
+    return _BUFFERS * block * block * itemsize + (1 << 16)
+
+
+def largest_block(free: int, itemsize: int, tile: int = TILE) -> int:
+    """The most rows and columns of a block within `free` bytes; 0 if a tile is too large."""
+    most = int(max(0, (free - (1 << 16)) // (_BUFFERS * itemsize)) ** 0.5)
+    return most // tile * tile
+
+
+class StreamedSquares:
+    """Squares of a matrix that lies in RAM, in blocks that come to the device while others are multiplied.
+
+    blocks : cells[count, count, block * block], a multiple of tiles each, locked into memory until `close`. Device
+    memory: streamed_bytes.
+    """
+
+    def __init__(self, device: Device, blocks: np.ndarray, tile: int = TILE, lazy: bool = True) -> None:
+        self._device, self.count, self.block = device, blocks.shape[0], round(blocks.shape[2] ** 0.5)
+        self._now, self._next = blocks, blocks.copy()
+        self._product, self._tiles = MinPlus(device, blocks.dtype, tile, lazy), self.block // tile
+        cells = blocks.shape[2]
+        self._sum = device.empty(cells, blocks.dtype)
+        self._ring = [[device.empty(cells, blocks.dtype) for _ in range(2)] for _ in range(2)]
+        self._stream, self._free = device.stream(), list[Any]([None, None])
+        self._locked = [array.reshape(-1) for array in (self._now, self._next)]
+        for array in self._locked:
+            device.register(array)
+
+    def close(self) -> None:
+        """Unlock the memory of the host."""
+        self._device.synchronize()
+        for array in self._locked:
+            self._device.release(array)
+
+    @property
+    def blocks(self) -> np.ndarray:
+        """The distances so far."""
+        return self._now
+
+    def square(self, tick: Tick | None = None) -> bool:
+        """One round; whether a cell became lower."""
+        lowered = False
+        for i in range(self.count):
+            for j in range(self.count):
+                self._device.copy(self._now[i, j], self._sum)
+                for k in range(self.count):
+                    self._multiply(i, j, k)
+                if self._product.took_change():
+                    lowered = True
+                    self._next[i, j] = self._device.to_host(self._sum)
+                else:
+                    self._next[i, j] = self._now[i, j]
+                if tick is not None:
+                    tick()
+        self._now, self._next = self._next, self._now
+        return lowered
+
+    def _multiply(self, i: int, j: int, k: int) -> None:
+        """Bring the blocks (i, k) and (k, j) behind what runs, and multiply them when they are there."""
+        device, slot = self._device, k % 2
+        if self._free[slot] is not None:
+            device.wait(self._free[slot], self._stream)
+        for host, there in zip((self._now[i, k], self._now[k, j]), self._ring[slot], strict=True):
+            device.copy_behind(host, there, self._stream)
+        device.wait(device.record(self._stream))
+        a, b = (Operand(cells, self.block) for cells in self._ring[slot])
+        self._product.product(a, b, Operand(self._sum, self.block), (self._tiles,) * 3)
+        self._free[slot] = device.record()

@@ -1,0 +1,84 @@
+"""Near-far: vertices below a split are relaxed, the others wait in a pile, which is split when no near one is left.
+
+The split moves to delta above the shortest length in the pile, so that intervals without a vertex cost nothing. The
+host reads two numbers a round. Bytes a vertex on the device: 8 for the length, 4 and two ids for the pile, and what
+queue_rounds.py says. Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernels:
+paths/near_far.cu.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...shortest_paths.paths import Paths, SearchOptions
+from ..device import Device, DeviceArray
+from ..frontier import MOST_THREADS
+from ..kernel_file import KernelFile, zeros
+from .entries import USUAL
+from .queue_rounds import ROUND, QueueRounds, check_not_negative, tick
+from .weighted_graph import NO_PATH, WeightedGraph
+
+_FILE = "paths/near_far.cu"
+
+
+class _Pile:
+    """The vertices that wait: ids[n] with room for the next pile, and marks of those that are in it."""
+
+    def __init__(self, run: QueueRounds, block: int) -> None:
+        device, n, ids = run.device, run.weighted.n_vertices, run.weighted.graph.id_dtype
+        self.vertices, self._spare = device.empty(n, ids), device.empty(n, ids)
+        self.marks, self.size = zeros(device, n, np.uint32), 0
+        self._run, self._least = run, device.empty(1, np.uint64)
+        self._kernels = KernelFile(device, _FILE, run.macros, block)
+
+    def next_split(self, words: DeviceArray, done: np.uint64, delta: np.generic) -> np.uint64 | None:
+        """The word at which the vertices of the next rounds end, above the shortest in the pile; None if all in it
+        are below `done`."""
+        device, weighted = self._run.device, self._run.weighted
+        device.fill(self._least, NO_PATH)
+        self._kernels.launch("near_far_least", self.size, self.vertices, self.size, words, done, self._least)
+        least = np.uint64(device.to_host(self._least)[0])
+        if least == NO_PATH:
+            return None
+        if weighted.along_floats:
+            beyond = weighted.word(float(weighted.length(least)) + float(delta))
+        else:
+            beyond = np.uint64(min(int(least) + int(delta), int(NO_PATH)))
+        return max(beyond, least + np.uint64(1))
+
+    def split(self, words: DeviceArray, done: np.uint64, split: np.uint64) -> int:
+        """Move what is below the split to the queue; how many vertices that is."""
+        run = self._run
+        run.device.fill(run.counts, 0)
+        self._kernels.launch("near_far_split", self.size, self.vertices, self.size, words, done, split, self.marks,
+                             run.queue, self._spare, run.counts)
+        near, self.size = (int(count) for count in run.device.to_host(run.counts))
+        self.vertices, self._spare = self._spare, self.vertices
+        return near
+
+
+def near_far(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
+             block: int = MOST_THREADS) -> Paths:
+    """Distances from `source`. options.delta : how far the split moves; None: WeightedGraph.usual_delta.
+
+    Raises InputError for negative weights and a delta that is not positive.
+    """
+    check_not_negative(weighted, "near-far")
+    options = options or SearchOptions()
+    delta = weighted.delta(options.delta)
+    run = QueueRounds(device, weighted, (_FILE, "near_far_relax"), USUAL, block=block)
+    run.begin(source)
+    pile, words = _Pile(run, block), weighted.start(device, source)
+    near, split = 1, max(weighted.word(float(delta)) if weighted.along_floats else np.uint64(delta), np.uint64(1))
+    while near:
+        device.fill(run.counts[:1], 0)
+        near, pile.size = (int(count) for count in run.relax(run.queue[:near], (
+            words, run.rounds, ROUND, pile.marks, split, run.following, pile.vertices, run.counts)))
+        run.swap()
+        tick(options.tick)
+        while not near and pile.size:
+            done, beyond = split, pile.next_split(words, split, delta)
+            if beyond is None:
+                break
+            split, near = beyond, pile.split(words, done, beyond)
+    return Paths("near-far", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)

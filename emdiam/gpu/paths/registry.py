@@ -1,0 +1,125 @@
+"""Shortest paths from one source on a device, by name; those between all pairs: all_pairs.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from types import MappingProxyType
+
+from ...errors import InputError, no_such
+from ...shortest_paths.methods import METHODS, shortest_paths
+from ...shortest_paths.paths import Paths, SearchOptions
+from ...shortest_paths.rows import WeightedRows
+from ..device import Device
+from ..setting import DEVICE_FAULTS, Selection
+from .delta_stepping import N_BUCKETS, delta_stepping
+from .harish import harish
+from .hbf import hbf
+from .layouts import LAYOUTS
+from .near_far import near_far
+from .weighted_graph import WeightedGraph, check_room, graph_bytes, upload_rows
+from .workfront_sweep import workfront_sweep
+
+AUTO = "auto"
+_DAVIDSON = "papers/004, section 3.1 (Davidson et al.)"
+_MARGIN = 1 << 16
+# Of rounds from a queue: the length, a mark, sums of degrees; and two queues.
+_QUEUE_BYTES, _QUEUE_IDS = 20, 2
+
+Search = Callable[[Device, WeightedGraph, int, SearchOptions], Paths]
+
+
+@dataclass(frozen=True)
+class DeviceSearch:
+    """search : does it on a graph that is on the device. title : its name in the literature. section : where it stands.
+    negative : whether weights may be. pairs : whether head and weight of an arc stand side by side. state : bytes and
+    ids a vertex, and bytes an arc, on the device beside the graph, or None where a layout decides."""
+
+    search: Search
+    title: str
+    section: str
+    negative: bool = False
+    pairs: bool = False
+    state: tuple[int, int, int] | None = None
+
+    def bytes(self, rows: WeightedRows) -> int:
+        """Device memory of a search, at least; all of it where `state` is known."""
+        a_vertex, ids, an_arc = self.state or (17, 0, 0)
+        pairs = 8 * rows.n_arcs if self.pairs else 0
+        n = rows.n_vertices
+        return graph_bytes(rows) + (a_vertex + ids * rows.heads.itemsize) * n + an_arc * rows.n_arcs + pairs + _MARGIN
+
+
+def _queued(search: Search, title: str, section: str, more: tuple[int, int, int] = (0, 0, 0),
+            negative: bool = False) -> DeviceSearch:
+    """A search from queues, that takes `more` memory than these."""
+    return DeviceSearch(search, title, section, negative,
+                        state=(_QUEUE_BYTES + more[0], _QUEUE_IDS + more[1], more[2]))
+
+
+_QUEUED = {
+    "workfront-sweep": _queued(workfront_sweep, "Workfront sweep by merge path", _DAVIDSON, negative=True),
+    "near-far": _queued(near_far, "Near-far pile", _DAVIDSON, (4, 2, 0)),
+    "delta-stepping": _queued(delta_stepping, "Delta-stepping by buckets",
+                              "papers/004, section 3.1 (Meyer and Sanders)", (8, N_BUCKETS + 2, 0)),
+    "h-bf": _queued(hbf, "H-BF", "papers/004, section 3.2 (Busato and Bombieri)", (4, 0, 1)),
+}
+SEARCHES: Mapping[str, DeviceSearch] = MappingProxyType({
+    **_QUEUED,
+    **{f"{name}-pairs": replace(one, title=f"{one.title}, arcs as pairs", pairs=True) for name, one in _QUEUED.items()},
+    **{"harish" if layout == "rows" else f"harish-{layout}": DeviceSearch(
+        partial(harish, layout=layout), f"Harish and Narayanan: {known.title}",
+        f"papers/004, section 3.1; {known.section}", negative=True) for layout, known in LAYOUTS.items()},
+})
+
+
+class DeviceSearcher:
+    """A Searcher (shortest_paths/run.py) on the device that was selected; where any would do, the processors do what it
+    cannot. name : what has searched, for results."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection, self.name = selection, selection.name
+
+    def __call__(self, rows: WeightedRows, source: int, method: str, options: SearchOptions) -> Paths:
+        """See device_paths."""
+        selection = self._selection
+        assert selection.device is not None
+        if not selection.or_cpu:
+            return device_paths(rows, source, selection.device, method, options)
+        try:
+            return device_paths(rows, source, selection.device, method, options)
+        except (InputError, *DEVICE_FAULTS) as error:
+            if method not in (AUTO, *METHODS):
+                raise
+            self.name = selection.without_gpu(error).name
+            return shortest_paths(rows, source, method, options)
+
+
+def searcher_on(selection: Selection) -> DeviceSearcher | None:
+    """What searches on the selected device; None for the CPU. Raises InputError for several devices."""
+    if selection.others:
+        raise InputError("a search from one source runs on one GPU", text=selection.name, remedy="name one, as gpu:0")
+    return None if selection.device is None else DeviceSearcher(selection)
+
+
+def device_paths(rows: WeightedRows, source: int, device: Device, method: str = AUTO,
+                 options: SearchOptions | None = None) -> Paths:
+    """Distances from `source` along the arcs of `rows`, found on `device`.
+
+    method : a key of SEARCHES, or "auto": near-far, or workfront sweep for negative weights. Raises InputError for a
+    method that there is not, weights that it cannot have, and a negative cycle; DeviceRoomError with the numbers where
+    the device is too small; OverflowError where a distance may not fit; ValueError for a source that is no vertex.
+    """
+    if not 0 <= source < rows.n_vertices:
+        raise ValueError(f"the source must be a vertex, 0 to {rows.n_vertices - 1}")
+    if method == AUTO:
+        method = "near-far" if rows.least_weight >= 0 else "workfront-sweep"
+    if method not in SEARCHES:
+        raise no_such("method of shortest paths on a device", method, [AUTO, *SEARCHES])
+    chosen = SEARCHES[method]
+    if rows.least_weight < 0 and not chosen.negative:
+        raise InputError(f"{method} needs weights that are not negative", remedy="use --method workfront-sweep")
+    check_room(device, chosen.bytes(rows), f"{method} on {rows.n_vertices} vertices and {rows.n_arcs} arcs")
+    weighted = upload_rows(device, rows, chosen.pairs)
+    return replace(chosen.search(device, weighted, source, options or SearchOptions()), method=method)

@@ -1,0 +1,210 @@
+"""A graph with weights on a device, and lengths of paths as the words that kernels lower (kernels/paths/lengths.cuh).
+
+Weights are uint32 along which lengths are uint64, or float32 and float64 along which they are float64. Signed integers
+go as float64, where all sums of them are exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ...errors import DeviceRoomError, InputError
+from ...shortest_paths.rows import WeightedRows, unreached
+from ...units import format_size
+from ..device import Device, DeviceArray
+from ..graph import DeviceGraph
+from ..kernel_file import KernelFile
+from ..source import Define
+
+NO_PATH = np.uint64(0xFFFFFFFFFFFFFFFF)
+WEIGHT_TYPES = {"uint32": "u32", "float32": "float", "float64": "double"}
+# Up to here every integer is a double.
+_EXACT = 1 << 53
+_SIGN = np.uint64(1 << 63)
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class PairedGraph(DeviceGraph):
+    """A graph whose `neighbours` are pairs, uint32[2 m]: the head of an arc, and the bits of its weight.
+    Source: papers/004, section 1.2 (array of structures)."""
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs."""
+        return self.neighbours.size // 2
+
+
+@dataclass(frozen=True)
+class WeightFacts:
+    """What the host knows of the weights. distance_dtype : of distances that are given out, see WeightedRows. least,
+    largest, mean : of the weights."""
+
+    distance_dtype: np.dtype[Any]
+    least: float
+    largest: float
+    mean: float
+
+    @classmethod
+    def of(cls, rows: WeightedRows) -> WeightFacts:
+        """Of rows in RAM."""
+        mean = float(np.mean(rows.costs, dtype=np.float64)) if rows.n_arcs else 1.0
+        return cls(rows.distance_dtype, rows.least_weight, rows.largest_weight, mean)
+
+
+@dataclass(frozen=True)
+class WeightedGraph:
+    """graph : offsets and heads. weights : uint32, float32 or float64[m], or [1], unused, where arcs are pairs."""
+
+    graph: DeviceGraph
+    weights: DeviceArray
+    facts: WeightFacts
+
+    @property
+    def is_paired(self) -> bool:
+        """Whether heads and weights stand side by side."""
+        return isinstance(self.graph, PairedGraph)
+
+    @property
+    def along_floats(self) -> bool:
+        """Whether a length is a float64, not a uint64."""
+        return self.weights.dtype.kind == "f"
+
+    @property
+    def macros(self) -> dict[str, Define]:
+        """The macros of kernels for its types, a dict of one's own."""
+        paired: dict[str, Define] = {"PAIRS": 1} if self.is_paired else {}
+        return {**self.graph.macros, "WEIGHT": WEIGHT_TYPES[self.weights.dtype.name], **paired}
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return self.graph.n_vertices
+
+    def word(self, length: float) -> np.uint64:
+        """The word of a length."""
+        return float_words(np.array([length]))[0] if self.along_floats else np.uint64(length)
+
+    def length(self, word: np.uint64) -> np.generic:
+        """The length of a word, as kernels take it: uint64 or float64."""
+        return words_as_floats(np.array([word]))[0] if self.along_floats else word
+
+    def start(self, device: Device, source: int) -> DeviceArray:
+        """Words uint64[n] before the first round: a path of length 0 to the source, and no other."""
+        words = device.empty(self.n_vertices, np.uint64)
+        device.fill(words, NO_PATH)
+        device.fill(words[source : source + 1], self.word(0))
+        return words
+
+    def distances(self, words: np.ndarray) -> np.ndarray:
+        """The lengths of words, uint64[n], as distances of the rows' type, the largest value or infinity without a
+        path. Raises OverflowError for a path so long that its length is infinite."""
+        dtype, there = self.facts.distance_dtype, words != NO_PATH
+        lengths = words_as_floats(words) if self.along_floats else words
+        if self.along_floats and not np.isfinite(lengths[there]).all():
+            raise OverflowError("a distance does not fit float64")
+        found = np.full(len(words), unreached(dtype), dtype)
+        found[there] = lengths[there]
+        return found
+
+    @property
+    def usual_delta(self) -> float:
+        """32 times the mean weight over the mean degree; 32 are the lanes of a warp.
+        Source: papers/004, section 3.1, after Davidson et al."""
+        return 32 * self.facts.mean * self.n_vertices / max(1, self.graph.n_arcs)
+
+    def delta(self, asked: float | None) -> np.generic:
+        """A width of intervals of lengths, as kernels take it: as asked for, or the usual one; at least the smallest
+        that there is. Raises InputError for one that is not positive."""
+        delta = self.usual_delta if asked is None else asked
+        if not (asked is None or delta > 0):
+            raise InputError("delta is a distance above 0", text=str(asked), remedy="give for example 1, or inf")
+        if self.along_floats:
+            return np.float64(delta if delta > 0 else 1.0)
+        return np.uint64(NO_PATH if delta >= float(NO_PATH) else max(1, int(delta)))
+
+
+def float_words(lengths: np.ndarray) -> np.ndarray:
+    """The words of float64 lengths: uint64, in the order of the numbers."""
+    bits = np.asarray(lengths, np.float64).view(np.uint64)
+    return np.where(bits & _SIGN, ~bits, bits | _SIGN)
+
+
+def words_as_floats(words: np.ndarray) -> np.ndarray:
+    """The float64 lengths of words."""
+    return np.where(words & _SIGN, words & ~_SIGN, ~words).view(np.float64)
+
+
+def weight_dtype(rows: WeightedRows) -> np.dtype[Any]:
+    """The type of the weights of rows on a device: uint32, float32 or float64.
+
+    Raises InputError for integers that fit none of these exactly, and OverflowError where the length of a path may not
+    be finite.
+    """
+    dtype = rows.costs.dtype
+    most = max(abs(rows.least_weight), abs(rows.largest_weight)) * max(1, rows.n_vertices - 1)
+    if dtype.kind == "f":
+        if not np.isfinite(np.float64(most)):
+            raise OverflowError(f"distances up to {most} do not fit float64")
+        return np.dtype(np.float32 if dtype.itemsize <= 4 else np.float64)
+    if rows.least_weight >= 0 and rows.largest_weight < 1 << 32:
+        return np.dtype(np.uint32)
+    if most >= _EXACT:
+        raise InputError(f"a device takes integer weights from 0 to 2^32 - 1, or distances below 2^53, not {most}",
+                         remedy="compute on the CPU with --device cpu")
+    return np.dtype(np.float64)
+
+
+def _upload(device: Device, host: np.ndarray, dtype: np.dtype[Any]) -> DeviceArray:
+    """A vector of the host on the device, with items of another type; in pieces, since the host's memory is planned
+    without a second vector."""
+    array = device.empty(len(host), dtype)
+    for begin in range(0, len(host), _PIECE):
+        end = min(begin + _PIECE, len(host))
+        device.copy(host[begin:end].astype(dtype), array[begin:end])
+    return array
+
+
+def upload_rows(device: Device, rows: WeightedRows, pairs: bool = False) -> WeightedGraph:
+    """Rows and their weights on a device. pairs : head and weight of an arc side by side.
+
+    Raises as weight_dtype does, BudgetError for lack of room, and InputError for pairs of more than 32 bits each.
+    """
+    weights = weight_dtype(rows)
+    graph = DeviceGraph(_upload(device, rows.offsets, np.dtype(np.uint64)),
+                        _upload(device, rows.heads, rows.heads.dtype))
+    plain = WeightedGraph(graph, _upload(device, rows.costs, weights), WeightFacts.of(rows))
+    return paired(device, plain) if pairs else plain
+
+
+def paired(device: Device, plain: WeightedGraph) -> WeightedGraph:
+    """The same graph with head and weight of an arc side by side. Raises InputError for more than 32 bits each."""
+    graph, weights = plain.graph, plain.weights
+    if graph.id_dtype.itemsize > 4 or weights.dtype.itemsize > 4:
+        raise InputError("ids and weights of 32 bits can be pairs, wider ones cannot", remedy="use the layout rows")
+    pairs = device.empty(2 * graph.n_arcs, np.uint32)
+    kernels = KernelFile(device, "paths/layouts.cu", layout_macros(plain))
+    kernels.launch("pair_arcs", graph.n_arcs, graph.neighbours, weights, graph.n_arcs, pairs)
+    return WeightedGraph(PairedGraph(graph.offsets, pairs), device.empty(1, weights.dtype), plain.facts)
+
+
+def layout_macros(weighted: WeightedGraph, cell: str | None = None) -> dict[str, Define]:
+    """The macros of layouts.cu. cell : of a matrix; its usual type for these weights if None."""
+    return {**weighted.macros, "CELL": cell or ("double" if weighted.along_floats else "i64")}
+
+
+def check_room(device: Device, needed: int, what: str) -> None:
+    """Raise DeviceRoomError, with the numbers, where the device has not that many bytes free."""
+    free = device.memory().free
+    if needed > free:
+        raise DeviceRoomError(f"{what} takes {format_size(needed)}, {format_size(free)} are free on {device.name}",
+                              remedy="use a smaller graph, or compute on the CPU with --device cpu")
+
+
+def graph_bytes(rows: WeightedRows) -> int:
+    """Device memory of offsets, heads and weights."""
+    wide = rows.costs.dtype == np.float64 or rows.least_weight < 0
+    return 8 * (rows.n_vertices + 1) + (rows.heads.itemsize + (8 if wide else 4)) * rows.n_arcs

@@ -1,0 +1,56 @@
+"""Workfront sweep: Bellman and Ford's algorithm from a queue, its arcs shared out evenly by merge path.
+
+The host reads one number a round. Bytes a vertex on the device: 8 for the length, and what queue_rounds.py says.
+Source: papers/004, section 3.1, after Davidson, Baxter, Garland and Owens. Kernel: paths/workfront_sweep.cu.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...shortest_paths.paths import Paths, SearchOptions, Tick
+from ..device import Device, DeviceArray
+from ..frontier import MOST_THREADS
+from .entries import USUAL
+from .queue_rounds import ROUND, QueueRounds, negative_cycle, tick
+from .weighted_graph import WeightedGraph
+
+_KERNEL = ("paths/workfront_sweep.cu", "sweep_workfront")
+
+
+def workfront_sweep(device: Device, weighted: WeightedGraph, source: int, options: SearchOptions | None = None,
+                    mapping: str = USUAL, tuning: Mapping[str, int] | None = None,
+                    block: int = MOST_THREADS) -> Paths:
+    """Distances from `source`; weights may be negative.
+
+    mapping, tuning, block : the load balancing, merge path if it is not given. Raises InputError for a negative cycle
+    that the source reaches.
+    """
+    run = QueueRounds(device, weighted, _KERNEL, mapping, tuning, block)
+    words = weighted.start(device, source)
+    run.begin(source)
+    _sweep(run, words, 1, (options or SearchOptions()).tick)
+    return Paths("workfront-sweep", source, weighted.distances(device.to_host(words)), run.relaxed, run.round)
+
+
+def check_cycles(device: Device, weighted: WeightedGraph, on_tick: Tick | None = None) -> None:
+    """Raise InputError where the graph has a cycle of negative length: a sweep that begins at all vertices at once."""
+    n = weighted.n_vertices
+    run, words = QueueRounds(device, weighted, _KERNEL, USUAL), device.empty(n, np.uint64)
+    device.fill(words, weighted.word(0))
+    device.copy(np.arange(n, dtype=weighted.graph.id_dtype), run.queue)
+    _sweep(run, words, n, on_tick)
+
+
+def _sweep(run: QueueRounds, words: DeviceArray, size: int, on_tick: Tick | None) -> None:
+    """Rounds from the first `size` vertices of the queue until none is lowered; more rounds than there are vertices
+    lower one only on a negative cycle."""
+    while size:
+        if run.round >= run.weighted.n_vertices:
+            raise negative_cycle()
+        run.device.fill(run.counts, 0)
+        size = int(run.relax(run.queue[:size], (words, run.rounds, ROUND, run.following, run.counts))[0])
+        run.swap()
+        tick(on_tick)

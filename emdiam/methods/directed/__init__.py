@@ -1,0 +1,1 @@
+"""Exact methods on graphs with directions: one file a method; method.py has what they share."""

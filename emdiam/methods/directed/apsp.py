@@ -1,0 +1,103 @@
+"""The largest finite distance by a BFS along arcs from every vertex, in batches of many sources; and with it all
+eccentricities, ecc_out along arcs or ecc_in against them.
+
+Passes: n / 512 multi-source BFS at best. Bytes a vertex: that of a batch beside the shared state, 4 for the
+eccentricities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+
+from ..eccentricity.result import VertexSet
+from ..eccentricity.summary import MOST_IDS
+from ..exact.method import Best
+from .method import DirectedMethod
+from .result import DirectedResult
+
+_PIECE = 1 << 12
+
+
+@dataclass(repr=False)
+class DirectedEccentricities(DirectedResult):
+    """As DirectedResult. direction : "out" (the largest distance from a vertex to one that it reaches) or "in" (to it
+    from one that reaches it). histogram : vertices by eccentricity. periphery : vertices with the largest. radius,
+    center : the smallest, and the vertices that have it, of a strongly connected graph, else None. unresolved :
+    vertices whose eccentricity is not known, of a run that was stopped. out : the file that was written."""
+
+    direction: str = "out"
+    radius: int | None = None
+    center: VertexSet | None = None
+    periphery: VertexSet | None = None
+    histogram: dict[str, int] = field(default_factory=dict)
+    unresolved: int = 0
+    out: str | None = None
+
+
+class Apsp(DirectedMethod):
+    """One run of it. back : against arcs."""
+
+    name = "apsp"
+    back = False
+
+    def _solve(self) -> None:
+        for first in range(0, self.n, _PIECE):
+            sources = np.arange(first, min(first + _PIECE, self.n))
+            self.check_time()
+            self.tick("multi-source")
+            found = self.engine.eccentricities(sources, back=self.back)
+            self._took(first, found)
+            self.stages.multi_source += 1
+            self.stages.multi_source_sources += len(sources)
+            at = int(found.argmax())
+            if int(found[at]) > self.best.length:
+                self.best = Best(int(found[at]), int(sources[at]), -1)
+        self.upper, vertex = self.best.length, self.best.source
+        far = self.traverse(vertex, back=self.back, distances=False, counts=False).farthest
+        self.best = Best(self.best.length, *((far, vertex) if self.back else (vertex, far)))
+
+    def _took(self, first: int, eccentricities: np.ndarray) -> None:
+        """Those of vertices from `first` on are known."""
+
+
+class Eccentricities(Apsp):
+    """One run for all eccentricities. values : of all vertices, int32[n], -1 where it is not known."""
+
+    name = "eccentricities"
+
+    def solve(self) -> None:
+        """See DirectedMethod; without arcs all eccentricities are 0."""
+        self.values = np.full(self.n, -1, np.int32)
+        super().solve()
+        if not self.engine.store.n_arcs:
+            self.values[:] = 0
+
+    def _took(self, first: int, eccentricities: np.ndarray) -> None:
+        self.values[first : first + len(eccentricities)] = eccentricities
+
+    def told(self, result: DirectedResult) -> DirectedEccentricities:
+        """The result with what is known of all vertices."""
+        known = self.values[self.values >= 0]
+        counts = np.bincount(known)
+        more: dict[str, Any] = {"histogram": {str(at): int(count) for at, count in enumerate(counts) if count},
+                                "unresolved": self.n - len(known), "direction": "in" if self.back else "out"}
+        if result.exact:
+            more["periphery"] = self._vertices(int(self.values.max()))
+        if result.exact and result.strongly_connected:
+            more["radius"] = int(self.values.min())
+            more["center"] = self._vertices(more["radius"])
+        given = {one.name: getattr(result, one.name) for one in fields(DirectedResult)}
+        return DirectedEccentricities(**given, **more)
+
+    def _vertices(self, value: int) -> VertexSet:
+        ids = np.flatnonzero(self.values == value)
+        return VertexSet(len(ids), list(self.engine.store.user_ids(ids[:MOST_IDS])))
+
+
+class EccentricitiesIn(Eccentricities):
+    """The same against arcs."""
+
+    back = True

@@ -1,0 +1,167 @@
+"""Pivots on directed graphs: bounds on ecc_out and ecc_in from a few vertices, then the rest by pairs and by heads.
+
+Definition: L is the largest distance seen. From a pivot p there are two BFS, along arcs and against them. For v in the
+strong component of p, ecc_out(v) <= d(v, p) + ecc_out(p), since p reaches what v reaches, and ecc_in(v) <= ecc_in(p) +
+d(p, v); and d(v, p) and d(p, v) are lower bounds, by which a central vertex is known. A vertex is an open source with
+an upper bound on ecc_out above L, an open sink with one on ecc_in; a longer pair is of an open source and an open sink.
+
+1. Rounds: a pivot in the middle of the component of the open source with the largest bound; a BFS along arcs from
+   that source, one against them from the open sink with the largest bound. They go on as long as they close many.
+2. What is left, from the side with fewer open vertices (the other one is the same on the reverse): in the order and
+   with the bounds by heads of graph-diameter; then by pairs: d(a, b) <= d(a, p) + d(p, b) for the pivots p, and where p
+   is in the component of a, b is reached from a only if it is from p; a BFS where all that leaves a pair above L.
+
+Source: the bounds are those of Takes and Kosters, Computing the eccentricity distribution of large graphs, Algorithms
+2013, for two directions; that of heads is Akiba, Iwata, Kawata, SEA 2015; alternating extreme and central vertices on
+both sides is due to Borassi, Crescenzi, Habib, Kosters, Marino, Takes, Fast diameter and radius BFS-based computation
+in (weakly connected) real-world graphs, Theor. Comput. Sci. 2015. Pairs: as in pivots on undirected graphs.
+
+Passes: four BFS a round, up to two for each vertex that is left. Bytes a vertex: shared state 4, components 4, four
+bounds 16, eight columns of 1 to 4 of the pivots that are kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...jit import kernel
+from .graph_diameter import GraphDiameter
+
+KEPT = 4
+# Rounds go on while each leaves at most this share of the pairs of an open source and an open sink.
+_WORTH = 0.8
+# Pairs of a vertex of one side and one of the other whose bounds are at hand, at most.
+_MOST_TABLE = 1 << 22
+
+
+class Pivots(GraphDiameter):
+    """One run of pivots. upper : of ecc_out and ecc_in, uint32[2, n]; lower : the same. kept : pivots, each with its
+    distances from it and to it."""
+
+    name = "pivots"
+
+    def _solve(self) -> None:
+        self.bounds: np.ndarray = np.full((2, self.n), self.n, np.uint32)
+        self.lower: np.ndarray = np.zeros((2, self.n), np.uint32)
+        self.kept: list[tuple[int, tuple[np.ndarray, np.ndarray]]] = []
+        self.rounds = self.by_pairs = 0
+        order = self._order()
+        hub = int(order[np.flatnonzero(self.numbers[order] == self.sizes.argmax())[0]])
+        open_pairs = self._round(hub)
+        while open_pairs and not self.satisfied():
+            before, open_pairs = open_pairs, self._round(self._central())
+            if open_pairs > _WORTH * before:
+                break
+        if not open_pairs:
+            self.upper = self.best.length
+        elif not self.satisfied():
+            self._finish(order)
+
+    def _details(self) -> dict[str, Any]:
+        rounds = {} if self.n_strong is None or not self.engine.store.n_arcs else {
+            "rounds": self.rounds, "sources": self.sources, "closed_by_pairs": self.by_pairs}
+        return rounds
+
+    def _open(self, side: int) -> np.ndarray:
+        """Vertices whose upper bound on that side is above L, int64[k]."""
+        return np.flatnonzero(self.bounds[side] > self.best.length)
+
+    def _round(self, pivot: int) -> int:
+        """A pivot, and the vertex with the largest bound on each side; how many pairs are open then."""
+        self.rounds += 1
+        ends = [self.traverse(pivot, back=back) for back in (False, True)]
+        out, into = (end.distances.raw() for end in ends if end.distances is not None)
+        if len(self.kept) < KEPT and {out.dtype, into.dtype} == {self.kept[0][1][0].dtype if self.kept else out.dtype}:
+            self.kept.append((pivot, (out, into)))
+        self._fold(pivot, into, 0, ends[0].levels)
+        self._fold(pivot, out, 1, ends[1].levels)
+        for side in (0, 1):
+            if len(self._open(side)):
+                self._extreme(side)
+        counts = [len(self._open(side)) for side in (0, 1)]
+        self.upper = min(self.upper, max(self.best.length, min(int(side.max()) for side in self.bounds)))
+        return counts[0] * counts[1]
+
+    def _fold(self, vertex: int, distances: np.ndarray, side: int, eccentricity: int) -> None:
+        """What distances to (side 0) or from (1) a vertex and its eccentricity on that side, or a bound on it, tell."""
+        number = int(self.numbers[vertex])
+        fold(self.bounds[side], self.lower[side], distances, self.numbers,
+             np.array([np.iinfo(distances.dtype).max, number, eccentricity], np.int64))
+
+    def _extreme(self, side: int) -> None:
+        """The BFS of the open vertex with the largest bound (ties: the largest lower one)."""
+        vertices = self._open(side)
+        vertex = int(vertices[np.lexsort((-self.lower[side, vertices].astype(np.int64),
+                                          -self.bounds[side, vertices].astype(np.int64)))[0]])
+        run = self.traverse(vertex, back=bool(side))
+        self.bounds[side, vertex] = run.levels
+        if run.distances is not None:
+            self._fold(vertex, run.distances.raw(), 1 - side, int(self.bounds[1 - side, vertex]))
+
+    def _central(self) -> int:
+        """A vertex with the smallest lower bounds in the component of the source with the largest bound."""
+        first = int(self.bounds[0].argmax())
+        middle = self.lower.sum(axis=0, dtype=np.int64)
+        middle[self.numbers != self.numbers[first]] = np.iinfo(np.int64).max
+        middle[[pivot for pivot, _ in self.kept]] = np.iinfo(np.int64).max
+        best = int(middle.argmin())
+        return best if middle[best] < np.iinfo(np.int64).max else first
+
+    def _finish(self, order: np.ndarray) -> None:
+        """What is left, from the side with fewer open vertices."""
+        sides = [self._open(side) for side in (0, 1)]
+        self.turned = len(sides[1]) < len(sides[0])
+        others = sides[0] if self.turned else sides[1]
+        few = max(1, _MOST_TABLE // max(1, len(self.kept)))
+        self._others = others if self.kept and len(others) <= few else None
+        if self._others is not None:
+            self._table = np.stack([distances[self.turned][others] for _, distances in self.kept])
+        self._same = np.array([self.numbers[pivot] for pivot, _ in self.kept], np.int64)
+        self.main_loop(self.bounds[int(self.turned)], order[::-1] if self.turned else order)
+
+    def _closed(self, vertex: int, bounds: np.ndarray) -> bool:
+        if self._others is None:
+            return False
+        mine = np.array([distances[not self.turned][vertex] for _, distances in self.kept], np.int64)
+        about = np.array([np.iinfo(self._table.dtype).max, self.best.length], np.int64)
+        if not all_near(self._table, mine, self._same == self.numbers[vertex], about):
+            return False
+        self.by_pairs += 1
+        bounds[vertex] = self.best.length
+        return True
+
+
+@kernel(allocates=False)
+def fold(upper, lower, distances, numbers, about):  # type: ignore[no-untyped-def]
+    """Bounds on the eccentricities of one side, uint32[n] each, by distances to a vertex of component about[1] whose
+    eccentricity is at most about[2]. about[0] : unreached."""
+    for v in range(len(upper)):
+        d = np.int64(distances[v])
+        if d == about[0]:
+            continue
+        if d > np.int64(lower[v]):
+            lower[v] = d
+        if np.int64(numbers[v]) == about[1] and d + about[2] < np.int64(upper[v]):
+            upper[v] = d + about[2]
+
+
+@kernel(allocates=False)
+def all_near(table, mine, same, about):  # type: ignore[no-untyped-def]
+    """Whether every other vertex is within about[1], by way of a pivot, or is not reached at all. table : distances
+    between the pivots and the others, [pivots, others]; mine : int64[pivots]; same : bool[pivots], those that reach
+    what this vertex reaches. about[0] : unreached."""
+    for b in range(table.shape[1]):
+        near = False
+        for p in range(table.shape[0]):
+            d = np.int64(table[p, b])
+            if d == about[0]:
+                near = near or same[p]
+            elif mine[p] != about[0] and mine[p] + d <= about[1]:
+                near = True
+            if near:
+                break
+        if not near:
+            return False
+    return True

@@ -1,0 +1,28 @@
+"""The result of an exact run on a graph with directions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..exact.result import Result
+
+
+@dataclass(repr=False)
+class DirectedResult(Result):
+    """As Result; distances go along arcs.
+
+    n_edges : arcs. lower, upper : proved interval of the largest finite distance, over all pairs of a vertex and one
+    that it reaches; largest_distance : that distance, None while not proved. diameter : the same where the graph is
+    strongly connected, else None (infinite). strongly_connected, n_strong_components : None while not known. connected,
+    n_components : of the graph without directions. The diameters of components are None.
+    """
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "diameter", "largest_distance", "lower", "upper", "exact", "strongly_connected", "n_strong_components",
+        "n_vertices", "n_edges", "witness", "method", "traversals.bfs", "seconds")
+
+    directed: bool = True
+    strongly_connected: bool | None = None
+    n_strong_components: int | None = None
+    largest_distance: int | None = None

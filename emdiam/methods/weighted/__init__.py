@@ -1,0 +1,1 @@
+"""Diameters of graphs with weights: lengths of shortest paths in place of numbers of edges."""

@@ -1,0 +1,88 @@
+"""Certificates of weighted diameters: sources whose searches prove that no shortest path is longer.
+
+Definition: for a component and the longest distance L, over all components, a vertex v is settled if d(v, s) + ecc(s)
+<= L for a source s of the component, and every pair x != y of vertices that are not has d(x, s) + d(s, y) <= L for one
+of them. The component with the most vertices has a diameter of its own that is claimed, and is proved with that as its
+L. Every component of several vertices has a source, one of which is the first end of the pair `witness`, which is L
+apart. Lengths are what users see, in the kind of the weights.
+
+It is a sealed document (methods/sealed.py), some bytes a source.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ...store.store import Store
+from ..exact.certificate import VERSION, GraphFacts, facts_of, parse_facts
+from ..sealed import Id, count, each, only, sealed, understood, vertex_id, write_sealed
+from .result import WeightedResult
+from .search import WeightedSearch
+
+FORMAT = "emdiam certificate of a weighted diameter"
+KEYS = ("format", "version", "graph", "claims", "sources", "digest")
+
+
+@dataclass(frozen=True)
+class WeightedClaims:
+    """length : the largest of any component. diameter_largest_component : of the component with the most vertices.
+    witness : a pair of vertices that are `length` apart."""
+
+    length: int | float
+    diameter_largest_component: int | float
+    n_components: int
+    witness: tuple[Id, Id]
+
+
+@dataclass(frozen=True)
+class WeightedCertificate:
+    """The content of a certificate. sources : of all components, in the user's ids."""
+
+    graph: GraphFacts
+    claims: WeightedClaims
+    sources: list[Id]
+
+    def to_bytes(self) -> bytes:
+        """The file: the one canonical text of this content."""
+        return sealed({"format": FORMAT, "version": VERSION, "graph": asdict(self.graph), "claims": asdict(self.claims),
+                       "sources": self.sources})
+
+
+def write_certificate(
+    path: str | Path, result: WeightedResult, search: WeightedSearch, store: Store,
+) -> WeightedCertificate:
+    """Write the certificate of an exact result to PATH.partial, which is renamed; returns its content. Costs one pass
+    over the edges. Raises InputError if it cannot be written, StoreError."""
+    assert result.exact and result.witness is not None and result.n_components is not None
+    assert result.diameter_largest_component is not None
+    claims = WeightedClaims(result.lower, result.diameter_largest_component, result.n_components,
+                            (result.witness.source, result.witness.target))
+    sources = [vertex for searched in search.work.sources.values() for vertex in searched]
+    certificate = WeightedCertificate(facts_of(store, None), claims, list(store.user_ids(np.array(sources, np.int64))))
+    write_sealed(path, certificate.to_bytes())
+    return certificate
+
+
+def parse_certificate(document: dict[str, Any], path: str | Path) -> WeightedCertificate:
+    """What a document, as read_sealed gives it, says. Raises InputError for what makes no sense."""
+    with understood(path):
+        said = only(document["claims"], WeightedClaims)
+        lengths = {name: _length(said[name]) for name in ("length", "diameter_largest_component")}
+        one, other = each(said["witness"], vertex_id)
+        claims = WeightedClaims(n_components=count(said["n_components"]), witness=(one, other), **lengths)
+        sources = each(document["sources"], vertex_id)
+        if len({type(name) for name in (one, other, *sources)}) > 1:
+            raise TypeError("some ids are numbers and some are strings")
+        return WeightedCertificate(parse_facts(document["graph"]), claims, sources)
+
+
+def _length(value: Any) -> int | float:
+    """A sum of weights that are not negative."""
+    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        raise TypeError(f"{value!r:.40} is no length")
+    length: int | float = value
+    return length

@@ -1,0 +1,28 @@
+"""The result of an exact run on a weighted graph: the names of Result, with lengths of the weights' kind."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from ..exact.result import Result
+
+
+@dataclass(repr=False)
+class WeightedResult(Result):
+    """As Result, but diameter, diameter_largest_component, diameter_max_component, lower, upper and the length of the
+    witness are sums of weights: whole numbers, or floats where weights are. traversals.bfs : searches of shortest
+    paths. edges_scanned : arcs along which a distance was tried. weights : dtype of the weights in the store; None of
+    a store without, whose edges have the length 1."""
+
+    shown: ClassVar[tuple[str, ...]] = (*Result.shown, "weights")
+
+    weighted: bool = True
+    weights: str | None = None
+    work: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As Result.to_dict."""
+        named = super().to_dict()
+        del named["work"]
+        return named

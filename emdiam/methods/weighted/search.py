@@ -1,0 +1,139 @@
+"""What the exact methods on weighted graphs share: searches, bounds on all eccentricities, and the components.
+
+The component with the most vertices comes first, and alone, because its diameter is told; then all others at once, as
+far as they may hold a longer distance: a search has one source in each component that is still open, so that many small
+ones cost no more than one. A method is a subclass that closes some components.
+
+With L the longest distance so far, a vertex is open while its upper bound, the smallest d(v, s) + ecc(s) of the sources
+s, is above L. Bytes a vertex: 28, and what the method keeps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import numpy as np
+
+from ...shortest_paths.methods import nearest_distances, with_delta
+from ...shortest_paths.paths import SearchOptions
+from ...shortest_paths.rows import WeightedRows, unreached
+from ...weighted.heights import NEVER, count_open, farthest_of, fold_column
+from .components import RowComponents, row_components
+from .units import Units
+
+STATE_BYTES = 28
+
+
+@dataclass
+class Longest:
+    """The longest distance so far, in units, and a pair that has it."""
+
+    length: int = 0
+    source: int = 0
+    target: int = 0
+
+
+@dataclass
+class Work:
+    """searches : each from one source in some components. relaxations : arcs along which a distance was tried.
+    sources : int64 vertices that were searched from, by component."""
+
+    searches: int = 0
+    relaxations: int = 0
+    sources: dict[int, list[int]] = field(default_factory=dict)
+
+
+class WeightedSearch:
+    """One run of a method; solve() closes the graph, and bounds() tells what is proved at any time.
+
+    rows : undirected, with at least one vertex. longest : over all components. upper, lower : int64[n_vertices], bounds
+    on eccentricities in units, see fold_column."""
+
+    name: ClassVar[str] = ""
+
+    def __init__(self, rows: WeightedRows, units: Units, options: SearchOptions) -> None:
+        self.rows, self.units, self.tick = rows, units, options.tick or (lambda: None)
+        self._options = with_delta(rows, options)
+        self.parts: RowComponents = row_components(rows)
+        n, c = rows.n_vertices, len(self.parts.roots)
+        self.longest, self.of_largest, self.work = Longest(), Longest(), Work()
+        self.upper, self.lower = np.full(n, NEVER), np.zeros(n, np.int64)
+        self.n_open = self.parts.sizes.astype(np.int64)
+        self._heights = np.zeros(n, np.uint32)
+        self._active = np.zeros(c, np.bool_)
+        self._closed = self.parts.sizes < 2
+
+    # -- what a method is -----------------------------------------------------------------------
+    def close(self) -> None:
+        """Leave no vertex of the active components open but for pairs that are proved."""
+        raise AssertionError("a method closes components")
+
+    # -- what a method uses ---------------------------------------------------------------------
+    def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Distances from `sources`, int64[components], -1: none, in units; and the vertex farthest from each. They are
+        in the bounds then."""
+        self.tick()
+        found, relaxed = nearest_distances(self.rows, sources[sources >= 0], self._options)
+        distances = self.units.counted(found)
+        self.work.searches += 1
+        self.work.relaxations += relaxed
+        reach, far, value = (np.empty(len(sources), np.int64) for _ in range(3))
+        shared = distances, unreached(distances.dtype), self._heights, self.parts.component, sources
+        farthest_of(*shared, reach, far, value)
+        fold_column(*shared, reach, self.upper, self.lower)
+        for c in np.flatnonzero(sources >= 0).tolist():
+            self.work.sources.setdefault(c, []).append(int(sources[c]))
+        c = int(value.argmax())
+        if value[c] > self.longest.length:
+            self.longest = Longest(int(value[c]), int(sources[c]), int(far[c]))
+        self.count()
+        return distances, far
+
+    def count(self) -> None:
+        """Count the open vertices of the active components anew."""
+        count_open(self.upper, self.longest.length, self.parts.component, self.n_open)
+        self.n_open[~self._active] = 0
+
+    def open_vertices(self) -> np.ndarray:
+        """int64[k]: those of the active components with several."""
+        return np.flatnonzero((self.upper > self.longest.length) & (self.n_open[self.parts.component] > 1))
+
+    def starts(self) -> np.ndarray:
+        """int64[components]: the smallest vertex of each that is active and open, -1 of others."""
+        return np.where(self.n_open > 1, self.parts.roots, -1)
+
+    # -- the whole graph ------------------------------------------------------------------------
+    def solve(self) -> None:
+        """Prove the longest distance."""
+        self._close(np.arange(len(self._closed)) == self.parts.largest)
+        self.of_largest = self.longest
+        self._close(~self._closed)
+
+    def _close(self, active: np.ndarray) -> None:
+        self._active = active & ~self._closed
+        self.n_open = np.where(self._active, self.parts.sizes, 0)
+        if (self.n_open > 1).any():
+            self.close()
+        self._closed |= self._active
+
+    def bounds(self) -> tuple[int, int]:
+        """Bounds on the longest distance, in units."""
+        return self.longest.length, self._upper_of(np.ones(len(self._closed), np.bool_))
+
+    def bounds_of_largest(self) -> tuple[int, int]:
+        """Bounds on the diameter of the component with the most vertices, in units."""
+        mask = np.arange(len(self._closed)) == self.parts.largest
+        lower = self.of_largest.length if self._closed[self.parts.largest] else self.longest.length
+        return lower, lower if self._closed[self.parts.largest] else self._upper_of(mask)
+
+    def _upper_of(self, components: np.ndarray) -> int:
+        """Of the longest distance within these components, in units."""
+        left = components & ~self._closed
+        if not left.any():
+            return self.longest.length
+        within = self.upper[left[self.parts.component]]
+        # Where nothing was searched, a path has every vertex at most once.
+        steps = int(self.parts.sizes[left].max()) - 1
+        most = steps * int(self.units.counted(np.array([self.rows.largest_weight], self.rows.distance_dtype))[0])
+        return max(self.longest.length, min(most, int(within.max())))

@@ -1,0 +1,159 @@
+"""The frontier: vertices whose labels have fallen, relaxed once each, a round on all threads.
+
+A vertex is in a frontier once: a bit says that it is in the next one. No bit is set when a round begins, so that a
+label that falls in it, whenever that is, puts its vertex into the next frontier. A round is shared out by vertices, in
+parts of 64 that threads take as they come, or by merge path: all threads get equally many vertices and arcs together,
+whatever the lengths of rows, and find by one search where their share begins.
+Bytes: 2 ids and a bit a vertex; 16 a vertex of the frontier, 24 for merge path.
+Source: Busato and Bombieri, H-BF (2016), and papers it builds on; merge path: Green, McColl, Bader (2012).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import TracebackType
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..stream.threads import Threads
+from ..traverse.atomics import atomic_count, atomic_lower, atomic_or
+from .paths import SearchOptions
+from .rows import WeightedRows
+
+ONE = np.uint64(1)
+# Slots of `shared`, uint64[16]: parts that were taken, vertices of the next frontier.
+TAKEN, NEXT = 0, 8
+PART = 64
+# Arcs of a round that are worth one more thread.
+_SHARE_ARCS = 1 << 14
+
+# kernel(graph, labels, frontier, ends, shares, out, marks, shared) -> arcs
+Round = Callable[..., int]
+
+
+class Frontier:
+    """Rounds over `rows` that lower `labels`. relax_round : by_vertices, or another of its kind. merge_path : whether
+    it is shared out by arcs. Close it at the end; `relaxations` and `rounds` count."""
+
+    def __init__(self, rows: WeightedRows, labels: np.ndarray, options: SearchOptions, relax_round: Round,
+                 merge_path: bool = False) -> None:
+        self._graph, self._labels = (rows.offsets, rows.heads, rows.costs), labels
+        self._round, self._merge_path, self._tick = relax_round, merge_path, options.tick
+        self._out = np.empty(rows.n_vertices, rows.heads.dtype)
+        self._marks = np.zeros(-(-rows.n_vertices // 64), np.uint64)
+        self._threads = Threads(options.threads, 0)
+        self.relaxations = self.rounds = 0
+
+    def begin(self, source: int) -> np.ndarray:
+        """The first frontier: the source."""
+        return np.array([source], self._out.dtype)
+
+    def relax(self, frontier: np.ndarray) -> np.ndarray:
+        """Relax the rows of these vertices (id[k], each once); those whose labels have fallen, each once, in an array
+        of their own."""
+        degrees = self._graph[0][frontier.astype(np.int64) + 1] - self._graph[0][frontier]
+        ends = np.cumsum(degrees) if self._merge_path else np.zeros(1, np.int64)
+        n_arcs, shared = int(degrees.sum()), np.zeros(16, np.uint64)
+        shares = min(self._threads.compute, 1 + (n_arcs + len(frontier)) // _SHARE_ARCS)
+        self._threads.everywhere(lambda: self._round(self._graph, self._labels, frontier, ends, shares, self._out,
+                                                     self._marks, shared), shares)
+        self.relaxations += n_arcs
+        self.rounds += 1
+        if self._tick is not None:
+            self._tick()
+        woken = self._out[: int(shared[NEXT])].copy()
+        clear_marks(self._marks, woken)
+        return woken
+
+    def close(self) -> None:
+        """End the threads."""
+        self._threads.close()
+
+    def __enter__(self) -> Frontier:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()
+
+
+@inlined
+def wait_for_next(u, out, marks, shared):  # type: ignore[no-untyped-def]
+    """Put vertex u into the next frontier, unless it is there."""
+    bit = ONE << np.uint64(u & 63)
+    if not atomic_or(marks, u >> 6, bit) & bit:
+        out[np.int64(atomic_count(shared, NEXT, ONE))] = u
+
+
+@inlined
+def relax_arcs(v, begin, end, graph, labels, out, marks, shared):  # type: ignore[no-untyped-def]
+    """Relax the arcs begin to end - 1 of v."""
+    _, heads, costs = graph
+    label = labels[v]
+    for p in range(begin, end):
+        u = np.int64(heads[p])
+        new = label + costs[p]
+        if new < labels[u] and new < atomic_lower(labels, u, new):
+            wait_for_next(u, out, marks, shared)
+
+
+@kernel(allocates=False)
+def by_vertices(graph, labels, frontier, ends, shares, out, marks, shared):  # type: ignore[no-untyped-def]
+    """A thread's part of a round: parts of the frontier until all are taken. shares, ends : not used."""
+    offsets = graph[0]
+    begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
+    while begin < len(frontier):
+        for i in range(begin, min(begin + PART, len(frontier))):
+            v = np.int64(frontier[i])
+            relax_arcs(v, offsets[v], offsets[v + 1], graph, labels, out, marks, shared)
+        begin = np.int64(atomic_count(shared, TAKEN, np.uint64(PART)))
+
+
+@inlined
+def merge_place(ends, diagonal):  # type: ignore[no-untyped-def]
+    """Rows that end within the first `diagonal` steps of the merge of `ends` (arcs up to the end of each row) with the
+    numbers of the arcs; the rest of the steps are arcs."""
+    low = max(np.int64(0), diagonal - ends[len(ends) - 1])
+    high = min(diagonal, len(ends))
+    while low < high:
+        middle = (low + high) >> 1
+        if ends[middle] <= diagonal - middle - 1:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@kernel(allocates=False)
+def by_merge_path(graph, labels, frontier, ends, shares, out, marks, shared):  # type: ignore[no-untyped-def]
+    """A thread's part of a round: one of `shares` equal pieces of the path through rows and arcs.
+
+    ends : int64[k], arcs up to the end of each row of the frontier. A row that is cut is relaxed in pieces, by the
+    label that each meets."""
+    offsets = graph[0]
+    total = ends[len(ends) - 1] + len(frontier)
+    share = np.int64(atomic_count(shared, TAKEN, ONE))
+    while share < shares:
+        first = total * share // shares
+        last = total * (share + 1) // shares
+        row = merge_place(ends, first)
+        arc = first - row
+        stop_row = merge_place(ends, last)
+        stop_arc = last - stop_row
+        while row < stop_row or (row == stop_row and arc < stop_arc):
+            v = np.int64(frontier[row])
+            row_begin = ends[row] - (offsets[v + 1] - offsets[v])
+            end = min(ends[row], stop_arc)
+            begin = offsets[v] + (arc - row_begin)
+            relax_arcs(v, begin, begin + (end - arc), graph, labels, out, marks, shared)
+            arc = end
+            row += 1
+        share = np.int64(atomic_count(shared, TAKEN, ONE))
+
+
+@kernel
+def clear_marks(marks, vertices):  # type: ignore[no-untyped-def]
+    """The bits of `vertices` are not set."""
+    for v in vertices:
+        marks[v >> 6] &= ~(ONE << np.uint64(v & 63))

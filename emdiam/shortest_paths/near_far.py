@@ -1,0 +1,46 @@
+"""Near-far: vertices whose labels are below a limit are relaxed, frontier after frontier; others wait in a pile.
+
+When nothing is near any more, the limit rises by Delta, beyond the smallest label in the far pile, which is split:
+what has been relaxed meanwhile is dropped, what is below the limit is near. A vertex is in the far pile once.
+Delta: as of Delta-stepping. Rounds: frontiers. Bytes a vertex: those of frontier.py, and an id and a byte.
+Source: Davidson, Baxter, Garland, Owens (2014), section 5.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .delta_stepping import usual_delta
+from .frontier import Frontier, by_merge_path
+from .frontier_bellman_ford import first_labels
+from .paths import Paths, SearchOptions
+from .rows import WeightedRows
+
+
+def near_far(rows: WeightedRows, source: int, options: SearchOptions) -> Paths:
+    """Distances from `source`. Weights must not be negative."""
+    delta = usual_delta(rows) if options.delta is None else options.delta
+    labels = first_labels(rows, source)
+    is_far = np.zeros(rows.n_vertices, np.bool_)
+    far = np.empty(0, rows.heads.dtype)
+    with Frontier(rows, labels, options, by_merge_path, merge_path=True) as frontiers:
+        near, limit = frontiers.begin(source), delta
+        while len(near) or len(far):
+            if not len(near):
+                # All below the limit are done; those that were in the pile too are dropped from it.
+                is_far[far] = False
+                far = far[labels[far] >= limit]
+                if len(far):
+                    least = float(labels[far].min())
+                    limit = max(least + delta, float(np.nextafter(least, np.inf)))
+                    below = labels[far] < limit
+                    near, far = far[below], far[~below]
+                    is_far[far] = True
+                continue
+            woken = frontiers.relax(near)
+            below = labels[woken] < limit
+            later = woken[~below]
+            near, fresh = woken[below], later[~is_far[later]]
+            is_far[fresh] = True
+            far = np.concatenate([far, fresh])
+        return Paths("near-far", source, labels, frontiers.relaxations, frontiers.rounds)

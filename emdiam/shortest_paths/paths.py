@@ -1,0 +1,130 @@
+"""What a search gives: distances, the tree of predecessors, paths that are added up again.
+
+The tree is made from the distances of any method, by a traversal of the tight arcs, those along which the distance of
+the head is that of the tail and the weight: so every path ends at the source also where weights are zero, and the
+weights along it add up to the distance, for floats too. Work: m, once, where a tree or a path is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from ..jit import kernel
+from .rows import WeightedRows, unreached
+
+Tick = Callable[[], None]
+
+
+@dataclass(frozen=True)
+class SearchOptions:
+    """threads : that relax arcs. delta : width of a bucket, in units of distance; None: the method's own, infinity:
+    one bucket. tick : called between slices of the work; what it raises stops the search."""
+
+    threads: int = 1
+    delta: float | None = None
+    tick: Tick | None = None
+
+
+@dataclass
+class Paths:
+    """Distances from one source. distances : uint64, int64 or float64[n_vertices], see rows.py. relaxations : arcs
+    along which a distance was tried. rounds : of the method, as its page says. predecessors : int64[n_vertices], the
+    vertex before each on a shortest path, -1 at the source and without a path; None until `add_tree`."""
+
+    method: str
+    source: int
+    distances: np.ndarray
+    relaxations: int = 0
+    rounds: int = 0
+    predecessors: np.ndarray | None = None
+
+    @property
+    def has_path(self) -> np.ndarray:
+        """bool[n_vertices]: which vertices have a path from the source."""
+        there: np.ndarray = self.distances != unreached(self.distances.dtype)
+        return there
+
+    @property
+    def reached(self) -> int:
+        """Number of vertices with a path from the source, which is one of them."""
+        return int(np.count_nonzero(self.has_path))
+
+    @property
+    def farthest(self) -> int:
+        """The smallest of the vertices at the largest distance."""
+        there = self.has_path
+        return int(np.flatnonzero(there & (self.distances == self.distances[there].max()))[0])
+
+    @property
+    def largest_distance(self) -> int | float:
+        """Of those with a path."""
+        value: int | float = self.distances[self.farthest].item()
+        return value
+
+    def add_tree(self, rows: WeightedRows) -> np.ndarray:
+        """The predecessors, int64[n_vertices]; made now if they are not there. Raises InputError where sums of
+        negative floats are rounded so that no tree fits the distances."""
+        if self.predecessors is None:
+            n = len(self.distances)
+            self.predecessors = np.full(n, -1, np.int64)
+            seen, queue = np.zeros(n, np.bool_), np.empty(n, np.int64)
+            count = tight_tree(rows.offsets, rows.heads, rows.costs, self.distances, self.source, self.predecessors,
+                               seen, queue)
+            if count != self.reached:
+                raise InputError("the weights are floats whose sums are rounded so that no tree of paths fits them",
+                                 remedy="give integers")
+        return self.predecessors
+
+    def path_to(self, rows: WeightedRows, target: int) -> list[int] | None:
+        """The vertices of a shortest path from the source to `target`, both included; None without one. Its weights
+        are added up again, edge by edge. Raises AssertionError where they are not the distance."""
+        if not self.has_path[target]:
+            return None
+        before = self.add_tree(rows) if self.predecessors is None else self.predecessors
+        path = [target]
+        while path[-1] != self.source:
+            path.append(int(before[path[-1]]))
+            if path[-1] < 0 or len(path) > len(before):
+                raise AssertionError("a path does not end at the source")
+        path.reverse()
+        if length_of(rows, path) != self.distances[target]:
+            raise AssertionError("a path is not as long as its distance")
+        return path
+
+
+def length_of(rows: WeightedRows, path: list[int]) -> int | float:
+    """The weights along `path`, vertices, added up from its begin. Raises KeyError for an edge that there is not."""
+    total: int | float = rows.distance_dtype.type(0).item()
+    for v, u in zip(path, path[1:], strict=False):
+        begin, end = rows.offsets[v : v + 2].tolist()
+        place = begin + int(np.searchsorted(rows.heads[begin:end], u))
+        if place == end or rows.heads[place] != u:
+            raise KeyError((v, u))
+        total += rows.costs[place].item()
+    return total
+
+
+@kernel
+def tight_tree(offsets, heads, costs, distances, source, before, seen, queue):  # type: ignore[no-untyped-def]
+    """before[u] = tail of the tight arc that reached u first from the source; returns the vertices reached.
+
+    before : int64[n], -1. seen : bool[n], False. queue : int64[n]."""
+    queue[0] = source
+    seen[source] = True
+    count = 1
+    done = 0
+    while done < count:
+        v = queue[done]
+        done += 1
+        for p in range(offsets[v], offsets[v + 1]):
+            u = np.int64(heads[p])
+            if not seen[u] and distances[v] + costs[p] == distances[u]:
+                seen[u] = True
+                before[u] = v
+                queue[count] = u
+                count += 1
+    return count

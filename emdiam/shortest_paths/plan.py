@@ -1,0 +1,94 @@
+"""What a search takes of memory, by the arrays that it allocates; a budget that cannot work is refused.
+
+In RAM: the program, the rows, what the method holds for a vertex, the tree. Streamed: the program, offsets, labels and
+what waits, the tree, what reading threads hold, and an arena of what is left; see the heads of the files.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..errors import BudgetError, InputError
+from ..store.store import Store
+from ..stream.blocks import table_bytes
+from ..stream.plan import BASE_JITTER, MARGIN, program_bytes
+from ..units import format_size
+from .bins import bins_bytes
+from .loading import loading_buffers, rows_bytes
+from .methods import AUTO, METHODS
+
+# Bytes a vertex that a search holds beside the distances, ids of 4 bytes; those of ids are added.
+_HELD = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "sorted-buckets": 57, "near-far": 41,
+         "workfront-sweep": 32, "h-bf": 40, "delta-stepping": 16}
+
+
+# Methods that run over blocks of a store too.
+STREAMED = (AUTO, "delta-stepping")
+
+
+@dataclass(frozen=True)
+class PathPlan:
+    """All sizes in bytes. streamed : whether blocks are read as they are needed. arena_bytes : of them then."""
+
+    planned_rss_bytes: int
+    minimum_bytes: int
+    streamed: bool = False
+    arena_bytes: int = 0
+
+
+def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
+    """What a search in RAM holds beside the rows."""
+    n, ids = store.n_vertices, store.id_dtype.itemsize
+    held = n * _HELD[method]
+    if method == "delta-stepping":
+        # Narrow labels, those that a row was relaxed with, and wide distances.
+        held += bins_bytes(n, threads, ids) + 8 * (n // 32 + 1)
+    else:
+        held += 3 * ids * n + n // 8
+    return held + 8 * n + (17 * n if tree else 0)
+
+
+def streamed_bytes(store: Store, threads: int, *, tree: bool) -> int:
+    """What a streamed search holds beside the arena."""
+    n, block = store.n_vertices, block_bytes(store)
+    held = 8 * n + n // 4 + n // 256 + 96 * store.indices.n_chunks + (9 * n if tree else n)
+    return table_bytes(store) + held + 9 * threads * block // 4 + (1 << 20)
+
+
+def block_bytes(store: Store) -> int:
+    """Heads and weights of a block."""
+    return store.indices.chunk_items * (
+        store.id_dtype.itemsize + (0 if store.weights is None else store.weights.dtype.itemsize))
+
+
+def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tree: bool,
+               arena_bytes: int | None = None) -> PathPlan:
+    """Plan a search within `memory_bytes` of peak RSS: in RAM if there is room, else streamed, if the method can be.
+    tree : whether predecessors are made. arena_bytes : most bytes of blocks; it streams a store that has more. Raises
+    BudgetError with the numbers if it cannot work, InputError for an arena where the method has none."""
+    name = method if method in METHODS else "delta-stepping" if method == AUTO else "near-far"
+    base = program_bytes() + MARGIN + store.ahead_bytes
+    arcs = store.indices.n_chunks * block_bytes(store)
+    streams = method in STREAMED and (store.record.weights is None or store.record.weights.least >= 0)
+    if arena_bytes is not None and arena_bytes < arcs and not streams:
+        raise InputError(f"{method} has all arcs in memory", text="--arena",
+                         remedy="leave --arena out, or use --method auto with weights that are not negative")
+    rows, held = rows_bytes(store), search_bytes(store, name, threads, tree=tree)
+    in_ram = base + rows + max(held, loading_buffers(store, threads))
+    if in_ram <= memory_bytes and (arena_bytes is None or arena_bytes >= arcs):
+        return PathPlan(in_ram, in_ram + BASE_JITTER)
+    blocks = min(2, store.indices.n_chunks) * block_bytes(store)
+    state = streamed_bytes(store, threads, tree=tree) if streams else in_ram - base - rows
+    need = base + state + (blocks if streams else rows)
+    if need > memory_bytes:
+        least = need + BASE_JITTER
+        raise BudgetError(
+            f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(least)} ="
+            f" {format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state +"
+            f" {format_size(need - base - state)} {'blocks' if streams else 'arcs'}",
+            remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+    room = memory_bytes - base - state
+    arena = min(arcs, room if arena_bytes is None else min(room, arena_bytes))
+    if arena < blocks:
+        raise BudgetError(f"--arena {format_size(arena)} is too small: the least is {format_size(blocks)} (2 blocks)")
+    return PathPlan(base + state + arena, need + BASE_JITTER, True, arena)

@@ -1,0 +1,111 @@
+"""A weighted graph in RAM: compressed rows of arcs, each with its weight.
+
+Arcs lead out of the vertex of their row; an undirected graph has both arcs of every edge. Distances are uint64 where
+weights are unsigned integers (and where there are none: every arc has the length 1), int64 where they are signed,
+float64 where they are floats. A vertex without a path has the largest value, or infinity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ..store.store import Store
+
+
+@dataclass(frozen=True)
+class WeightedRows:
+    """offsets : int64[n_vertices + 1], the arcs of v are offsets[v] to offsets[v + 1] - 1. heads : uint32 or
+    uint64[n_arcs], ascending in every row. weights : [n_arcs], integers of at most 32 bits, int64 or floats; None: all
+    are 1."""
+
+    offsets: np.ndarray
+    heads: np.ndarray
+    weights: np.ndarray | None = None
+
+    @property
+    def n_vertices(self) -> int:
+        """Number of vertices."""
+        return len(self.offsets) - 1
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs: two for every edge of an undirected graph."""
+        return len(self.heads)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return self.offsets.nbytes + self.heads.nbytes + (0 if self.weights is None else self.weights.nbytes)
+
+    @cached_property
+    def costs(self) -> np.ndarray:
+        """Weights as kernels take them: those there are, or one 1 that stands for all."""
+        return np.broadcast_to(np.uint8(1), self.n_arcs) if self.weights is None else self.weights
+
+    @property
+    def distance_dtype(self) -> np.dtype[Any]:
+        """Of distances: uint64, int64 or float64."""
+        return distance_dtype(self.costs.dtype)
+
+    @cached_property
+    def least_weight(self) -> int | float:
+        """The smallest weight; 1 where there is no arc."""
+        return self.costs[:1].tolist()[0] if self.weights is None and self.n_arcs else _end(self.costs, np.min)
+
+    @cached_property
+    def largest_weight(self) -> int | float:
+        """The largest weight; 1 where there is no arc."""
+        return _end(self.costs, np.max)
+
+    @cached_property
+    def mean_weight(self) -> float:
+        """The mean weight; 0 where there is no arc."""
+        total = np.sum(self.costs, dtype=np.float64 if self.costs.dtype.kind == "f" else None)
+        return float(total) / self.n_arcs if self.n_arcs else 0.0
+
+    @classmethod
+    def from_edges(cls, n_vertices: int, tails: npt.ArrayLike, heads: npt.ArrayLike,
+                   weights: npt.ArrayLike | None = None, *, directed: bool = False) -> WeightedRows:
+        """The graph of these edges (integers[k] each), sorted in RAM: loops are dropped, and of parallel arcs the
+        lightest is kept. directed : whether an edge is one arc, from tail to head, and not two."""
+        a, b = np.asarray(tails, np.int64).ravel(), np.asarray(heads, np.int64).ravel()
+        w = np.ones(len(a), np.uint8) if weights is None else np.asarray(weights).ravel()
+        if not directed:
+            a, b, w = np.concatenate([a, b]), np.concatenate([b, a]), np.concatenate([w, w])
+        keep = a != b
+        a, b, w = a[keep], b[keep], w[keep]
+        order = np.lexsort((w, b, a))
+        a, b, w = a[order], b[order], w[order]
+        first = np.ones(len(a), bool)
+        first[1:] = (a[1:] != a[:-1]) | (b[1:] != b[:-1])
+        offsets = np.zeros(n_vertices + 1, np.int64)
+        np.cumsum(np.bincount(a[first], minlength=n_vertices), out=offsets[1:])
+        return cls(offsets, b[first].astype(np.uint32), None if weights is None else w[first].copy())
+
+    @classmethod
+    def from_store(cls, store: Store, threads: int = 1) -> WeightedRows:
+        """All rows of a store, read into RAM; its weights, if it has them. Raises StoreError for rows that are none."""
+        from .loading import load_rows
+
+        return load_rows(store, threads)[0]
+
+
+def distance_dtype(weight_dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """Of the distances along arcs with weights of this dtype."""
+    return np.dtype({"u": np.uint64, "i": np.int64, "f": np.float64}[weight_dtype.kind])
+
+
+def unreached(dtype: np.dtype[Any]) -> int | float:
+    """The label of a vertex without a path."""
+    return np.inf if dtype.kind == "f" else int(np.iinfo(dtype).max)
+
+
+def _end(costs: np.ndarray, end: Any) -> int | float:
+    """The smallest or largest of them; 1 of none."""
+    value: int | float = end(costs).item() if len(costs) else 1
+    return value

@@ -1,0 +1,31 @@
+"""The benchmark of shortest paths: its section, and what it compares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench import sssp
+from bench.cache import Cache
+from bench.setting import QUICK_EFFORT, Setting
+
+
+@pytest.mark.parametrize("peers", [False, True])
+def test_the_section_measures_shortest_paths(tmp_path: Path, peers: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("GAPBS_SSSP", raising=False)
+    setting = Setting(Cache(tmp_path, tmp_path), 1, True, ("quick-grid-40x50",), peers, effort=QUICK_EFFORT)
+    (row,) = sssp.run(setting)
+    assert row["wrong"] == [] and row["gapbs"] is None and ("scipy" in row["speedups"]) == peers
+    assert row["streamed"]["largest_distance"] == row["in_ram"]["largest_distance"] > 88
+    header, (cells,) = sssp.table([row])
+    assert len(header) == len(cells)
+
+
+def test_other_distances_are_wrong() -> None:
+    none = np.iinfo(np.uint64).max
+    expected = np.array([0, 3, none], np.uint64)
+    assert sssp._equal(np.array([0, 3, np.inf]), expected)
+    assert not sssp._equal(np.array([0, 4, np.inf]), expected)
+    assert not sssp._equal(np.array([0, 3, 7.0]), expected)

@@ -1,0 +1,273 @@
+"""Exact diameters of weighted graphs: against all pairs by the textbook, their certificates, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import emdiam
+from emdiam.cli.main import group
+from emdiam.errors import BudgetError, InputError, StoppedEarly
+from emdiam.methods.sealed import sealed
+from emdiam.methods.weighted.run import METHODS
+from emdiam.methods.weighted.search import WeightedSearch
+from emdiam.methods.weighted.units import units_of
+from emdiam.shortest_paths.paths import SearchOptions
+from emdiam.shortest_paths.rows import WeightedRows
+from tests.conftest import ROOT
+from tests.helpers.weighted_stores import make_weighted_store
+
+Edges = dict[tuple[int, int], float]
+
+
+def all_pairs(n: int, edges: Edges) -> np.ndarray:
+    """Distances by Floyd and Warshall, float64[n, n], infinite without a path; exact for sums below 2^53."""
+    distances = np.full((n, n), np.inf)
+    np.fill_diagonal(distances, 0)
+    for (a, b), weight in edges.items():
+        distances[a, b] = distances[b, a] = min(distances[a, b], weight)
+    for k in range(n):
+        distances = np.minimum(distances, distances[:, k : k + 1] + distances[k])
+    return distances
+
+
+def naive(n: int, edges: Edges) -> tuple[float, float]:
+    """The largest finite distance: over all components, and in that of the most vertices (ties: the first)."""
+    distances = all_pairs(n, edges)
+    finite = np.isfinite(distances)
+    largest = int(finite.sum(axis=1).argmax())
+    within = np.ix_(finite[largest], finite[largest])
+    return float(distances[finite].max()), float(distances[within].max())
+
+
+def rows_of(n: int, edges: Edges, dtype: str) -> WeightedRows:
+    ends = np.array(list(edges), np.int64).reshape(-1, 2)
+    return WeightedRows.from_edges(n, ends[:, 0], ends[:, 1], np.array(list(edges.values())).astype(dtype))
+
+
+def solved(rows: WeightedRows, method: str, room: int | None = None) -> WeightedSearch:
+    search = METHODS[method](rows, units_of(rows), SearchOptions())
+    if room is not None:
+        search.room = room  # type: ignore[attr-defined]
+    search.solve()
+    return search
+
+
+def check(n: int, edges: Edges, dtype: str) -> None:
+    rows, want = rows_of(n, edges, dtype), naive(n, edges)
+    for method, room in (("pivots", None), ("bounding", None), ("pivots", 0)):
+        search = solved(rows, method, room)
+        length = search.units.length
+        assert [length(one) for one in search.bounds()] == [want[0]] * 2, (method, room)
+        assert [length(one) for one in search.bounds_of_largest()] == [want[1]] * 2, (method, room)
+
+
+def random_weight(generator: random.Random, dtype: str) -> float:
+    if dtype.startswith("float"):
+        value = generator.choice([0.0, 0.5, generator.random(), 3.0])
+        return float(np.float32(value))
+    return generator.choice([0, 1, 2, generator.randrange(1, 200), np.iinfo(dtype).max])
+
+
+ODD: dict[str, tuple[int, Edges]] = {
+    "one vertex": (1, {}), "no edges": (5, {}), "an edge": (2, {(0, 1): 7}), "two components": (
+        6, {(0, 1): 9, (2, 3): 1, (3, 4): 1, (4, 5): 1}), "zero weights": (4, {(0, 1): 0, (1, 2): 0, (2, 3): 0}),
+    "path": (30, {(v, v + 1): 1 + v % 3 for v in range(29)}), "cycle": (24, {(v, (v + 1) % 24): 2 for v in range(24)}),
+    "star": (20, {(0, v): v for v in range(1, 20)}),
+    "clique": (9, {(a, b): a + b for a in range(9) for b in range(a)}),
+    "torus": (36, {(v, (v + step) % 36): 1 + step for v in range(36) for step in (1, 6)}),
+    "hypercube": (32, {(v, v ^ 1 << bit): 1 << bit for v in range(32) for bit in range(5)}),
+    "a light way round": (5, {(0, 1): 100, (0, 2): 1, (2, 3): 1, (3, 1): 1, (1, 4): 50}),
+}
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs(name: str) -> None:
+    n, edges = ODD[name]
+    for dtype in ("uint8", "uint32", "float32", "float64"):
+        check(n, edges, dtype)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 1 << 30), dtype=st.sampled_from(["uint8", "uint32", "float32"]))
+def test_random_graphs(seed: int, dtype: str) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(1, 40)
+    check(n, {(generator.randrange(n), generator.randrange(n)): random_weight(generator, dtype)
+              for _ in range(generator.randint(0, 3 * n))}, dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(5))
+def test_many_random_graphs(seed: int) -> None:
+    """2,000 a seed."""
+    generator = random.Random(seed)
+    for _ in range(2000):
+        n = generator.randint(1, 60)
+        reach = generator.choice([1, 3, n])
+        tails = [generator.randrange(n) for _ in range(generator.randint(0, 3 * n))]
+        dtype = generator.choice(["uint8", "uint16", "uint32", "float32", "float64"])
+        check(n, {(v, min(n - 1, max(0, v + generator.randint(-reach, reach)))): random_weight(generator, dtype)
+                  for v in tails}, dtype)
+
+
+def test_units() -> None:
+    """The largest power of two that divides all weights; sums that are rounded are refused."""
+    assert units_of(rows_of(2, {(0, 1): 7}, "uint8")).whole
+    units = units_of(rows_of(3, {(0, 1): 0.75, (1, 2): 1e10}, "float64"))
+    assert (units.exponent, units.whole, units.length(3)) == (-2, False, 0.75)
+    with pytest.raises(InputError, match="53 bits"):
+        solved(rows_of(4, {(0, 1): 0.1, (1, 2): 0.3, (2, 3): 2.0}, "float64"), "pivots")
+    assert solved(rows_of(3, {(0, 1): 0.125, (1, 2): 2.0**40}, "float64"), "pivots").bounds()[0] == 1 + 2**43
+    negative = WeightedRows.from_edges(2, [0], [1], np.array([-1], np.int32))
+    with pytest.raises(InputError, match="below 0"):
+        units_of(negative)
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Edges]:
+    """A graph of two parts and a lonely vertex."""
+    generator = random.Random(5)
+    edges: Edges = {}
+    for first, n in ((0, 120), (120, 30)):
+        for v in range(first + 1, first + n):
+            edges[max(first, v - generator.randint(1, 4)), v] = generator.randint(1, 500)
+            edges[min(v, first + generator.randrange(n)), v] = generator.randint(100, 900)
+    edges = {pair: weight for pair, weight in edges.items() if pair[0] < pair[1]}
+    path = tmp_path_factory.mktemp("weighted") / "g.zarr"
+    return make_weighted_store(path, edges, n_vertices=151, dtype="uint16"), 151, edges  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_and_its_certificate(store: tuple[Path, int, Edges], tmp_path: Path, method: str) -> None:
+    place, n, edges = store
+    want = naive(n, edges)
+    file, walk = tmp_path / "c.json", tmp_path / "path.txt"
+    result: Any = emdiam.exact(place, method=method, weighted=True, certificate=file, path=walk)
+    assert (result.weighted, result.weights, result.exact, result.connected) == (True, "uint16", True, False)
+    assert (result.diameter, result.diameter_max_component, result.diameter_largest_component) == (None, *want)
+    assert result.n_components == 3 and result.peak_rss_bytes and result.certificate == str(file)
+    path = result.witness.path
+    lengths = [edges.get((a, b), edges.get((b, a))) for a, b in zip(path, path[1:], strict=False)]
+    assert sum(lengths) == result.witness.length == want[0]
+    assert [int(line) for line in walk.read_text().split()] == path
+    report = emdiam.verify(file, place)
+    assert report.verified and (report.lower, report.diameter_largest_component) == want
+
+
+def edited(file: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    document = json.loads(file.read_bytes())
+    del document["digest"]
+    change(document)
+    file.write_bytes(sealed(document))
+
+
+def _shorter(document: dict[str, Any]) -> None:
+    document["claims"]["length"] -= 1
+
+
+def _longer(document: dict[str, Any]) -> None:
+    document["claims"]["length"] += 1
+
+
+def _largest(document: dict[str, Any]) -> None:
+    document["claims"]["diameter_largest_component"] -= 1
+
+
+def _components(document: dict[str, Any]) -> None:
+    document["claims"]["n_components"] += 1
+
+
+def _without_most(document: dict[str, Any]) -> None:
+    document["sources"] = document["claims"]["witness"][:1]
+
+
+def _witness(document: dict[str, Any]) -> None:
+    document["claims"]["witness"][1] = document["claims"]["witness"][0]
+
+
+def _stranger(document: dict[str, Any]) -> None:
+    document["sources"][0] = 10**6
+
+
+@pytest.mark.parametrize("change", [_shorter, _longer, _largest, _components, _without_most, _witness, _stranger])
+def test_certificates_that_prove_nothing(store: tuple[Path, int, Edges], tmp_path: Path,
+                                         change: Callable[[dict[str, Any]], None]) -> None:
+    file = tmp_path / "c.json"
+    emdiam.exact(store[0], weighted=True, certificate=file)
+    edited(file, change)
+    report = emdiam.verify(file, store[0])
+    assert not report.verified and report.reason
+
+
+def test_another_graph_and_other_weights(store: tuple[Path, int, Edges], tmp_path: Path) -> None:
+    place, n, edges = store
+    file = tmp_path / "c.json"
+    emdiam.exact(place, weighted=True, certificate=file)
+    heavier = {pair: weight + (number == 0) for number, (pair, weight) in enumerate(edges.items())}
+    for others in (heavier, {pair: 1 for pair in edges}):
+        other = make_weighted_store(tmp_path / f"{len(list(tmp_path.iterdir()))}.zarr",
+                                    others, n_vertices=n, dtype="uint16")  # type: ignore[arg-type]
+        report = emdiam.verify(file, other)
+        assert report.verified == (naive(n, others) == naive(n, edges) and others is heavier), report.reason
+
+
+def test_without_weights_every_edge_has_the_length_1(tmp_path: Path) -> None:
+    result: Any = emdiam.exact([(0, 1), (1, 2), (2, 3), (5, 6)], weighted=True)
+    plain = emdiam.exact([(0, 1), (1, 2), (2, 3), (5, 6)])
+    assert (result.diameter_max_component, result.weights) == (plain.diameter_max_component, None) == (3, None)
+
+
+def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
+    place = store[0]
+    for options, why in (({"method": "fdiam"}, "F-Diam is for graphs without weights"),
+                         ({"method": "korf"}, "weighted"), ({"gap": 3}, "no option"), ({"workers": 2}, "no option")):
+        with pytest.raises(InputError, match=why):
+            emdiam.exact(place, weighted=True, **options)  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="give at least --memory"):
+        emdiam.exact(place, weighted=True, memory=1 << 20)
+    with pytest.raises(StoppedEarly) as stopped:
+        emdiam.exact(place, weighted=True, time_limit=1e-6)
+    result: Any = stopped.value.result  # type: ignore[attr-defined]
+    assert result.lower < naive(*store[1:])[0] <= result.upper and not result.exact
+
+
+def test_command(store: tuple[Path, int, Edges]) -> None:
+    place, n, edges = store
+    want = naive(n, edges)
+    done = CliRunner().invoke(group, ["exact", str(place), "--weighted", "--json", "--quiet"])
+    found = json.loads(done.stdout)
+    assert (found["weighted"], found["diameter_max_component"], found["diameter"]) == (True, want[0], None)
+    text = CliRunner().invoke(group, ["exact", str(place), "--weighted", "--quiet"]).stdout
+    assert f"{int(want[0]):,} (proved)" in text and "edges apart" not in text and "searches" in text
+
+
+@pytest.mark.slow
+def test_road_map(tmp_path: Path) -> None:
+    """USA-road-d.NY with its lengths: two methods, few searches, the certificate, and another library's distances."""
+    scipy_graph = pytest.importorskip("scipy.sparse.csgraph")
+    import scipy.sparse
+
+    data = ROOT.parent / "shared" / "data" / "USA-road-d.NY.gr.gz"
+    if not data.exists():
+        pytest.skip("the data are not here")
+    place, file = tmp_path / "ny.zarr", tmp_path / "ny.json"
+    emdiam.convert(data, place, weights=True)
+    pivots: Any = emdiam.exact(place, weighted=True, certificate=file)
+    bounding: Any = emdiam.exact(place, weighted=True, method="bounding")
+    assert pivots.diameter == bounding.diameter == 1_652_818
+    assert pivots.traversals.bfs <= 30
+    assert emdiam.verify(file, place).verified
+    rows = WeightedRows.from_store(emdiam.open(place))
+    matrix = scipy.sparse.csr_matrix((rows.costs.astype(float), rows.heads.astype(np.int64), rows.offsets))
+    far = scipy_graph.dijkstra(matrix, indices=int(pivots.witness.source) - 1)
+    assert far.max() == far[int(pivots.witness.target) - 1] == 1_652_818

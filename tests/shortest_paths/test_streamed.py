@@ -1,0 +1,86 @@
+"""Searches over the blocks of a store against plain Bellman-Ford, and what memory they may have."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import emdiam
+from emdiam.errors import BudgetError, InputError
+from emdiam.shortest_paths.paths import SearchOptions, length_of
+from emdiam.shortest_paths.streamed import StreamedSearch
+from emdiam.store.store import open_store
+from tests.helpers.path_twins import FLOATS, WHOLE, Graph, bellman_ford, graphs
+from tests.helpers.weighted_stores import make_weighted_store
+
+BLOCK = 1024
+
+
+def stored(folder: Path, graph: Graph, dtype: str) -> Path:
+    """A store of the undirected graph, in blocks of the least size."""
+    n, edges, _ = graph
+    least: dict[tuple[int, int], float] = {}
+    for a, b, weight in edges:
+        if a != b:
+            pair = min(a, b), max(a, b)
+            least[pair] = min(weight, least.get(pair, weight))
+    return make_weighted_store(folder / "g.zarr", least, n_vertices=n, dtype=dtype)
+
+
+def check(graph: Graph, dtype: str, arena_bytes: int) -> int:
+    """Distances and all paths are right; blocks that were read."""
+    graph = (graph[0], graph[1], False)
+    truth = bellman_ford(graph, 0)
+    assert truth is not None
+    with tempfile.TemporaryDirectory() as folder, open_store(stored(Path(folder), graph, dtype)) as store:
+        search = StreamedSearch(store, arena_bytes, SearchOptions(threads=2))
+        paths = search.run(0, tree=True)
+        assert [d if there else float("inf")
+                for d, there in zip(paths.distances.tolist(), paths.has_path, strict=True)] == truth
+        rows = search.stored_rows()
+        for target in range(0, graph[0], 1 + graph[0] // 20):
+            path = paths.path_to(rows, target)
+            assert (path is None) == (truth[target] == float("inf"))
+            assert path is None or (path[0] == 0 and path[-1] == target and length_of(rows, path) == truth[target])
+        search.close()
+        return search._machine.counters.blocks_read
+
+
+@settings(deadline=None, max_examples=40)
+@given(graphs(WHOLE))
+def test_whole_weights(graph: Graph) -> None:
+    check(graph, "uint32", 1 << 20)
+
+
+@settings(deadline=None, max_examples=30)
+@given(graphs(FLOATS))
+def test_floats(graph: Graph) -> None:
+    check(graph, "float64", 1 << 20)
+
+
+@pytest.mark.parametrize(("dtype", "largest"), [("uint8", 3), ("uint32", 1 << 31), ("float32", 1)])
+def test_many_blocks_and_an_arena_of_few(dtype: str, largest: int) -> None:
+    """Rows of a hub span blocks; zeros are among the weights."""
+    rng = np.random.default_rng(5)
+    n, weights = 700, rng.integers(0, largest, 6000) if dtype[0] == "u" else rng.random(6000).astype(np.float32)
+    ends = rng.integers(0, n, (6000, 2))
+    ends[:600, 0], ends[:600, 1] = 3, np.arange(600)
+    edges = [(a, b, w) for (a, b), w in zip(ends.tolist(), weights.tolist(), strict=True)]
+    assert check((n, edges, False), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
+
+
+def test_a_run_streams_where_memory_has_no_room(tmp_path: Path) -> None:
+    emdiam.generate("grid", tmp_path / "g.zarr", sides="60x70", chunk=BLOCK)
+    in_ram = emdiam.shortest_paths(tmp_path / "g.zarr", 7, target=4100)
+    streamed = emdiam.shortest_paths(tmp_path / "g.zarr", 7, target=4100, arena=2 * 4 * BLOCK)
+    assert streamed.streamed and not in_ram.streamed and streamed.bytes_read > 0
+    assert streamed.distance == in_ram.distance and streamed.largest_distance == in_ram.largest_distance
+    assert in_ram.distances is not None and np.array_equal(streamed.distances, in_ram.distances)
+    with pytest.raises(InputError, match="h-bf has all arcs in memory"):
+        emdiam.shortest_paths(tmp_path / "g.zarr", 7, method="h-bf", arena=2 * 4 * BLOCK)
+    with pytest.raises(BudgetError, match="least is .*2 blocks"):
+        emdiam.shortest_paths(tmp_path / "g.zarr", 7, arena=4 * BLOCK)
