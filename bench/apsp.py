@@ -24,7 +24,7 @@ from emdiam.apsp.min_plus import ROWS as BLOCK_ROWS
 from emdiam.apsp.min_plus import block_columns, relax_block
 from emdiam.apsp.solve import Work, in_ram, on_disk
 from emdiam.jit import kernel
-from emdiam.shortest_paths.rows import WeightedRows
+from emdiam.sssp.rows import WeightedRows
 from emdiam.stream.threads import Threads
 
 from .rounds import Lap, measure_paired

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 
 import emdiam
-from emdiam.shortest_paths.methods import shortest_paths
-from emdiam.shortest_paths.paths import SearchOptions
-from emdiam.shortest_paths.rows import WeightedRows
-from emdiam.shortest_paths.run import options_of, search
+from emdiam.sssp.methods import shortest_paths
+from emdiam.sssp.paths import SearchOptions
+from emdiam.sssp.rows import WeightedRows
+from emdiam.sssp.run import options_of, search
 from emdiam.store.store import open_store
 
 from .graphs import Graph, graphs_of

@@ -7,9 +7,7 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 
 from ._version import __version__
 
@@ -53,19 +51,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Package(ModuleType):
-    """The package. A function and the room that has its code share a name, which means the function here."""
-
-    @property
-    def shortest_paths(self) -> object:
-        """api.shortest_paths."""
-        return __getattr__("shortest_paths")
-
-    @shortest_paths.setter
-    def shortest_paths(self, room: ModuleType) -> None:
-        """The import of the room is to leave the name as it is."""
-
-
-sys.modules[__name__].__class__ = _Package

@@ -48,7 +48,7 @@ from .progress import Listener
 from .runs.plan import Planned, plan_all, plan_one
 from .runs.registry import ALL, METHODS
 from .runs.run import execute, run_with
-from .shortest_paths.result import ShortestPaths
+from .sssp.result import ShortestPaths
 from .store.layout import NATURAL
 from .store.store import Store, open_store
 from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
@@ -332,7 +332,7 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.
 
-    graph : of any kind that `diameter` takes. By name: method : a key of emdiam.shortest_paths.methods.METHODS, or
+    graph : of any kind that `diameter` takes. By name: method : a key of emdiam.sssp.methods.METHODS, or
     "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu" (default), "gpu", "gpu:N" or
     "auto". target : an id; the result has distance and path. delta : width of a bucket, for the methods that have them.
     out : a Parquet file for distances and predecessors. keep : whether the result has `distances` and
@@ -341,7 +341,7 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
 
     Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
     OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
-    from .shortest_paths.run import options_of, search
+    from .sssp.run import options_of, search
 
     _check_names(options, PathKeywords)
     given = cast("dict[str, Any]", {"keep": True, **options})

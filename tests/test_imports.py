@@ -28,7 +28,7 @@ ROOMS: tuple[str, ...] = (
     "generators",  # graphs that are made
     "stream",  # blocks of arcs within a memory plan
     "traverse",  # kernels over arcs, and what drives them
-    "shortest_paths",  # paths along weights from one source
+    "sssp",  # paths along weights from one source
     "apsp",  # distances between all pairs
     "engine",  # what methods may ask of a graph, answered on the CPU
     "external",  # the same with vertex state on disk

@@ -29,7 +29,7 @@ def weights_of(n_arcs: int, dtype: Any) -> np.ndarray:
 def _rows(subject: Subject, dtype: Any) -> Any:
     """The subject's graph with weights, in RAM."""
     need_engine()
-    from emdiam.shortest_paths.rows import WeightedRows
+    from emdiam.sssp.rows import WeightedRows
 
     offsets, heads = subject.rows
     return WeightedRows(offsets, heads.astype(subject.graph.id_dtype), weights_of(heads.size, dtype))

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..jit import kernel
-from ..shortest_paths.rows import WeightedRows
+from ..sssp.rows import WeightedRows
 from ..store.array_reader import ShardedArray, filled, pieces
 from ..store.store import Store
 from .lengths import Lengths, lengths_for

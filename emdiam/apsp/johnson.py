@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from ..shortest_paths.dijkstra import settle
-from ..shortest_paths.rows import WeightedRows
+from ..sssp.dijkstra import settle
+from ..sssp.rows import WeightedRows
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_add
 from .lengths import Lengths

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from ..shortest_paths.rows import WeightedRows
+from ..sssp.rows import WeightedRows
 
 
 def undirected(rows: WeightedRows) -> tuple[np.ndarray, np.ndarray]:

@@ -11,9 +11,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ..shortest_paths.bellman_ford import lower_labels
-from ..shortest_paths.paths import SearchOptions
-from ..shortest_paths.rows import WeightedRows
+from ..sssp.bellman_ford import lower_labels
+from ..sssp.paths import SearchOptions
+from ..sssp.rows import WeightedRows
 
 
 def potentials(rows: WeightedRows, threads: int, tick: Callable[[], None]) -> np.ndarray:

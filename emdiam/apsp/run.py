@@ -15,7 +15,7 @@ import numpy as np
 from .._version import __version__
 from ..errors import InputError, StoppedEarly, no_such
 from ..progress import Listener, Meter, TimeOver, until
-from ..shortest_paths.bellman_ford import NegativeCycle
+from ..sssp.bellman_ford import NegativeCycle
 from ..store.store import Store, open_store
 from ..store.writer import check_target
 from ..stream.plan import MARGIN, program_bytes

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..shortest_paths.rows import WeightedRows
+from ..sssp.rows import WeightedRows
 from ..stream.threads import Threads
 from .lengths import Lengths
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import BudgetError
-from ..shortest_paths.rows import WeightedRows
+from ..sssp.rows import WeightedRows
 from ..stream.threads import Threads
 from ..units import format_size
 from .arcs import RowArcs, fill_tile

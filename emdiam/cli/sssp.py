@@ -16,7 +16,7 @@ from .outcome import EmdiamCommand
 from .output import answer
 
 if TYPE_CHECKING:
-    from ..shortest_paths.run import Searcher
+    from ..sssp.run import Searcher
 
 _METHODS = ("auto", "dijkstra", "bellman-ford", "frontier-bellman-ford", "delta-stepping", "sorted-buckets", "near-far",
             "workfront-sweep", "h-bf")
@@ -49,7 +49,7 @@ def command(**given: Any) -> int:
     GPU has auto, delta-stepping, near-far, workfront-sweep, h-bf, and all whose names begin with harish or end with
     pairs; of these, workfront-sweep and harish take weights below 0.
     """
-    from ..shortest_paths.run import options_of, search
+    from ..sssp.run import options_of, search
 
     show = partial(paths_text, verbose=given["verbose"])
     asked = options_of(given["source"], {**options.passed(given, "store", "source", "device"),

@@ -18,11 +18,11 @@ from ..jit import kernel
 from ..methods.weighted.certificate import WeightedCertificate
 from ..methods.weighted.units import units_of
 from ..progress import Event, Meter, silent, timed
-from ..shortest_paths.loading import load_rows, loading_buffers, rows_bytes
-from ..shortest_paths.methods import check_lengths, nearest_distances, with_delta
-from ..shortest_paths.paths import SearchOptions
-from ..shortest_paths.plan import search_bytes
-from ..shortest_paths.rows import unreached
+from ..sssp.loading import load_rows, loading_buffers, rows_bytes
+from ..sssp.methods import check_lengths, nearest_distances, with_delta
+from ..sssp.paths import SearchOptions
+from ..sssp.plan import search_bytes
+from ..sssp.rows import unreached
 from ..store.store import Store
 from ..units import format_size
 from .labels import REPORT

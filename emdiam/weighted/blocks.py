@@ -1,16 +1,16 @@
-"""Packed arcs on disk as the blocks of a search (shortest_paths/semi_external.py)."""
+"""Packed arcs on disk as the blocks of a search (sssp/semi_external.py)."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..jit import kernel
-from ..shortest_paths.waiting import Rows
+from ..sssp.waiting import Rows
 from .packed import WeightedArcs, weight_of
 
 
 class PackedBlocks:
-    """The blocks of `arcs`; see shortest_paths/blocks.py."""
+    """The blocks of `arcs`; see sssp/blocks.py."""
 
     arc_bytes, share, frugal = 8, 16, 3
 

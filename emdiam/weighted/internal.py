@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import inlined, kernel
-from ..shortest_paths.labels import PathCounters, Tick, farthest_label
+from ..sssp.labels import PathCounters, Tick, farthest_label
 from ..traverse.atomics import count_trailing_zeros
 from .packed import RamArcs, head_of, weight_of
 

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ..jit import kernel
-from ..shortest_paths.labels import Tick, unreached
+from ..sssp.labels import Tick, unreached
 from .packed import WeightedArcs, each_block, head_of, tail_of
 
 OWNER_BITS = 32

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..shortest_paths.labels import PathCounters
-from ..shortest_paths.semi_external import SemiExternalPaths
+from ..sssp.labels import PathCounters
+from ..sssp.semi_external import SemiExternalPaths
 from .blocks import PackedBlocks
 from .internal import InternalPaths
 from .labels import NO_OWNER, OWNER_BITS, PathOptions, reaches_on, seed_labels

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csgraph
 
 from emdiam.apsp.methods import METHODS
-from emdiam.shortest_paths.rows import WeightedRows
+from emdiam.sssp.rows import WeightedRows
 from tests.helpers.pairs_ways import INFINITE, WAYS, pairs, twin
 from tests.helpers.path_twins import FLOATS, WHOLE, Graph, graphs, rows_of
 from tests.helpers.stores import odd_graphs

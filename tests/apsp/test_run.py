@@ -21,8 +21,8 @@ from emdiam.apsp.plan import DISK, MEMORY, STRIPS, Budget, Task, plan_pairs
 from emdiam.cli import apsp as command
 from emdiam.errors import BudgetError, InputError, StoppedEarly, StoreError
 from emdiam.progress import Event
-from emdiam.shortest_paths.bellman_ford import NegativeCycle
-from emdiam.shortest_paths.rows import WeightedRows
+from emdiam.sssp.bellman_ford import NegativeCycle
+from emdiam.sssp.rows import WeightedRows
 from emdiam.store.store import open_store
 from tests.conftest import Run
 from tests.helpers.pairs_ways import pairs

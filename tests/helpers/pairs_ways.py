@@ -11,7 +11,7 @@ from emdiam.apsp.lengths import Lengths
 from emdiam.apsp.matrix import MatrixWriter
 from emdiam.apsp.methods import METHODS, ROWS, TILES
 from emdiam.apsp.solve import Found, Work, by_rows, in_ram, on_disk, write_rows
-from emdiam.shortest_paths.rows import WeightedRows
+from emdiam.sssp.rows import WeightedRows
 from emdiam.stream.threads import Threads
 from tests.helpers.path_twins import Graph, bellman_ford
 

@@ -13,9 +13,9 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import dijkstra
 
 from emdiam.errors import BudgetError
-from emdiam.shortest_paths import semi_external
-from emdiam.shortest_paths.labels import PathCounters
 from emdiam.sorting.scratch import Scratch
+from emdiam.sssp import semi_external
+from emdiam.sssp.labels import PathCounters
 from emdiam.weighted import internal
 from emdiam.weighted.blocks import PackedBlocks
 from emdiam.weighted.labels import NO_OWNER, PathOptions

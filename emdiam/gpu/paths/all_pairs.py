@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError, no_such
-from ...shortest_paths.paths import SearchOptions, Tick
-from ...shortest_paths.rows import WeightedRows
+from ...sssp.paths import SearchOptions, Tick
+from ...sssp.rows import WeightedRows
 from ..device import Device
 from ..setting import Selection
 from .floyd_warshall import TILE, blocked_floyd_warshall, floyd_warshall, single_kernel_floyd_warshall

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...shortest_paths.paths import Paths, SearchOptions, Tick
-from ...shortest_paths.rows import unreached
+from ...sssp.paths import Paths, SearchOptions, Tick
+from ...sssp.rows import unreached
 from ..device import Device, DeviceArray
 from ..frontier import MOST_THREADS
 from ..kernel_file import KernelFile, zeros

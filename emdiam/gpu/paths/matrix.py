@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...shortest_paths.rows import unreached
+from ...sssp.rows import unreached
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile
 from ..source import Define

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ...shortest_paths.paths import Tick
+from ...sssp.paths import Tick
 from ..device import Device, DeviceArray
 from ..kernel_file import KernelFile, zeros
 from ..source import Define

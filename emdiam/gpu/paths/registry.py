@@ -8,9 +8,9 @@ from functools import partial
 from types import MappingProxyType
 
 from ...errors import InputError, no_such
-from ...shortest_paths.methods import METHODS, shortest_paths
-from ...shortest_paths.paths import Paths, SearchOptions
-from ...shortest_paths.rows import WeightedRows
+from ...sssp.methods import METHODS, shortest_paths
+from ...sssp.paths import Paths, SearchOptions
+from ...sssp.rows import WeightedRows
 from ..device import Device
 from ..setting import DEVICE_FAULTS, Selection
 from .delta_stepping import N_BUCKETS, delta_stepping
@@ -75,7 +75,7 @@ SEARCHES: Mapping[str, DeviceSearch] = MappingProxyType({
 
 
 class DeviceSearcher:
-    """A Searcher (shortest_paths/run.py) on the device that was selected; where any would do, the processors do what it
+    """A Searcher (sssp/run.py) on the device that was selected; where any would do, the processors do what it
     cannot. name : what has searched, for results."""
 
     def __init__(self, selection: Selection) -> None:

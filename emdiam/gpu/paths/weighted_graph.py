@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import DeviceRoomError, InputError
-from ...shortest_paths.rows import WeightedRows, unreached
+from ...sssp.rows import WeightedRows, unreached
 from ...units import format_size
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph

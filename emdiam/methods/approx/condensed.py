@@ -18,8 +18,8 @@ import numpy as np
 from ...engine.interface import Engine, Labels
 from ...hashing import draw
 from ...jit import kernel
-from ...shortest_paths.labels import PathCounters
 from ...sorting.scratch import Scratch
+from ...sssp.labels import PathCounters
 from ...weighted.collect import ArcCollector
 from ...weighted.components import components
 from ...weighted.condense import condense, condensed_packing

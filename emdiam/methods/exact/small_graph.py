@@ -6,7 +6,7 @@ import numpy as np
 
 from ...engine.interface import Engine
 from ...errors import BudgetError
-from ...shortest_paths.rows import WeightedRows
+from ...sssp.rows import WeightedRows
 
 # Vertices that are looked up at a time.
 _AT_ONCE = 1 << 12

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...shortest_paths.rows import WeightedRows
+from ...sssp.rows import WeightedRows
 from ...traverse.components import _find
 from ...weighted.components import point_to_roots
 

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...shortest_paths.rows import unreached
+from ...sssp.rows import unreached
 from ...weighted.heights import HeightCandidates, halfway, most_central
 from .bounding import WeightedBounding
 

@@ -1,7 +1,7 @@
 """One exact run on a weighted graph, from its options to its result: memory is planned, rows are read into RAM, the
 diameter is proved, its path added up again, files are written.
 
-Bytes: the rows; a vertex: what a search holds (shortest_paths/plan.py), 28 for bounds, 24 for columns of the sweeps;
+Bytes: the rows; a vertex: what a search holds (sssp/plan.py), 28 for bounds, 24 for columns of the sweeps;
 the points of candidates take what is left of the memory.
 """
 
@@ -20,10 +20,10 @@ from ..._version import __version__
 from ...durable import check_file, whole_file
 from ...errors import BudgetError, InputError, NotWritten, no_such
 from ...progress import Event, Listener, Meter, silent, timed, until
-from ...shortest_paths.loading import load_rows, loading_buffers, rows_bytes
-from ...shortest_paths.paths import SearchOptions
-from ...shortest_paths.plan import search_bytes
-from ...shortest_paths.rows import WeightedRows
+from ...sssp.loading import load_rows, loading_buffers, rows_bytes
+from ...sssp.paths import SearchOptions
+from ...sssp.plan import search_bytes
+from ...sssp.rows import WeightedRows
 from ...store.store import Store, open_store
 from ...stream.plan import BASE_JITTER, MARGIN, program_bytes
 from ...units import available_cores, default_memory_bytes, format_size, parse_duration, parse_size, peak_rss_bytes

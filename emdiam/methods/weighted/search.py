@@ -15,9 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...shortest_paths.methods import nearest_distances, with_delta
-from ...shortest_paths.paths import SearchOptions
-from ...shortest_paths.rows import WeightedRows, unreached
+from ...sssp.methods import nearest_distances, with_delta
+from ...sssp.paths import SearchOptions
+from ...sssp.rows import WeightedRows, unreached
 from ...weighted.heights import NEVER, count_open, farthest_of, fold_column
 from .components import RowComponents, row_components
 from .units import Units

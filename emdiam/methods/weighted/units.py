@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...shortest_paths.rows import WeightedRows, unreached
+from ...sssp.rows import WeightedRows, unreached
 
 _PIECE = 1 << 20
 _FRACTION_BITS = 53

@@ -11,9 +11,9 @@ import numpy as np
 
 from ...errors import EmdiamError
 from ...jit import kernel
-from ...shortest_paths.dijkstra import dijkstra
-from ...shortest_paths.paths import SearchOptions
-from ...shortest_paths.rows import WeightedRows, unreached
+from ...sssp.dijkstra import dijkstra
+from ...sssp.paths import SearchOptions
+from ...sssp.rows import WeightedRows, unreached
 from ..exact.witness import REPORT
 from .search import Longest
 from .units import Units

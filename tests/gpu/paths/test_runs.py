@@ -18,8 +18,8 @@ from emdiam.gpu import setting
 from emdiam.gpu.paths.all_pairs import ALL_PAIRS, MatrixSolver, solver_on
 from emdiam.gpu.paths.registry import SEARCHES, searcher_on
 from emdiam.gpu.setting import Selection
-from emdiam.shortest_paths.methods import METHODS
-from emdiam.shortest_paths.paths import SearchOptions
+from emdiam.sssp.methods import METHODS
+from emdiam.sssp.paths import SearchOptions
 from tests.helpers.device_paths import bellman_ford, dijkstra, odd_rows, rows_of_arcs
 from tests.simt.devices import open_device
 from tests.simt.shim_device import Failures

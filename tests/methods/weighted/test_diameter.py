@@ -21,8 +21,8 @@ from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.run import METHODS
 from emdiam.methods.weighted.search import WeightedSearch
 from emdiam.methods.weighted.units import units_of
-from emdiam.shortest_paths.paths import SearchOptions
-from emdiam.shortest_paths.rows import WeightedRows
+from emdiam.sssp.paths import SearchOptions
+from emdiam.sssp.rows import WeightedRows
 from tests.conftest import ROOT
 from tests.helpers.weighted_stores import make_weighted_store
 

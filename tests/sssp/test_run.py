@@ -14,8 +14,8 @@ import emdiam
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run as run_cli
 from emdiam.errors import BudgetError, InputError
-from emdiam.shortest_paths.bellman_ford import NegativeCycle
-from emdiam.shortest_paths.methods import METHODS
+from emdiam.sssp.bellman_ford import NegativeCycle
+from emdiam.sssp.methods import METHODS
 from emdiam.store.store import open_store
 from tests.helpers.weighted_stores import make_weighted_store, some_weighted_graph
 
@@ -112,8 +112,8 @@ def test_weights_that_the_record_does_not_say(tmp_path: Path) -> None:
 
 
 def test_distances_that_may_not_fit() -> None:
-    from emdiam.shortest_paths.methods import shortest_paths
-    from emdiam.shortest_paths.rows import WeightedRows
+    from emdiam.sssp.methods import shortest_paths
+    from emdiam.sssp.rows import WeightedRows
 
     rows = WeightedRows.from_edges(3, [0, 1], [1, 2], np.array([1, 1 << 62], np.int64))
     with pytest.raises(OverflowError, match="64 bits"):

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 
 import emdiam
 from emdiam.errors import BudgetError, InputError
-from emdiam.shortest_paths.paths import SearchOptions, length_of
-from emdiam.shortest_paths.streamed import StreamedSearch
+from emdiam.sssp.paths import SearchOptions, length_of
+from emdiam.sssp.streamed import StreamedSearch
 from emdiam.store.store import open_store
 from tests.helpers.path_twins import FLOATS, WHOLE, Graph, bellman_ford, graphs
 from tests.helpers.weighted_stores import make_weighted_store

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from emdiam.errors import InputError
-from emdiam.shortest_paths import delta_stepping
-from emdiam.shortest_paths.bins import CHUNK, refill
-from emdiam.shortest_paths.methods import METHODS, shortest_paths
-from emdiam.shortest_paths.paths import Paths, SearchOptions, length_of
-from emdiam.shortest_paths.rows import WeightedRows
+from emdiam.sssp import delta_stepping
+from emdiam.sssp.bins import CHUNK, refill
+from emdiam.sssp.methods import METHODS, shortest_paths
+from emdiam.sssp.paths import Paths, SearchOptions, length_of
+from emdiam.sssp.rows import WeightedRows
 from tests.helpers.path_twins import FLOATS, Graph, bellman_ford, graphs, rows_of
 
 # What h-bf has no room for.
