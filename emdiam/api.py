@@ -2,29 +2,26 @@
 
 Everything here is reachable from emdiam itself, as emdiam.exact. Sizes are bytes as int or texts like "4GiB". Distances
 are hop counts of the undirected simple graph: directions, weights, loops and multiple edges are dropped whatever the
-graph came as.
+graph came as, but where a function is asked to go by directions or weights.
 """
 
 from __future__ import annotations
 
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Set
 from pathlib import Path
-from typing import Any, TypeGuard, Unpack, cast
+from typing import Any, Unpack, cast
 
 from .addresses import is_url
 from .apsp.result import AllPairs
+from .caller import as_own_store, as_store, is_store, named, source_of
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
-from .conversion.convert import ConvertOptions, ConvertReport, graph_in_memory, write_graph
+from .conversion.convert import ConvertOptions, ConvertReport
 from .conversion.convert import convert as convert_source
 from .conversion.writing import ReorderReport
 from .distribution.result import Distances, Profile
-from .durable import check_scratch
-from .errors import InputError, NotWritten, StoppedEarly
+from .errors import InputError
 from .formats.source import EdgeSource
 from .formats.weights import WeightChoice, weight_choice
 from .generators.make import GenerateReport
@@ -51,13 +48,8 @@ from .runs.run import execute, run_with
 from .sssp.result import ShortestPaths
 from .store.layout import NATURAL
 from .store.store import Store, open_store
-from .units import available_cores, parse_count, parse_duration, parse_size, scratch_folder
+from .units import available_cores, parse_count, parse_duration, parse_size
 from .verification.report import VerifyReport
-
-# Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
-_ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
-
-Rename = Callable[[Any], Any]
 
 
 def open(path: str | Path, *, directed: bool | None = None) -> Store:  # noqa: A001 - read as emdiam.open
@@ -120,7 +112,7 @@ def _files(inputs: Any) -> list[str | Path] | None:
 
 def _graph_to_convert(graph: Any, options: WritingKeywords, weights: WeightChoice | None) -> EdgeSource:
     """The source of a graph in memory. Raises InputError, also for options of checkpoints."""
-    source = _source_of(graph, weights)
+    source = source_of(graph, weights)
     if chosen_checkpoint(options) is not None:
         raise InputError("a graph in memory is not there any more after a stop",
                          remedy="leave the options of checkpoints out, or write its edges to a file")
@@ -205,10 +197,7 @@ def diameter(graph: Any, *, method: str = "pivots", **options: Unpack[RunKeyword
     `result` holds the bounds so far. Raises TypeError for an option that there is not.
     """
     _check_names(options, RunKeywords)
-    given: dict[str, Any] = dict(options)
-    if given.pop("weighted", False):
-        return _run_weighted(graph, {**given, "method": method})
-    return _run(graph, method, "exact", given)
+    return _run(graph, method, "exact", dict(options))
 
 
 def _check_names(options: Mapping[str, Any], known: type) -> None:
@@ -228,11 +217,17 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     where what belongs to vertices is), checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
     method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
     store has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit and progress go with it).
+    directed : whether paths go along the arcs of a store with directions, or of a graph that has them; the result is a
+    DirectedResult then, with largest_distance, strongly_connected and n_strong_components (methods "pivots",
+    "graph-diameter" and "apsp"; memory, arena, threads, scratch, require_connected, time_limit, evict_page_cache, gap,
+    path, seed, sweeps and progress go with it).
     Returns the result of the command, which may be an interval.
     Raises as `diameter`, InputError for an option that the method has not, and
     NotWritten with `result` where the path or the certificate cannot be written in the end.
     """
     given: dict[str, Any] = dict(options)
+    if given.pop("directed", False):
+        return _run_directed(graph, method, given)
     if given.pop("weighted", False):
         return _run_weighted(graph, {**given, "method": method})
     return _run(graph, method, "exact", given)
@@ -252,7 +247,8 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     return cast(Approximation, _run(graph, method, "approx", dict(options)))
 
 
-def eccentricities(graph: Any, *, what: str = "all", **options: Unpack[EccentricityKeywords]) -> EccentricityResult:
+def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None,
+                   **options: Unpack[EccentricityKeywords]) -> EccentricityResult:
     """The eccentricity of every vertex of `graph`, in hops, within its component.
 
     graph, and by name memory, arena, threads, device, bfs, mapping, workers, scheduler, worker_memory, worker_threads,
@@ -260,12 +256,18 @@ def eccentricities(graph: Any, *, what: str = "all", **options: Unpack[Eccentric
     those of checkpoints : as for `exact`. what : "all", or "radius" or "center" of the largest component alone, which
     take a few traversals. out : a file for the eccentricities, Parquet or, by its name, CSV. certificate : a file
     for the proof. keep : whether the result has them too (by_vertex(), ids, lower_bounds, upper_bounds); default: if
-    `graph` is no store.
+    `graph` is no store. directed : "out", the largest distance along arcs from every vertex to one that it reaches, or
+    "in", to it from one that reaches it, of a store with directions, or of a graph that has them; the result is a
+    DirectedEccentricities then (of the options, memory, arena, threads, scratch, require_connected, time_limit,
+    evict_page_cache, out, keep and progress go with it).
 
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
     """
-    given: dict[str, Any] = {"keep": not _is_store(graph), **options}
+    given: dict[str, Any] = {"keep": not is_store(graph), **options}
+    if directed is not None:
+        return cast(EccentricityResult, _run_directed(graph, directed, {
+            **given, **({} if what == "all" else {"what": what})}, all_vertices=True))
     return cast(EccentricityResult, _run(graph, "eccentricities", "ecc", {**given, "what": what}))
 
 
@@ -279,16 +281,21 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     the counters. out : a Parquet file for the closeness and harmonic centrality of every vertex, in the ids of the
     store (a graph in memory: its numbers). memory, arena, threads, time_limit, device, bfs, mapping, vram, workers,
     scheduler, worker_memory, worker_threads, scratch, vertex_state, evict_page_cache, progress as for `exact`.
+    directed : along the arcs of a store with directions, or of a graph that has them; pairs are ordered then, and
+    hyperball, out, devices and workers do not go with it.
 
     Raises InputError (BudgetError, NotWritten with `result`), and StoppedEarly on Ctrl-C and at the end of the time,
     whose `result` is what the sources show that were counted by then. Raises TypeError for an option that there is not.
     """
+    from .distribution.directed import distances_directed
     from .distribution.run import distances as count_distances
 
     _check_names(options, DistanceKeywords)
     given = cast("dict[str, Any]", dict(options))
-    with _as_own_store(graph, given) as (store, progress):
-        return _named(lambda: count_distances(store, given, progress), graph, None)
+    directed = given.pop("directed", False)
+    count = distances_directed if directed else count_distances
+    with as_own_store(graph, given, directed) as (store, _, progress):
+        return named(lambda: count(store, given, progress), graph, None)
 
 
 def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
@@ -308,9 +315,9 @@ def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
 
     _check_names(options, AllPairsKeywords)
     given = cast("dict[str, Any]", dict(options))
-    with _as_own_store(graph, given) as (store, progress):
+    with as_own_store(graph, given) as (store, _, progress):
         given.pop("scratch", None)
-        return _named(lambda: find_all_pairs(store, given, progress), graph, None)
+        return named(lambda: find_all_pairs(store, given, progress), graph, None)
 
 
 def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
@@ -324,7 +331,7 @@ def profile(graph: Any, **options: Unpack[ProfileKeywords]) -> Profile:
 
     _check_names(options, ProfileKeywords)
     given = cast("dict[str, Any]", dict(options))
-    with _as_own_store(graph, given) as (store, progress):
+    with as_own_store(graph, given) as (store, _, progress):
         return make_profile(store, given, progress)
 
 
@@ -351,18 +358,8 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
         from .gpu.setting import select_device
 
         given["searcher"] = searcher_on(select_device(device))
-    with _as_own_store(graph, given) as (store, progress):
-        return _named(lambda: search(store, options_of(source, given), progress), graph, None)
-
-
-@contextmanager
-def _as_own_store(graph: Any, given: dict[str, Any]) -> Iterator[tuple[Store | str | Path, Listener | None]]:
-    """As _as_store, with what it takes of the options by name; and the listener, which they have no more."""
-    progress, memory = given.pop("progress", None), given.get("memory")
-    here = not (given.get("workers") or given.get("scheduler"))
-    with _as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
-                   progress, here) as (store, _):
-        yield store, progress
+    with as_own_store(graph, given) as (store, _, progress):
+        return named(lambda: search(store, options_of(source, given), progress), graph, None)
 
 
 def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PROBE_SECONDS,
@@ -379,7 +376,7 @@ def plan(store: Any, *, method: str = ALL, probe: int | float | str | None = PRO
     on_gpu = isinstance(device, str) and device != CPU  # where nobody looks, since the forecast is that of the CPU
     seconds = None if probe is None or on_gpu else parse_duration(probe)
     runs = [run_with(name, options) for name in (METHODS if method == ALL else [method])]
-    with _as_store(store, runs[0].memory_bytes, runs[0].threads) as (opened, _):
+    with as_store(store, runs[0].memory_bytes, runs[0].threads) as (opened, _):
         return plan_all(opened, runs, seconds) if method == ALL else [plan_one(opened, runs[0], seconds)]
 
 
@@ -395,7 +392,7 @@ def verify(certificate: str | Path, store: Any, *, memory: int | str | None = No
     from .verification.run import verify as verify_certificate
 
     memory_bytes = None if memory is None else parse_size(memory)
-    with _as_store(store, memory_bytes, threads, progress=progress) as (opened, _):
+    with as_store(store, memory_bytes, threads, progress=progress) as (opened, _):
         return verify_certificate(certificate, opened, memory_bytes=memory_bytes, threads=threads or available_cores(),
                                   progress=progress)
 
@@ -410,8 +407,8 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
     """The result for a graph of any kind, with the caller's names in it."""
     progress, scratch = options.pop("progress", None), options.get("scratch")
     run = run_with(method, options, family)
-    with _as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
-        return _named(lambda: execute(store, run, progress), graph, rename)
+    with as_store(graph, run.memory_bytes, run.threads, scratch, progress, run.cluster is None) as (store, rename):
+        return named(lambda: execute(store, run, progress), graph, rename)
 
 
 def _run_weighted(graph: Any, given: dict[str, Any]) -> Any:
@@ -421,80 +418,15 @@ def _run_weighted(graph: Any, given: dict[str, Any]) -> Any:
     scratch = given.pop("scratch", None)
     progress = given.pop("progress", None)
     asked = options_of(given)
-    with _as_store(graph, asked.memory_bytes, asked.threads, scratch, progress) as (store, rename):
-        return _named(lambda: solve(store, asked, progress), graph, rename)
+    with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress) as (store, rename):
+        return named(lambda: solve(store, asked, progress), graph, rename)
 
 
-def _named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
-    """The result of a run, also of one that is stopped, with the caller's names in it."""
-    try:
-        return _of_caller(work(), graph, rename)
-    except (StoppedEarly, NotWritten) as stop:
-        if stop.result is not None:
-            _of_caller(stop.result, graph, rename)
-        raise
+def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bool = False) -> Any:
+    """A result along arcs, with the caller's names in it. what : the method; all_vertices : the direction of all
+    eccentricities."""
+    from .runs.directed import eccentricities_directed, solve_directed
 
-
-@contextmanager
-def _as_store(
-    graph: Any, memory_bytes: int | None, threads: int | None, scratch: str | Path | None = None,
-    progress: Listener | None = None, here: bool = True,
-) -> Iterator[tuple[Store | str | Path, Rename | None]]:
-    """A store of a graph of any kind, for as long as the context lasts, and what makes the caller's names of its ids,
-    where these are others. here : whether no other process is to open it."""
-    if _is_store(graph):
-        yield graph, None
-        return
-    source = _source_of(graph)
-    # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
-    # that is in memory anyway does no harm there.
-    folder = Path(scratch_folder(scratch))
-    options = convert_options({"scratch": folder, "threads": threads, "progress": progress}, memory_bytes=memory_bytes)
-    labels: Sequence[Any] | None = getattr(source, "labels", None)
-    rename = None if labels is None else labels.__getitem__
-    if here and _is_small(source):
-        yield graph_in_memory(source, folder, options), rename
-        return
-    check_scratch(folder)
-    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
-        target = Path(inside) / "graph.zarr"
-        write_graph(source, target, options=replace(options, scratch=Path(inside)))
-        yield target, rename
-
-
-def _is_store(graph: Any) -> TypeGuard[Store | str | Path]:
-    """Whether it is a store, or a path or address which is not that of a file: that of a store, if of anything."""
-    return isinstance(graph, Store) or (
-        isinstance(graph, str | Path) and (is_url(str(graph)) or not Path(graph).is_file()))
-
-
-def _source_of(graph: Any, weights: WeightChoice | None = None) -> EdgeSource:
-    """The edges of the file at a path, or of a graph in memory. weights : those to keep. Raises InputError."""
-    if isinstance(graph, str | Path):
-        from .formats import open_source
-
-        return open_source([graph], weights=weights)
-    from .formats.objects import as_source
-
-    return as_source(graph, weights)
-
-
-def _is_small(source: EdgeSource) -> bool:
-    """Whether a store of the graph may lie in memory."""
-    info = source.info()
-    pairs = getattr(source, "most_pairs", None) if info.n_entries is None else info.n_entries
-    limit = _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
-    return pairs is not None and pairs + (info.n_vertices or 0) <= limit
-
-
-def _of_caller(result: Any, graph: Any, rename: Rename | None) -> Any:
-    """`result` with the caller's names in its witness, and without those of a temporary store."""
-    if not _is_store(graph):
-        result.store_path = result.store_name = ""
-    if rename is not None and isinstance(result, EccentricityResult):
-        result.rename(rename)
-    witness = getattr(result, "witness", None)
-    if witness is not None and rename is not None:
-        witness.source, witness.target = rename(witness.source), rename(witness.target)
-        witness.path = None if witness.path is None else [rename(vertex) for vertex in witness.path]
-    return result
+    solve = eccentricities_directed if all_vertices else solve_directed
+    with as_own_store(graph, given, directed=True) as (store, rename, progress):
+        return named(lambda: solve(store, what, given, progress), graph, rename)

@@ -90,6 +90,7 @@ class DistanceKeywords(TypedDict, total=False):
     scratch: str | Path | None
     vertex_state: str
     evict_page_cache: bool
+    directed: bool
     progress: Listener | None
 
 
@@ -139,6 +140,7 @@ class ExactKeywords(MethodKeywords, total=False):
     path: str | Path | None
     components: int | None
     weighted: bool
+    directed: bool
 
     batches: bool | None
     winnow: bool | None

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import emdiam
-from emdiam import api
+from emdiam import api, caller
 from emdiam.errors import BudgetError, InputError, StoreError
 from emdiam.formats.in_memory import ArraySource, MatrixSource
 from emdiam.formats.objects import as_source
@@ -278,7 +278,8 @@ def test_keywords_are_those_of_the_registry():
         "progress", "scratch"}
     for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
-        asked = options | set(SHARED) | {"progress", "scratch"} | ({"path", "weighted"} if names == EXACT else set())
+        asked = options | set(SHARED) | {"progress", "scratch"}
+        asked |= {"path", "weighted", "directed"} if names == EXACT else set()
         only_exact = set() if names == EXACT else {"bounds_only", "certificate"}
         assert set(typing.get_type_hints(keywords)) == asked - only_exact
 
@@ -309,13 +310,13 @@ def test_small_graphs_lie_in_memory_and_others_on_disk(tmp_path, monkeypatch):
     monkeypatch.setattr(api, "execute", lambda store, *rest: (stores.append(type(store).__name__),
                                                               execute(store, *rest))[1])
     small = emdiam.diameter(edges, scratch=tmp_path)
-    monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", 999)
+    monkeypatch.setattr(caller, "_ITEMS_IN_MEMORY", 999)
     large = emdiam.diameter(edges, scratch=tmp_path)
     assert stores == ["Store", "PosixPath"] and list(tmp_path.iterdir()) == []
     text = "".join(f"{u} {v}\n" for u, v in edges.tolist())
     (tmp_path / "e.txt").write_text(text)
     (tmp_path / "e.txt.gz").write_bytes(gzip.compress(text.encode()))
-    monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", len(text) // 2)
+    monkeypatch.setattr(caller, "_ITEMS_IN_MEMORY", len(text) // 2)
     for name in ("e.txt", "e.txt.gz"):  # how much comes out of a compressed one, nobody knows before
         assert emdiam.diameter(tmp_path / name).store_digest == small.store_digest
     assert stores[2:] == ["Store", "PosixPath"]
@@ -326,8 +327,8 @@ def test_small_graphs_lie_in_memory_and_others_on_disk(tmp_path, monkeypatch):
 
 
 def test_a_scratch_folder_that_is_not_there_is_said_so(tmp_path, monkeypatch):
-    for limit in (api._ITEMS_IN_MEMORY, 0):
-        monkeypatch.setattr(api, "_ITEMS_IN_MEMORY", limit)
+    for limit in (caller._ITEMS_IN_MEMORY, 0):
+        monkeypatch.setattr(caller, "_ITEMS_IN_MEMORY", limit)
         with pytest.raises(InputError, match="the scratch folder does not exist"):
             emdiam.diameter([(0, 1)], scratch=tmp_path / "absent")
 

@@ -86,18 +86,19 @@ def solve_directed(store: Store | str | Path, method: str, options: Mapping[str,
 def eccentricities_directed(store: Store | str | Path, direction: str, options: Mapping[str, Any],
                             progress: Listener | None = None) -> DirectedEccentricities:
     """The eccentricities of all vertices along arcs ("out") or against them ("in"); as solve_directed, with the option
-    out : a file for them, a row a vertex: id, eccentricity, component (the number of its strong component)."""
+    out : a file for them, a row a vertex: id, eccentricity, component (the number of its strong component); and keep :
+    whether the result has ids and bounds of all vertices."""
     from ..methods.directed.apsp import Eccentricities, EccentricitiesIn
 
     if direction not in ("out", "in"):
         raise InputError("eccentricities are those of distances out or in", text=direction)
-    given = check_options(options, _TAKEN - {"gap", "path"})
+    given = check_options(options, {"keep", *_TAKEN} - {"gap", "path"})
     if given.get("out") is not None:
         check_file(given["out"])
     kind = EccentricitiesIn if direction == "in" else Eccentricities
 
     def told(method: Any, result: DirectedResult) -> DirectedEccentricities:
-        known: DirectedEccentricities = method.told(result)
+        known: DirectedEccentricities = method.told(result, bool(given.get("keep")))
         if given.get("out") is not None and not known.unresolved:
             try:
                 _write_table(Path(given["out"]), method)

@@ -7,12 +7,12 @@ eccentricities.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..eccentricity.result import VertexSet
+from ..eccentricity.result import EccentricityResult, VertexSet
 from ..eccentricity.summary import MOST_IDS
 from ..exact.method import Best
 from .method import DirectedMethod
@@ -22,19 +22,17 @@ _PIECE = 1 << 12
 
 
 @dataclass(repr=False)
-class DirectedEccentricities(DirectedResult):
-    """As DirectedResult. direction : "out" (the largest distance from a vertex to one that it reaches) or "in" (to it
-    from one that reaches it). histogram : vertices by eccentricity. periphery : vertices with the largest. radius,
+class DirectedEccentricities(DirectedResult, EccentricityResult):
+    """As DirectedResult and EccentricityResult. direction : "out" (the largest distance from a vertex to one that it
+    reaches) or "in" (to it from one that reaches it). periphery : of all vertices those with the largest. radius,
     center : the smallest, and the vertices that have it, of a strongly connected graph, else None. unresolved :
-    vertices whose eccentricity is not known, of a run that was stopped. out : the file that was written."""
+    vertices whose eccentricity is not known, of a run that was stopped."""
+
+    shown: ClassVar[tuple[str, ...]] = (
+        "direction", "radius", "diameter", "largest_distance", "center.size", "periphery.size", "exact", "unresolved",
+        "strongly_connected", "n_strong_components", "n_vertices", "n_edges", "seconds")
 
     direction: str = "out"
-    radius: int | None = None
-    center: VertexSet | None = None
-    periphery: VertexSet | None = None
-    histogram: dict[str, int] = field(default_factory=dict)
-    unresolved: int = 0
-    out: str | None = None
 
 
 class Apsp(DirectedMethod):
@@ -78,12 +76,17 @@ class Eccentricities(Apsp):
     def _took(self, first: int, eccentricities: np.ndarray) -> None:
         self.values[first : first + len(eccentricities)] = eccentricities
 
-    def told(self, result: DirectedResult) -> DirectedEccentricities:
-        """The result with what is known of all vertices."""
+    def told(self, result: DirectedResult, keep: bool = False) -> DirectedEccentricities:
+        """The result with what is known of all vertices; keep : with their ids and bounds too."""
         known = self.values[self.values >= 0]
         counts = np.bincount(known)
         more: dict[str, Any] = {"histogram": {str(at): int(count) for at, count in enumerate(counts) if count},
-                                "unresolved": self.n - len(known), "direction": "in" if self.back else "out"}
+                                "unresolved": self.n - len(known), "direction": "in" if self.back else "out",
+                                "sources": len(known)}
+        if keep:
+            more["ids"] = list(self.engine.store.user_ids(np.arange(self.n)))
+            more["lower_bounds"] = np.maximum(self.values, 0).astype(np.uint32)
+            more["upper_bounds"] = np.where(self.values < 0, self.n - 1, self.values).astype(np.uint32)
         if result.exact:
             more["periphery"] = self._vertices(int(self.values.max()))
         if result.exact and result.strongly_connected:

@@ -1,0 +1,115 @@
+"""A graph of any kind as a store, for as long as a run takes, and the caller's names in what the run tells."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeGuard
+
+from .addresses import is_url
+from .conversion.convert import ConvertOptions, graph_in_memory, write_graph
+from .durable import check_scratch
+from .errors import NotWritten, StoppedEarly
+from .formats.source import EdgeSource
+from .formats.weights import WeightChoice
+from .methods.eccentricity.result import EccentricityResult
+from .progress import Listener
+from .store.store import Store
+from .units import available_cores, parse_size, scratch_folder
+
+# Pairs and vertices of a graph whose store is kept in memory, at most 12 bytes each; a string counts for several.
+_ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
+
+Rename = Callable[[Any], Any]
+
+
+@contextmanager
+def as_own_store(
+    graph: Any, given: dict[str, Any], directed: bool = False,
+) -> Iterator[tuple[Store | str | Path, Rename | None, Listener | None]]:
+    """As as_store, with what it takes of the options by name; and the listener, which they have no more."""
+    progress, memory = given.pop("progress", None), given.get("memory")
+    here = not (given.get("workers") or given.get("scheduler"))
+    with as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
+                  progress, here, directed) as (store, rename):
+        yield store, rename, progress
+
+
+def named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
+    """The result of a run, also of one that is stopped, with the caller's names in it."""
+    try:
+        return _of_caller(work(), graph, rename)
+    except (StoppedEarly, NotWritten) as stop:
+        if stop.result is not None:
+            _of_caller(stop.result, graph, rename)
+        raise
+
+
+@contextmanager
+def as_store(
+    graph: Any, memory_bytes: int | None, threads: int | None, scratch: str | Path | None = None,
+    progress: Listener | None = None, here: bool = True, directed: bool = False,
+) -> Iterator[tuple[Store | str | Path, Rename | None]]:
+    """A store of a graph of any kind, for as long as the context lasts, and what makes the caller's names of its ids,
+    where these are others. here : whether no other process is to open it. directed : keep the directions of a graph
+    that is no store. Raises InputError where it has none."""
+    if is_store(graph):
+        yield graph, None
+        return
+    source = source_of(graph)
+    # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
+    # that is in memory anyway does no harm there.
+    folder = Path(scratch_folder(scratch))
+    options = ConvertOptions(memory_bytes=memory_bytes, scratch=folder, directed=directed,
+                             threads=threads or available_cores(), progress=progress)
+    labels: Sequence[Any] | None = getattr(source, "labels", None)
+    rename = None if labels is None else labels.__getitem__
+    if here and _is_small(source):
+        yield graph_in_memory(source, folder, options), rename
+        return
+    check_scratch(folder)
+    with tempfile.TemporaryDirectory(prefix="emdiam-", dir=folder) as inside:
+        target = Path(inside) / "graph.zarr"
+        write_graph(source, target, options=replace(options, scratch=Path(inside)))
+        yield target, rename
+
+
+def is_store(graph: Any) -> TypeGuard[Store | str | Path]:
+    """Whether it is a store, or a path or address which is not that of a file: that of a store, if of anything."""
+    return isinstance(graph, Store) or (
+        isinstance(graph, str | Path) and (is_url(str(graph)) or not Path(graph).is_file()))
+
+
+def source_of(graph: Any, weights: WeightChoice | None = None) -> EdgeSource:
+    """The edges of the file at a path, or of a graph in memory. weights : those to keep. Raises InputError."""
+    if isinstance(graph, str | Path):
+        from .formats import open_source
+
+        return open_source([graph], weights=weights)
+    from .formats.objects import as_source
+
+    return as_source(graph, weights)
+
+
+def _is_small(source: EdgeSource) -> bool:
+    """Whether a store of the graph may lie in memory."""
+    info = source.info()
+    pairs = getattr(source, "most_pairs", None) if info.n_entries is None else info.n_entries
+    limit = _ITEMS_IN_MEMORY // (_STRING_SHARE if info.id_kind == "string" else 1)
+    return pairs is not None and pairs + (info.n_vertices or 0) <= limit
+
+
+def _of_caller(result: Any, graph: Any, rename: Rename | None) -> Any:
+    """`result` with the caller's names in its witness, and without those of a temporary store."""
+    if not is_store(graph):
+        result.store_path = result.store_name = ""
+    if rename is not None and isinstance(result, EccentricityResult):
+        result.rename(rename)
+    witness = getattr(result, "witness", None)
+    if witness is not None and rename is not None:
+        witness.source, witness.target = rename(witness.source), rename(witness.target)
+        witness.path = None if witness.path is None else [rename(vertex) for vertex in witness.path]
+    return result

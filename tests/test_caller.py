@@ -1,0 +1,103 @@
+"""Graphs of any kind with their directions: exact, eccentricities and distances along arcs, in the caller's names."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import emdiam
+from emdiam import caller
+from emdiam.errors import InputError, StoppedEarly
+from emdiam.methods.directed.apsp import DirectedEccentricities
+from emdiam.methods.directed.result import DirectedResult
+from tests.helpers.directed_twins import odd_digraphs, random_arcs
+
+
+def digraph(n: int, arcs: Any) -> nx.DiGraph:
+    """Of vertices 0 to n - 1, without loops."""
+    graph = nx.empty_graph(n, create_using=nx.DiGraph)
+    graph.add_edges_from((tail, head) for tail, head in arcs if tail != head)
+    return graph
+
+
+def check(graph: Any, twin: nx.DiGraph) -> None:
+    """All functions that go along arcs, beside networkx. twin : with the names that answers have."""
+    lengths = {v: dict(row) for v, row in nx.all_pairs_shortest_path_length(twin)}
+    longest = max(max(row.values()) for row in lengths.values())
+    result = emdiam.exact(graph, directed=True, threads=1)
+    assert isinstance(result, DirectedResult) and result.largest_distance == longest and result.store_path == ""
+    assert result.witness is not None and result.witness.path is not None
+    assert nx.is_path(twin, result.witness.path) and len(result.witness.path) == longest + 1
+    for direction, one in (("out", twin), ("in", twin.reverse())):
+        want = {v: max(row.values()) for v, row in nx.all_pairs_shortest_path_length(one)}
+        found = emdiam.eccentricities(graph, directed=direction)
+        assert isinstance(found, DirectedEccentricities) and found.direction == direction
+        assert found.by_vertex() == want
+        assert found.periphery is not None and {*found.periphery.ids} == {v for v in want if want[v] == longest}
+        assert (found.radius is not None) == nx.is_strongly_connected(twin) == (found.center is not None)
+        assert found.center is None or {*found.center.ids} == {v for v in want if want[v] == min(want.values())}
+        assert not {"ids", "lower_bounds", "upper_bounds"} & found.to_dict().keys()
+    spread = emdiam.distances(graph, directed=True, exact=True)
+    assert spread.pairs == Counter(d for row in lengths.values() for d in row.values() if d)
+
+
+def test_odd_and_random_digraphs_keep_their_directions() -> None:
+    rng = random.Random(8)
+    graphs = [digraph(n, arcs) for _, n, arcs in odd_digraphs() if n < 40]
+    graphs += [digraph(*random_arcs(rng, 20)) for _ in range(10)]
+    for graph in graphs:
+        check(graph, graph)
+
+
+def test_names_of_any_kind_come_back() -> None:
+    graph = nx.DiGraph([(("a", 1), "b"), ("b", 7), (7, ("a", 1)), (7, None.__class__)])
+    check(graph, graph)
+    texts = nx.DiGraph([("x", "a"), ("a", "m"), ("m", "x")])
+    check(texts, texts)
+
+
+@pytest.mark.parametrize("items", [caller._ITEMS_IN_MEMORY, 0])
+def test_every_kind_of_graph_in_memory_and_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, items: int) -> None:
+    monkeypatch.setattr(caller, "_ITEMS_IN_MEMORY", items)
+    arcs = np.array([(0, 1), (1, 2), (2, 3), (3, 1), (3, 4)])
+    twin = nx.DiGraph(arcs.tolist())
+    matrix = sp.coo_array((np.ones(len(arcs)), tuple(arcs.T)), shape=(5, 5))
+    (tmp_path / "arcs.txt").write_text("".join(f"{tail} {head}\n" for tail, head in arcs))
+    for graph in (arcs, arcs.tolist(), (arcs[:, 0], arcs[:, 1]), matrix, tmp_path / "arcs.txt"):
+        check(graph, twin)
+
+
+def test_stores_and_their_options(tmp_path: Path) -> None:
+    emdiam.convert([(0, 1), (1, 2), (2, 0), (2, 9)], tmp_path / "g.zarr", directed=True)
+    found = emdiam.eccentricities(tmp_path / "g.zarr", directed="in", out=tmp_path / "in.csv", memory="2GiB")
+    assert found.ids is None and found.out == str(tmp_path / "in.csv") and found.store_name == "g"
+    with emdiam.open(tmp_path / "g.zarr") as store:
+        events: list[emdiam.Event] = []
+        result = emdiam.exact(store, method="graph-diameter", directed=True, sweeps=0, progress=events.append)
+        assert result.lower == 3 and events and result.details["published_count"]
+        assert emdiam.eccentricities(store, directed="out", keep=True).by_vertex() == {0: 3, 1: 2, 2: 2, 9: 0}
+
+
+def test_what_does_not_go_with_directions(tmp_path: Path) -> None:
+    arcs = [(0, 1), (1, 2)]
+    for options in ({"certificate": tmp_path / "c"}, {"workers": 2}, {"bounds_only": True}, {"method": "fdiam"}):
+        with pytest.raises(InputError):
+            emdiam.exact(arcs, directed=True, **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="--what"):
+        emdiam.eccentricities(arcs, directed="out", what="radius")
+    with pytest.raises(InputError, match="out or in"):
+        emdiam.eccentricities(arcs, directed="both")
+    with pytest.raises(InputError, match="no directions here"):
+        emdiam.exact(nx.path_graph(3), directed=True)
+    emdiam.convert(arcs, tmp_path / "u.zarr")
+    with pytest.raises(InputError, match="no directions"):
+        emdiam.distances(tmp_path / "u.zarr", directed=True)
+    with pytest.raises(StoppedEarly):
+        emdiam.exact(arcs, directed=True, time_limit=1e-9)
