@@ -77,7 +77,7 @@ class Runs:
                 self.end(stop.result)
             raise
         except KeyboardInterrupt as stop:
-            raise StoppedEarly("stopped by the user before there was a bound on the diameter") from stop
+            raise StoppedEarly("stopped by the user before there was an answer") from stop
         finally:
             if self.results:
                 show(self.results)

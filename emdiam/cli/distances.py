@@ -7,10 +7,10 @@ from typing import Any
 
 import click
 
-from ..errors import NotWritten, StoppedEarly
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import device_lines, memory_lines, seconds_line
+from .checkpoint import Runs
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -47,14 +47,9 @@ def command(**given: Any) -> int:
     asked = options.passed(given, "store")
     if not directed:
         asked["device"] = options.chosen_device(given["device"])
-    try:
-        with listening(given) as listener:
-            result = (distances_directed if directed else distances)(given["store"], asked, listener)
-    except (StoppedEarly, NotWritten) as end:
-        if end.result is not None:
-            answer(end.result.to_dict(), show, given["as_json"])  # type: ignore[attr-defined]
-        raise
-    answer(result.to_dict(), show, given["as_json"])
+    runs, find = Runs(given), distances_directed if directed else distances
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(find(given["store"], asked, listener))
     return 0
 
 

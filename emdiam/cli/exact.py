@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 
-from ..errors import NotWritten, StoppedEarly
 from ..runs.registry import EXACT
 from ..tables import table_text
 from ..units import format_count
@@ -78,14 +77,12 @@ def command(**given: Any) -> int:
     With --checkpoint a run that was stopped, even by kill -9, goes on with the same command and --resume; at most one
     traversal is repeated.
     """
-    if given.pop("weighted"):
-        return _weighted(given)
     from ..runs.run import execute, run_with
 
-    directed = given.pop("directed")
+    directed, weighted = given.pop("directed"), given.pop("weighted")
     runs = Runs(given)
-    if directed:
-        _directed(given, runs)
+    if directed or weighted:
+        (_weighted if weighted else _directed)(given, runs)
         return 0
     run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})
     show = partial(result_text, verbose=given["verbose"])
@@ -111,20 +108,13 @@ def directed_text(result: dict[str, Any], verbose: bool = False) -> str:
                       *_method_lines(result), seconds_line(result), *memory_lines(result, verbose)])
 
 
-def _weighted(given: dict[str, Any]) -> int:
-    """Along weights."""
+def _weighted(given: dict[str, Any], runs: Runs) -> None:
+    """The same along weights."""
     from ..methods.weighted.run import options_of, solve
 
-    show = partial(result_text, verbose=given["verbose"])
-    asked = options_of(options.passed(given, "store"))
-    try:
-        with listening(given) as listener:
-            result = solve(given["store"], asked, listener)
-    except (NotWritten, StoppedEarly) as end:
-        answer(end.result.to_dict(), show, given["as_json"])  # type: ignore[attr-defined]
-        raise
-    answer(result.to_dict(), show, given["as_json"])
-    return 0
+    show, asked = partial(result_text, verbose=given["verbose"]), options_of(options.passed(given, "store"))
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(solve(given["store"], asked, listener))
 
 
 _ENDS = 4  # ids shown at either end of a path that is too long for a line

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..errors import InputError, NotWritten
+from ..errors import InputError
 from ..units import format_count, format_size
 from . import options
 from .answer_lines import memory_lines, seconds_line
+from .checkpoint import Runs
 from .listener import listening
 from .outcome import EmdiamCommand
 from .output import answer
@@ -54,13 +55,9 @@ def command(**given: Any) -> int:
     show = partial(paths_text, verbose=given["verbose"])
     asked = options_of(given["source"], {**options.passed(given, "store", "source", "device"),
                                          "searcher": _searcher(given["device"], given["method"])})
-    try:
-        with listening(given) as listener:
-            result = search(given["store"], asked, listener)
-    except NotWritten as end:
-        answer(end.result.to_dict(), show, given["as_json"])  # type: ignore[attr-defined]
-        raise
-    answer(result.to_dict(), show, given["as_json"])
+    runs = Runs(given)
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(search(given["store"], asked, listener))
     return 0
 
 

@@ -50,8 +50,8 @@ from ..store.info import offset_pieces
 from ..store.layout import NATURAL, StoreRecord, sentinel
 from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, check_target, writer_bytes
-from ..stream.plan import BASE_JITTER, program_bytes, with_budget
-from ..units import current_rss_bytes, format_size
+from ..stream.plan import BASE_JITTER, program_bytes, too_small, with_budget
+from ..units import current_rss_bytes
 from .placing import rank_bytes
 from .registry import Order, order_named
 
@@ -190,9 +190,7 @@ def _check_memory(store: Store, order: Order, options: ConvertOptions, program: 
     if order.state_bytes is not None:
         need = current_rss_bytes() + _MARGIN + order.state_bytes(store)
         if need > memory:
-            least = need + BASE_JITTER
-            raise BudgetError(f"--memory {format_size(memory)} is too small: the least is {format_size(least)}",
-                              remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+            raise too_small(memory, need + BASE_JITTER)
     next(offset_pieces(store.indptr))  # brings the decoder of several chunks, where there is one
     if options.plan is None:
         if program is None:

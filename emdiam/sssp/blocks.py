@@ -10,7 +10,7 @@ from ..store.store import Store
 from ..stream.blocks import build_block_table
 from ..stream.offsets import row_starts
 from ..stream.rows import RowCheck
-from .loading import head_check, weight_check
+from .loading import head_check
 from .waiting import Rows
 
 # Narrow windows of labels, in mean weights over the mean degree.
@@ -65,7 +65,6 @@ class StoreBlocks:
         self._offsets = (table.offsets.group, table.offsets.row, table.offsets.hub)
         self._check = None if store.directed else RowCheck(table, store.id_dtype, store.path)
         self._check_heads = head_check(store)
-        self._check_weights = None if store.weights is None else weight_check(store)
 
     def arena(self, n_slots: int) -> tuple[np.ndarray, ...]:
         """(heads, costs, group, row, hub)."""
@@ -82,9 +81,9 @@ class StoreBlocks:
             self._check_heads(arena[0][slot, :used])
         else:
             self._check.vet(block, [arena[0][slot]])
-        if self._store.weights is not None and self._check_weights is not None:
+        if self._store.weights is not None:
             read += self._store.weights.fetch(block, [arena[1][slot]])
-            self._check_weights(arena[1][slot, :used])
+            self._store.check_weights(arena[1][slot, :used])
         return read
 
     def least_width(self, slot: int, block: int, arena: tuple[np.ndarray, ...]) -> int | float:

@@ -9,6 +9,7 @@ import numpy as np
 from ..store.array_reader import ShardedArray, filled, pieces
 from ..store.store import Store
 from ..stream.threads import Threads
+from ..units import format_size
 from .paths import Tick
 from .rows import WeightedRows
 
@@ -21,6 +22,11 @@ def rows_bytes(store: Store) -> int:
     """Bytes of the rows in RAM, the last chunks padded."""
     size = store.id_dtype.itemsize + (0 if store.weights is None else store.weights.dtype.itemsize)
     return 8 * (store.n_vertices + 1) + store.indices.n_chunks * store.indices.chunk_items * size
+
+
+def in_rows(store: Store) -> str:
+    """What of a memory that is too small the rows are, as too_small adds it."""
+    return f", of which {format_size(rows_bytes(store))} are the arcs with their weights, in RAM"
 
 
 def loading_buffers(store: Store, threads: int) -> int:
@@ -38,7 +44,7 @@ def load_rows(store: Store, threads: int = 1, tick: Tick | None = None) -> tuple
         heads, read = _whole(store.indices, pool, head_check(store), tick)
         if store.weights is None:
             return WeightedRows(offsets, heads), read
-        weights, more = _whole(store.weights, pool, weight_check(store), tick)
+        weights, more = _whole(store.weights, pool, store.check_weights, tick)
         return WeightedRows(offsets, heads, weights), read + more
     finally:
         pool.close()
@@ -49,19 +55,6 @@ def head_check(store: Store) -> Look:
     def check(heads: np.ndarray) -> None:
         if len(heads) and int(heads.max()) >= store.n_vertices:
             raise store.damaged(f"indices hold {int(heads.max())}, which is no vertex")
-
-    return check
-
-
-def weight_check(store: Store) -> Look:
-    """Raises StoreError for weights outside what the record says, such as no numbers."""
-    said = store.record.weights
-    assert said is not None
-
-    def check(weights: np.ndarray) -> None:
-        # A comparison with what is no number is false.
-        if len(weights) and not (weights.min() >= said.least and weights.max() <= said.largest):
-            raise store.damaged(f"its record says weights from {said.least} to {said.largest}, and there are others")
 
     return check
 

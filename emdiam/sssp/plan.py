@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from ..errors import BudgetError, InputError
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import BASE_JITTER, MARGIN, program_bytes
+from ..stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
 from ..units import format_size
 from .bins import bins_bytes
 from .loading import loading_buffers, rows_bytes
@@ -81,12 +81,9 @@ def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tr
     state = streamed_bytes(store, threads, tree=tree) if streams else in_ram - base - rows
     need = base + state + (blocks if streams else rows)
     if need > memory_bytes:
-        least = need + BASE_JITTER
-        raise BudgetError(
-            f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(least)} ="
-            f" {format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state +"
-            f" {format_size(need - base - state)} {'blocks' if streams else 'arcs'}",
-            remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+        raise too_small(
+            memory_bytes, need + BASE_JITTER, f" = {format_size(base + BASE_JITTER)} program + {format_size(state)}"
+            f" vertex state + {format_size(need - base - state)} {'blocks' if streams else 'arcs'}")
     room = memory_bytes - base - state
     arena = min(arcs, room if arena_bytes is None else min(room, arena_bytes))
     if arena < blocks:

@@ -198,12 +198,15 @@ def longest_run(fits: Callable[[int], bool]) -> int:
 def _check_enough(memory_bytes: int, need: int, base: int, state: int) -> None:
     minimum = need + BASE_JITTER
     if memory_bytes < need:
-        raise BudgetError(
-            f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(minimum)} = "
-            f"{format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state + "
-            f"{format_size(need - base - state)} blocks",
-            remedy=f"give at least --memory {-(-minimum // 2**20)}MiB",
-        )
+        raise too_small(
+            memory_bytes, minimum, f" = {format_size(base + BASE_JITTER)} program + {format_size(state)} vertex state +"
+            f" {format_size(need - base - state)} blocks")
+
+
+def too_small(memory_bytes: int, least_bytes: int, parts: str = "") -> BudgetError:
+    """The refusal of a budget that cannot do. parts : of the least, as the sentence goes on."""
+    return BudgetError(f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(least_bytes)}"
+                       f"{parts}", remedy=f"give at least --memory {-(-least_bytes // 2**20)}MiB")
 
 
 def _run_blocks(spare: int, n_blocks: int, fetchers: int, block: int) -> int:

@@ -174,6 +174,18 @@ def _find(parent, v):  # type: ignore[no-untyped-def]
 
 
 @inlined
+def join(parent, root, v):  # type: ignore[no-untyped-def]
+    """Join the sets of `root`, which is one, and of v; the root of both, which is the smaller one."""
+    other = _find(parent, v)
+    if other < root:
+        parent[root] = other
+        return other
+    if root < other:
+        parent[other] = root
+    return root
+
+
+@inlined
 def _unseen(state, word):  # type: ignore[no-untyped-def]
     return ~state[0][word]
 
@@ -189,12 +201,7 @@ def _unite_row(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def
             leaving[count[0], 1] = w
             count[0] += 1
             continue
-        other = _find(parent, w)
-        if other < root:
-            parent[root] = other
-            root = other
-        elif root < other:
-            parent[other] = root
+        root = join(parent, root, w)
     return end - begin, False
 
 

@@ -19,12 +19,13 @@ from ..methods.eccentricity.certificate import MOST_ANEW, EccentricityCertificat
 from ..progress import Event, Meter, silent, timed
 from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
 from ..store.store import Store
+from ..stream.plan import too_small
 from .components import Labelling, number_by_root
 from .distances import DistanceGroup
 from .labels import MOST_COLUMNS, LabelColumn, label_dtype, largest_label
 from .near_pairs import Labelled, unproved_pair
 from .parts import find_vertices, read_graph
-from .plan import Budget, check_graph_room, engine_needs, plan_groups, too_small
+from .plan import Budget, check_graph_room, engine_needs, plan_groups
 from .proposals import Proposals, check_within
 from .report import Refused, VerifyReport
 from .small_components import settle_anew

@@ -15,9 +15,10 @@ from ..engine.cpu import open_cpu_engine
 from ..engine.interface import Engine
 from ..progress import Meter
 from ..store.store import Store
+from ..stream.plan import too_small
 from .labels import LabelColumn, LabelGroup, label_dtype, largest_label
 from .parts import Part
-from .plan import Budget, GroupPlan, engine_needs, plan_groups, too_small
+from .plan import Budget, GroupPlan, engine_needs, plan_groups
 from .proposals import Proposals, check_within
 from .report import Refused, VerifyReport
 

@@ -19,10 +19,10 @@ from ..store.arc_runs import scan_bytes
 from ..store.edge_digest import hash_bytes
 from ..store.store import Store
 from ..stream.blocks import table_bytes
-from ..stream.plan import MIN_BLOCKS, MemoryPlan, Phase, program_bytes
+from ..stream.plan import MIN_BLOCKS, MemoryPlan, Phase, program_bytes, too_small
 from ..traverse.multi import batch_bytes
 from ..traverse.workspace import workspace_bytes
-from ..units import current_rss_bytes, format_size
+from ..units import current_rss_bytes
 from .labels import FEW_COLUMNS, MOST_COLUMNS
 
 _MARGIN = 8 << 20
@@ -136,9 +136,3 @@ def least_bytes(store: Store, item_bytes: int, budget: Budget) -> int:
     own = (plan.base_bytes + plan.buffer_bytes + _state(store, budget.threads) + _least_arena(store)
            + _label_bytes(1, store.n_vertices, item_bytes, batched=False))
     return max(own + _MARGIN, plan.minimum_bytes)
-
-
-def too_small(memory_bytes: int, need: int) -> BudgetError:
-    """The refusal of a budget that cannot do."""
-    return BudgetError(f"--memory {format_size(memory_bytes)} is too small: the least is {format_size(need)}",
-                       remedy=f"give at least --memory {-(-need // 2**20)}MiB")

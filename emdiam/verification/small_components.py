@@ -14,7 +14,8 @@ from ..jit import kernel
 from ..progress import Meter
 from ..store.arc_runs import ArcRun, scan_arcs
 from ..store.store import Store
-from .plan import Budget, too_small
+from ..stream.plan import too_small
+from .plan import Budget
 from .report import Refused
 
 _VERTEX_BYTES, _ARC_BYTES = 24, 16

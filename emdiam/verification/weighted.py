@@ -18,12 +18,13 @@ from ..jit import kernel
 from ..methods.weighted.certificate import WeightedCertificate
 from ..methods.weighted.units import units_of
 from ..progress import Event, Meter, silent, timed
-from ..sssp.loading import load_rows, loading_buffers, rows_bytes
+from ..sssp.loading import in_rows, load_rows, loading_buffers, rows_bytes
 from ..sssp.methods import check_lengths, nearest_distances, with_delta
 from ..sssp.paths import SearchOptions
 from ..sssp.plan import search_bytes
 from ..sssp.rows import unreached
 from ..store.store import Store
+from ..stream.plan import too_small
 from ..units import format_size
 from .labels import REPORT
 from .pairs import prove_pairs
@@ -53,11 +54,7 @@ def _check_room(store: Store, budget: Budget) -> None:
                                    + search_bytes(store, "delta-stepping", budget.threads, tree=True))
     short = need - budget.room(0)
     if short > 0:
-        least = budget.memory_bytes + short
-        raise BudgetError(
-            f"--memory {format_size(budget.memory_bytes)} is too small: the least is {format_size(least)}, of which"
-            f" {format_size(rows_bytes(store))} are the arcs with their weights, in RAM",
-            remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+        raise too_small(budget.memory_bytes, budget.memory_bytes + short, in_rows(store))
 
 
 class _Proof:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..jit import kernel
-from ..traverse.components import _find
+from ..traverse.components import _find, join
 from .labels import Tick
 from .packed import WeightedArcs, each_block, head_of, tail_of, weight_of
 
@@ -50,12 +50,7 @@ def unite_ends(block, id_bits, weight_bits, parent):  # type: ignore[no-untyped-
         a = tail_of(arc, id_bits, weight_bits)
         b = head_of(arc, id_bits, weight_bits)
         if a < b:
-            a = _find(parent, a)
-            b = _find(parent, b)
-            if a < b:
-                parent[b] = a
-            elif b < a:
-                parent[a] = b
+            join(parent, _find(parent, a), b)
 
 
 @kernel

@@ -107,7 +107,7 @@ def test_weights_that_the_record_does_not_say(tmp_path: Path) -> None:
     with open_store(store) as opened:
         assert opened.record.weights is not None
         object.__setattr__(opened.record.weights, "least", 0)
-        with pytest.raises(InputError, match="record says weights from 0 to 4"):
+        with pytest.raises(InputError, match="weights are from 0 to 4"):
             emdiam.shortest_paths(opened, 0)
 
 

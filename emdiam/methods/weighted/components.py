@@ -11,7 +11,7 @@ import numpy as np
 
 from ...jit import kernel
 from ...sssp.rows import WeightedRows
-from ...traverse.components import _find
+from ...traverse.components import _find, join
 from ...weighted.components import point_to_roots
 
 
@@ -48,9 +48,4 @@ def unite_rows(offsets, heads, parent):  # type: ignore[no-untyped-def]
     for v in range(len(offsets) - 1):
         root = _find(parent, v)
         for p in range(offsets[v], offsets[v + 1]):
-            other = _find(parent, np.int64(heads[p]))
-            if other < root:
-                parent[root] = other
-                root = other
-            elif root < other:
-                parent[other] = root
+            root = join(parent, root, np.int64(heads[p]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ..exact.result import Result
 
@@ -19,10 +19,3 @@ class WeightedResult(Result):
 
     weighted: bool = True
     weights: str | None = None
-    work: Any = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As Result.to_dict."""
-        named = super().to_dict()
-        del named["work"]
-        return named

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,15 +18,15 @@ import numpy as np
 
 from ..._version import __version__
 from ...durable import check_file, whole_file
-from ...errors import BudgetError, InputError, NotWritten, no_such
+from ...errors import InputError, NotWritten, no_such
 from ...progress import Event, Listener, Meter, silent, timed, until
-from ...sssp.loading import load_rows, loading_buffers, rows_bytes
+from ...sssp.loading import in_rows, load_rows, loading_buffers, rows_bytes
 from ...sssp.paths import SearchOptions
 from ...sssp.plan import search_bytes
 from ...sssp.rows import WeightedRows
 from ...store.store import Store, open_store
-from ...stream.plan import BASE_JITTER, MARGIN, program_bytes
-from ...units import available_cores, default_memory_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
+from ...stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
+from ...units import available_cores, default_memory_bytes, parse_duration, parse_size, peak_rss_bytes
 from ..exact.method import stopping
 from ..exact.result import Traversals, Witness
 from ..exact.witness import LONGEST_KEPT_PATH
@@ -116,10 +116,7 @@ class _Run:
         self._planned = planned_bytes(store, asked.threads)
         least = self._planned + _LEAST_ROOM + BASE_JITTER
         if least > self._memory:
-            raise BudgetError(
-                f"--memory {format_size(self._memory)} is too small: the least is {format_size(least)}, of which"
-                f" {format_size(rows_bytes(store))} are the arcs with their weights, in RAM",
-                remedy=f"give at least --memory {-(-least // 2**20)}MiB")
+            raise too_small(self._memory, least, in_rows(store))
 
     def result(self) -> WeightedResult:
         """The answer, checked. Raises StoppedEarly, NotWritten."""
@@ -201,7 +198,7 @@ class _Run:
         assert self._asked.certificate is not None
         try:
             with timed(result.seconds, "certificate"):
-                write_certificate(self._asked.certificate, replace(result), search, self._store)
+                write_certificate(self._asked.certificate, result, search, self._store)
             result.certificate = str(self._asked.certificate)
         except InputError as error:
             result.not_written.append(str(error))
