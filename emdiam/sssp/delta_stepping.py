@@ -19,7 +19,8 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..stream.threads import Threads
-from ..traverse.atomics import atomic_count, atomic_lower, yield_core
+from ..traverse.atomics import atomic_count, yield_core
+from .batches import new_batches, relax_chunk
 from .bins import (
     ARCS,
     CHUNK,
@@ -30,12 +31,10 @@ from .bins import (
     NOTHING,
     ONE,
     VOTE,
-    bucket_of,
     detach,
     first_full,
     give_back,
     new_bins,
-    push,
     refill,
     spread_far,
 )
@@ -109,6 +108,7 @@ def settle(rows: WeightedRows, labels: np.ndarray, scale: float, options: Search
     bins = new_bins(rows.n_vertices, options.threads, rows.heads.dtype)
     refill(bins, labels, scale, 0)
     graph, done = (rows.offsets, rows.heads, rows.costs), np.full(len(labels), unreached(labels.dtype), labels.dtype)
+    batches = new_batches(rows, options.threads)
     work, state = np.empty(len(bins[1]), np.int64), np.zeros(2, np.int64)
     threads = Threads(options.threads, 0)
     relaxations, reason = 0, _AGAIN
@@ -116,8 +116,8 @@ def settle(rows: WeightedRows, labels: np.ndarray, scale: float, options: Search
         while reason != _DONE:
             bins[5][:, ARCS] = 0
             shared = np.zeros(_SHARED, np.uint64)
-            reason = threads.everywhere(partial(run_buckets, graph, labels, done, bins, shared, work, state, scale,
-                                                _SLICE_ARCS))[0]
+            reason = threads.everywhere(partial(run_buckets, graph, labels, done, bins, batches, shared, work, state,
+                                                scale, _SLICE_ARCS))[0]
             relaxations += int(bins[5][:, ARCS].sum())
             if reason == _LOST:
                 done.fill(unreached(labels.dtype))
@@ -135,29 +135,6 @@ def _wait(shared, target):  # type: ignore[no-untyped-def]
     atomic_count(shared, _BARRIER, ONE)
     while shared[_BARRIER] < np.uint64(target):
         yield_core()
-
-
-@inlined
-def _relax_chunk(chunk, count, graph, labels, done, bins, me, current, scale):  # type: ignore[no-untyped-def]
-    """Relax the rows of the vertices in a chunk whose labels are new; returns the arcs."""
-    offsets, heads, costs = graph
-    chunks = bins[0]
-    arcs = np.int64(0)
-    for i in range(count):
-        v = np.int64(chunks[chunk, i])
-        label = labels[v]
-        if label == done[v]:
-            continue
-        done[v] = label
-        begin = offsets[v]
-        end = offsets[v + 1]
-        arcs += end - begin
-        for p in range(begin, end):
-            u = np.int64(heads[p])
-            new = label + costs[p]
-            if new < labels[u] and new < atomic_lower(labels, u, new):
-                push(u, max(current, bucket_of(new, scale)), current, bins, me)
-    return arcs
 
 
 @inlined
@@ -182,11 +159,12 @@ def _few(chunk, after):  # type: ignore[no-untyped-def]
 
 
 @kernel(allocates=False)
-def run_buckets(graph, labels, done, bins, shared, work, state, scale, most):  # type: ignore[no-untyped-def]
+def run_buckets(graph, labels, done, bins, batches, shared, work, state, scale,
+                most):  # type: ignore[no-untyped-def]
     """Relax bucket after bucket, on every thread that calls it with the same `shared`; why all stopped: nothing waits
     (_DONE), about `most` arcs were relaxed (_AGAIN), or something was lost for want of room (_LOST).
 
-    graph : (offsets, heads, costs). shared : uint64[_SHARED], zeros. work : int64[chunks]. state : int64[2], current
+    graph : (offsets, heads, costs). batches : see new_batches. shared : uint64[_SHARED], zeros. work : int64[chunks]. state : int64[2], current
     bucket, rounds. All threads decide by the same votes, which nobody changes before all have read them."""
     own = bins[5]
     me = np.int64(atomic_count(shared, _CAME, ONE))
@@ -225,7 +203,8 @@ def run_buckets(graph, labels, done, bins, shared, work, state, scale, most):  #
         taken = np.int64(atomic_count(shared, _TAKEN + 8 * odd, ONE))
         while taken < n_items:
             chunk = work[taken] >> 7
-            own[me, ARCS] += _relax_chunk(chunk, work[taken] & 127, graph, labels, done, bins, me, current, scale)
+            own[me, ARCS] += relax_chunk(chunk, work[taken] & 127, graph, labels, done, bins, batches, me, current,
+                                         scale)
             give_back(chunk, bins, me)
             taken = np.int64(atomic_count(shared, _TAKEN + 8 * odd, ONE))
         while bins[2][me, place] >= 0 and (n_threads == 1 or _few(bins[2][me, place], bins[1])):
@@ -234,7 +213,7 @@ def run_buckets(graph, labels, done, bins, shared, work, state, scale, most):  #
             chunk, fill = detach(place, bins, me)
             while chunk >= 0:
                 rest = bins[1][chunk]
-                own[me, ARCS] += _relax_chunk(chunk, fill, graph, labels, done, bins, me, current, scale)
+                own[me, ARCS] += relax_chunk(chunk, fill, graph, labels, done, bins, batches, me, current, scale)
                 give_back(chunk, bins, me)
                 chunk = rest
                 fill = np.int64(CHUNK)

@@ -1,10 +1,11 @@
 """The methods by name, a search by one of them, and which one suits a graph.
 
 By CPU seconds of one thread on USA-road-d.NY (730,100 arcs, weights to 36,946) and an R-MAT of scale 20 (31 million
-arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.017 and 0.45 with Delta = 2 mean weights / mean degree,
-which relaxes 1.01 and 1.1 times the arcs that there are; 0.018 and 0.56 with 32 of them (1.24 and 1.4 times); a binary
-heap takes 0.053 and 1.26. On two threads NY, with few arcs a bucket, takes 14 ms with 2 and 10 with 32, since threads
-meet after every bucket. Small graphs are done before the kernels of buckets are compiled.
+arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.0098 and 0.23 with Delta = 8 and 2 mean weights / mean
+degree, which relaxes 1.07 and 1.2 times the arcs that there are; with 32 of them 0.0100 and about 1.5 times as much
+(1.3 and 1.8 times the arcs); a binary heap takes 0.053 and 1.26. Where rows are short, threads meet after every bucket
+of a few thousand arcs, so that there the buckets are wider. Small graphs are done before the kernels of buckets are
+compiled.
 """
 
 from __future__ import annotations
@@ -28,9 +29,9 @@ from .workfront_sweep import workfront_sweep
 
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"
-# Arcs of a small graph; Delta where nobody names a method, in mean weights over mean degrees, where that degree is of
-# so many arcs at least: else it is WARP, as where the method is named.
-SMALL_ARCS, AUTO_SHARE, AUTO_DEGREE = 1 << 16, 2, 8
+# Arcs of a small graph; Delta where nobody names a method, in mean weights over mean degrees: AUTO_SHARE of them where
+# that degree is of so many arcs at least, else AUTO_SPARSE.
+SMALL_ARCS, AUTO_SHARE, AUTO_SPARSE, AUTO_DEGREE = 1 << 16, 2, 16, 8
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,7 @@ def with_delta(rows: WeightedRows, options: SearchOptions) -> SearchOptions:
     """The options, with a width of buckets."""
     if options.delta is not None:
         return options
-    share = AUTO_SHARE if rows.n_arcs >= AUTO_DEGREE * rows.n_vertices else WARP
+    share = AUTO_SHARE if rows.n_arcs >= AUTO_DEGREE * rows.n_vertices else AUTO_SPARSE
     return replace(options, delta=usual_delta(rows) * share / WARP)
 
 

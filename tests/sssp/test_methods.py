@@ -79,6 +79,25 @@ def test_many_vertices_in_a_bucket(delta: float) -> None:
         assert np.array_equal(shortest_paths(rows, 0, method, SearchOptions(2, delta)).distances, expected)
 
 
+@pytest.mark.parametrize("weights", ["none", "uint16", "uint32", "int64", "float32"])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_all_lengths(weights: str, threads: int) -> None:
+    """Those copied at once, short ones, long ones, more than a batch holds, and the last of the arrays; sums of large
+    weights do not fit 32 bits."""
+    rng, lengths = np.random.default_rng(4), [0, 1, 3, 4, 5, 11, 12, 13, 40, 700]
+    tails = np.repeat(np.arange(900), rng.choice(lengths[:-1], 900))
+    tails = np.concatenate([tails, np.full(700, 7), np.repeat(899, 2)])
+    heads = rng.integers(0, 900, len(tails))
+    kinds = {"none": None, "uint16": rng.integers(0, 100, len(tails), np.uint16),
+             "uint32": rng.integers(1 << 30, 1 << 32, len(tails), np.uint32),
+             "int64": rng.integers(0, 1 << 40, len(tails)), "float32": rng.random(len(tails), np.float32)}
+    rows = WeightedRows.from_edges(900, tails, heads, kinds[weights], directed=True)
+    expected = shortest_paths(rows, 7, "dijkstra").distances
+    for delta in (None, float(rows.mean_weight) / 4):
+        found = shortest_paths(rows, 7, "delta-stepping", SearchOptions(threads, delta))
+        assert np.array_equal(found.distances, expected)
+
+
 @pytest.mark.parametrize("threads", [1, 2])
 def test_bins_without_room_are_filled_again(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng, n = np.random.default_rng(3), 3000
