@@ -178,6 +178,7 @@ class _ComponentRun:
             taken = len(self.pivots)
             if folded.unsettled <= 1:
                 return PROVED
+            self.costs.swept(folded.unsettled)
             if self._may_share(folded.unsettled):
                 self._traverse_together(self.bounds.unsettled(self.limit))
                 return PROVED

@@ -32,6 +32,8 @@ STORES_A_WINDOW, STORES_A_LEVEL = 4.0, 0.5
 THICK_BATCH = 2.0
 # What thick traversals that share their sweeps read, in times what one does (measured: 1.2 to 1.9).
 TOGETHER = 1.5
+# Stores that a traversal reads, at least, where it is worth sharing: else there is little to share.
+LEAST_READ = 0.25
 # More sources than so many are expected before the first wide batch is tried. Until it is measured, its levels are
 # taken to be half of the limit, and to read the row of every arc at so many bytes a second and thread.
 WIDE_FROM, WIDE_BYTES_A_SECOND = 1024, 8e9
@@ -50,6 +52,7 @@ class Costs:
         self._single = self._certify = self._waited = 0.0
         self._singles = 0
         self._left: list[tuple[int, int]] = []
+        self._swept: list[int] = []
         self._stores = self._dense = self._windows = self._kernel = self._levels = self._fetch = 0.0
         self._round = 0.0
         self._rounds = 0
@@ -66,6 +69,10 @@ class Costs:
         self._levels += levels
         self._windows += windows_for(levels)
 
+    def swept(self, unsettled: int) -> None:
+        """A sweep has left so many vertices unsettled."""
+        self._swept.append(unsettled)
+
     def certified(self, seconds: float, verdict: Verdict) -> None:
         """A certification."""
         self._certify = seconds
@@ -76,6 +83,7 @@ class Costs:
         self._waited += seconds + self._certify
         self._round = seconds
         self._rounds += 1
+        self._swept.clear()
 
     def covered(self, seconds: float, sources: int, wide: int = 0) -> None:
         """A batch, with its spread. wide : its bits, if it was wide."""
@@ -143,12 +151,19 @@ class Costs:
         return pairs if self._sharing_seconds(pairs) < pairs / PAIRS_WORTH * self._one() else 1
 
     def together(self, k: int) -> bool:
-        """Whether k traversals that settle all that is open and share their sweeps are expected to take less than one
-        round: two traversals, one after the other, which may leave as much open again."""
-        if not self._thick or 2 * self._stores < self._singles:
+        """Whether k traversals that settle all that is open and share their sweeps are expected to take less than those
+        to come if they do not: a round of two, one after the other, or as many as the last sweep lets expect."""
+        if not self._thick or LEAST_READ * self._singles > self._stores:
             return False
         busy = (TOGETHER * self._fetch + k * self._kernel) / self._singles / self._threads
-        return max(TOGETHER * self._one(), busy) < 2 * self._one()
+        return max(TOGETHER * self._one(), busy) < self._sweeps_left(k) * self._one()
+
+    def _sweeps_left(self, k: int) -> float:
+        """Sweeps until k vertices are settled, at the fall of the last one; 2 to k."""
+        if len(self._swept) < 2:
+            return 2.0
+        fall = math.log((self._swept[-2] + 1) / (self._swept[-1] + 1))
+        return max(2.0, float(k) if fall <= 0 else min(k, math.log(k + 1) / fall))
 
     @property
     def _thick(self) -> bool:
