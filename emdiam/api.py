@@ -229,7 +229,9 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     if given.pop("directed", False):
         return _run_directed(graph, method, given)
     if given.pop("weighted", False):
-        return _run_weighted(graph, {**given, "method": method})
+        from .methods.weighted import run
+
+        return _run_weighted(graph, run, {**given, "method": method})
     return _run(graph, method, "exact", given)
 
 
@@ -259,12 +261,19 @@ def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None
     `graph` is no store. directed : "out", the largest distance along arcs from every vertex to one that it reaches, or
     "in", to it from one that reaches it, of a store with directions, or of a graph that has them; the result is a
     DirectedEccentricities then (of the options, memory, arena, threads, scratch, require_connected, time_limit,
-    evict_page_cache, out, keep and progress go with it).
+    evict_page_cache, out, keep and progress go with it). weighted : whether distances are sums of the weights that the
+    store has; the result is a WeightedEccentricities then (memory, threads, scratch, time_limit, evict_page_cache,
+    what, out, keep and progress go with it).
 
     The result has radius, diameter, center, periphery and histogram. Raises as `exact`; StoppedEarly's `result` has
     bounds.
     """
     given: dict[str, Any] = {"keep": not is_store(graph), **options}
+    if given.pop("weighted", False):
+        from .methods.weighted import eccentricity_run
+
+        return cast(EccentricityResult, _run_weighted(graph, eccentricity_run, {
+            **given, "what": what, "directed": directed}))
     if directed is not None:
         return cast(EccentricityResult, _run_directed(graph, directed, {
             **given, **({} if what == "all" else {"what": what})}, all_vertices=True))
@@ -411,15 +420,13 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
         return named(lambda: execute(store, run, progress), graph, rename)
 
 
-def _run_weighted(graph: Any, given: dict[str, Any]) -> Any:
-    """The exact diameter along weights, with the caller's names in it."""
-    from .methods.weighted.run import options_of, solve
-
+def _run_weighted(graph: Any, run: Any, given: dict[str, Any]) -> Any:
+    """A result along weights, with the caller's names in it. run : the module with options_of and solve."""
     scratch = given.pop("scratch", None)
     progress = given.pop("progress", None)
-    asked = options_of(given)
+    asked = run.options_of(given)
     with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress) as (store, rename):
-        return named(lambda: solve(store, asked, progress), graph, rename)
+        return named(lambda: run.solve(store, asked, progress), graph, rename)
 
 
 def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bool = False) -> Any:

@@ -158,6 +158,7 @@ class EccentricityKeywords(MethodKeywords, total=False):
 
     out: str | Path | None
     keep: bool | None
+    weighted: bool
     certificate: str | Path | None
 
 

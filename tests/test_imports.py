@@ -42,7 +42,7 @@ ROOMS: tuple[str, ...] = (
     "methods/directed",  # exact methods along arcs
     "weighted",  # small graphs with weights, in RAM
     "methods/approx",  # bounds and estimates
-    "methods/weighted",  # exact diameters along weights
+    "methods/weighted",  # diameters and eccentricities along weights
     "journal",  # what the verbs of an engine gave, so that a run goes on
     "order",  # orders of the vertices, and a store put into one
     "runs",  # a run from its options to its result

@@ -37,6 +37,7 @@ from .output import answer
 @click.option("--directed", type=options.Choice(["out", "in"]),
               help="Along arcs, of a store converted with --directed: the largest finite distance from every vertex"
                    " (out), or to it (in).")
+@click.option("--weighted", is_flag=True, help="Distances are sums of weights, as the store has them.")
 @click.option("--radius", is_flag=True, help="Only the radius of the largest component, by a few traversals.")
 @click.option("--center", is_flag=True, help="Only the centre of the largest component, and its radius.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers)
@@ -54,16 +55,33 @@ def command(**given: Any) -> int:
     """
     from ..runs.run import execute, run_with
 
+    if given.pop("weighted"):
+        return _weighted(given)
     direction = given.pop("directed")
     if direction is not None:
         return _directed(given, direction)
-    radius, center = given.pop("radius"), given.pop("center")
-    what = "radius" if radius and not center else "center" if center else "all"
-    runs = Runs(given)
+    what, runs = _what(given), Runs(given)
     run = run_with("eccentricities", {**options.of_run(given), "what": what, "checkpoint": runs.checkpoint(0)}, "ecc")
     show = partial(result_text, verbose=given["verbose"])
     with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
         runs.end(execute(given["store"], run, listener))
+    return 0
+
+
+def _what(given: dict[str, Any]) -> str:
+    """What is asked for; its options are taken out."""
+    radius, center = given.pop("radius"), given.pop("center")
+    return "radius" if radius and not center else "center" if center else "all"
+
+
+def _weighted(given: dict[str, Any]) -> int:
+    """The same along weights."""
+    from ..methods.weighted.eccentricity_run import options_of, solve
+
+    what, runs, show = _what(given), Runs(given), partial(result_text, verbose=given["verbose"])
+    asked = options_of({**options.passed(given, "store"), "what": what})
+    with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:
+        runs.end(solve(given["store"], asked, listener))
     return 0
 
 
@@ -101,7 +119,7 @@ def result_text(result: dict[str, Any], verbose: bool = False) -> str:
         if result["unresolved"]:
             lines.append(f"eccentricities: {result['n_vertices'] - result['unresolved']:,} proved; of"
                          f" {format_count(result['unresolved'], 'vertex', 'vertices')} the bounds differ")
-        lines += _histogram_lines(result["histogram"])
+        lines += _histogram_lines(result["histogram"], result.get("histogram_width"))
     lines += certificate_lines(result)
     if result["out"] is not None:
         lines.append(f"eccentricities: in {result['out']}")
@@ -130,9 +148,9 @@ def _set_lines(name: str, vertices: dict[str, Any] | None) -> list[str]:
     return [f"{name}: {format_count(vertices['size'], 'vertex', 'vertices')}: {ids}{more}"]
 
 
-def _histogram_lines(histogram: dict[str, int]) -> list[str]:
-    """A row for each eccentricity, if they are few."""
+def _histogram_lines(histogram: dict[str, int], width: float | None = None) -> list[str]:
+    """A row for each eccentricity, if they are few, or for each range of this width."""
     if not 0 < len(histogram) <= _ROWS_SHOWN:
         return []
-    return [table_text(("eccentricity", "vertices"), [(value, f"{count:,}") for value, count in histogram.items()],
-                       left=())]
+    head = "eccentricity" if width is None else "eccentricity from"
+    return [table_text((head, "vertices"), [(value, f"{count:,}") for value, count in histogram.items()], left=())]

@@ -79,11 +79,11 @@ def command(**given: Any) -> int:
     """
     from ..runs.run import execute, run_with
 
-    directed, weighted = given.pop("directed"), given.pop("weighted")
     runs = Runs(given)
-    if directed or weighted:
-        (_weighted if weighted else _directed)(given, runs)
-        return 0
+    for along, run_along in (("weighted", _weighted), ("directed", _directed)):
+        if given.pop(along):
+            run_along(given, runs)
+            return 0
     run = run_with(given["method"], {**options.of_run(given), "checkpoint": runs.checkpoint(0)})
     show = partial(result_text, verbose=given["verbose"])
     with runs.shown(lambda results: answer(results[0], show, given["as_json"])), listening(given) as listener:

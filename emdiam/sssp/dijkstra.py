@@ -48,7 +48,7 @@ def settle(offsets, heads, costs, distances, heap, place, state, most):  # type:
         place[v] = -1
         size -= 1
         if size:
-            _sift_down(heap[size], size, distances, heap, place)
+            sift_down(heap[size], size, distances, heap, place)
         state[2] += 1
         state[1] += offsets[v + 1] - offsets[v]
         for p in range(offsets[v], offsets[v + 1]):
@@ -60,13 +60,13 @@ def settle(offsets, heads, costs, distances, heap, place, state, most):  # type:
                 if at < 0:
                     at = size
                     size += 1
-                _sift_up(u, at, distances, heap, place)
+                sift_up(u, at, distances, heap, place)
     state[0] = size
     return size > 0
 
 
 @inlined
-def _sift_up(v, at, distances, heap, place):  # type: ignore[no-untyped-def]
+def sift_up(v, at, distances, heap, place):  # type: ignore[no-untyped-def]
     """Put v, which may come before others, at the place `at` or above it."""
     while at:
         above = (at - 1) >> 1
@@ -80,7 +80,7 @@ def _sift_up(v, at, distances, heap, place):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _sift_down(v, size, distances, heap, place):  # type: ignore[no-untyped-def]
+def sift_down(v, size, distances, heap, place):  # type: ignore[no-untyped-def]
     """Put v at the top, or below it."""
     at = 0
     while 2 * at + 1 < size:

@@ -19,13 +19,18 @@ if TYPE_CHECKING:
 
 def write_table(path: Path, engine: Engine, bounds: Bounds, components: Components | None, intervals: bool) -> None:
     """A row for every vertex in the order of the store: id, eccentricity, component (the id of a vertex of it). With
-    `intervals`: id, lower, upper, component. components : those that the first BFS did not reach.
+    `intervals`: id, lower, upper, component. components : those that the first BFS did not reach. Raises InputError
+    where it cannot be written."""
+    write_pieces(path, _tables(engine, bounds, components, intervals))
 
-    It is FILE.partial until it is whole. Raises InputError where it cannot be written."""
+
+def write_pieces(path: Path, tables: Iterator[pa.Table]) -> None:
+    """Write the tables, one after the other, as Parquet or CSV by the name of the file, which is FILE.partial until it
+    is whole. Raises InputError where it cannot be written."""
     try:
         with whole_file(path) as file:
             writer: Any = None
-            for table in _tables(engine, bounds, components, intervals):
+            for table in tables:
                 writer = writer or table_writer(path, file, table.schema)
                 writer.write(table)
             if writer is not None:

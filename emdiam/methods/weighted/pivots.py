@@ -55,7 +55,7 @@ class WeightedPivots(WeightedBounding):
         there is no room for their columns."""
         one, other = (self.search(ends[:, side].copy())[0] for side in (0, 1))
         wide = np.result_type(one, other)
-        one, other = _widened(one, wide), _widened(other, wide)
+        one, other = widened(one, wide), widened(other, wide)
         middle = np.empty(len(ends), np.int64)
         halfway(one, other, unreached(wide), self._heights, self.parts.component, ends, self.lower, middle)
         if not (candidates.add(one) and candidates.add(other)):
@@ -63,7 +63,7 @@ class WeightedPivots(WeightedBounding):
         return not (middle >= 0).any() or candidates.add(self.search(middle)[0])
 
 
-def _widened(column: np.ndarray, dtype: np.dtype) -> np.ndarray:
+def widened(column: np.ndarray, dtype: np.dtype) -> np.ndarray:
     """Distances in `dtype`, the largest value still the largest."""
     if column.dtype == dtype:
         return column

@@ -47,12 +47,14 @@ class Work:
 class WeightedSearch:
     """One run of a method; solve() closes the graph, and bounds() tells what is proved at any time.
 
-    rows : undirected, with at least one vertex. longest : over all components. upper, lower : int64[n_vertices], bounds
-    on eccentricities in units, see fold_column."""
+    rows : undirected, with at least one vertex. heights : int64 or uint32[n_vertices], in units: the distance of two
+    vertices is h(x) + d(x, y) + h(y) in all that follows; None: 0. longest : over all components. upper, lower :
+    int64[n_vertices], bounds on eccentricities in units, see fold_column."""
 
     name: ClassVar[str] = ""
 
-    def __init__(self, rows: WeightedRows, units: Units, options: SearchOptions) -> None:
+    def __init__(self, rows: WeightedRows, units: Units, options: SearchOptions,
+                 heights: np.ndarray | None = None) -> None:
         self.rows, self.units, self.tick = rows, units, options.tick or (lambda: None)
         self._options = with_delta(rows, options)
         self.parts: RowComponents = row_components(rows)
@@ -60,7 +62,7 @@ class WeightedSearch:
         self.longest, self.of_largest, self.work = Longest(), Longest(), Work()
         self.upper, self.lower = np.full(n, NEVER), np.zeros(n, np.int64)
         self.n_open = self.parts.sizes.astype(np.int64)
-        self._heights = np.zeros(n, np.uint32)
+        self._heights = np.zeros(n, np.uint32) if heights is None else heights
         self._active = np.zeros(c, np.bool_)
         self._closed = self.parts.sizes < 2
 
@@ -84,9 +86,10 @@ class WeightedSearch:
         fold_column(*shared, reach, self.upper, self.lower)
         for c in np.flatnonzero(sources >= 0).tolist():
             self.work.sources.setdefault(c, []).append(int(sources[c]))
-        c = int(value.argmax())
-        if value[c] > self.longest.length:
-            self.longest = Longest(int(value[c]), int(sources[c]), int(far[c]))
+        sums = np.where(far >= 0, value + self._heights[sources], -1)
+        c = int(sums.argmax())
+        if sums[c] > self.longest.length:
+            self.longest = Longest(int(sums[c]), int(sources[c]), int(far[c]))
         self.count()
         return distances, far
 
@@ -110,12 +113,19 @@ class WeightedSearch:
         self.of_largest = self.longest
         self._close(~self._closed)
 
-    def _close(self, active: np.ndarray) -> None:
+    def _close(self, active: np.ndarray, known: bool = True) -> None:
+        """Close components. known : whether they are closed then."""
         self._active = active & ~self._closed
         self.n_open = np.where(self._active, self.parts.sizes, 0)
         if (self.n_open > 1).any():
             self.close()
-        self._closed |= self._active
+        if known:
+            self._closed |= self._active
+
+    @property
+    def largest_weight(self) -> int:
+        """Of all arcs, in units."""
+        return int(self.units.counted(np.array([self.rows.largest_weight], self.rows.distance_dtype))[0])
 
     def bounds(self) -> tuple[int, int]:
         """Bounds on the longest distance, in units."""
@@ -135,5 +145,5 @@ class WeightedSearch:
         within = self.upper[left[self.parts.component]]
         # Where nothing was searched, a path has every vertex at most once.
         steps = int(self.parts.sizes[left].max()) - 1
-        most = steps * int(self.units.counted(np.array([self.rows.largest_weight], self.rows.distance_dtype))[0])
+        most = steps * self.largest_weight + 2 * int(self._heights.max())
         return max(self.longest.length, min(most, int(within.max())))

@@ -52,9 +52,20 @@ class Units:
         units[reached] = scaled[reached]
         return units
 
+    def lengths(self, units: np.ndarray) -> np.ndarray:
+        """So many units each (integers[k]) as numbers that users see: int64 or float64[k]. Bounds that float64
+        has not, which are above all distances, are rounded up."""
+        if self.whole:
+            return units.astype(np.int64)
+        numbers = units.astype(np.float64)
+        return np.ldexp(np.where(numbers < units, np.nextafter(numbers, np.inf), numbers), self.exponent)
+
     def length(self, units: int) -> Any:
-        """So many units as the number that users see."""
-        return units if self.whole else float(np.ldexp(float(units), self.exponent))
+        """So many units as the number that users see, as `lengths`."""
+        if self.whole:
+            return units
+        number = float(units)
+        return float(np.ldexp(np.nextafter(number, np.inf) if number < units else number, self.exponent))
 
 
 def units_of(rows: WeightedRows) -> Units:

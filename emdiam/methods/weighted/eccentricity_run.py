@@ -1,0 +1,137 @@
+"""One run for all eccentricities of a weighted graph, from its options to its result and its file.
+
+Bytes: see stages.py; a vertex: 41, most of it for what is told of all together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...durable import check_file
+from ...errors import EmdiamError, InputError
+from ...progress import Listener, timed
+from ...sssp.dijkstra import dijkstra
+from ...sssp.paths import SearchOptions
+from ...store.store import Store
+from ..eccentricity.output import write_pieces
+from ..exact.method import stopping
+from ..exact.witness import REPORT
+from .eccentricities import ALL, CENTER, RADIUS
+from .eccentricities import WeightedEccentricities as Search
+from .eccentricity_result import WeightedEccentricities, histogram, of_largest
+from .stages import RunOptions, Stages, given_fields, opened
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_TOLD_BYTES = 41
+_PIECE = 1 << 17
+
+
+@dataclass(frozen=True)
+class EccentricityOptions(RunOptions):
+    """what : ALL, or RADIUS or CENTER of the component with the most vertices. out : a file for the eccentricities.
+    keep : whether the result has them."""
+
+    what: str = ALL
+    out: Path | None = None
+    keep: bool = False
+
+    def __post_init__(self) -> None:
+        if self.what not in (ALL, RADIUS, CENTER):
+            raise InputError("unknown part of the eccentricities", text=self.what,
+                             remedy=f"use {ALL}, {RADIUS} or {CENTER}")
+
+
+def options_of(given: Mapping[str, Any]) -> EccentricityOptions:
+    """The options by the names of the command line; None counts as not given. Raises InputError for those that a run on
+    a weighted graph has not."""
+    rest = {name: value for name, value in given.items() if name not in ("what", "keep")}
+    return EccentricityOptions(what=given.get("what") or ALL, keep=bool(given.get("keep")),
+                               **given_fields(rest, {"out": ("out", Path)}))
+
+
+def solve(store: Store | str | Path, asked: EccentricityOptions,
+          progress: Listener | None = None) -> WeightedEccentricities:
+    """The largest length of a shortest path from every vertex, within its component.
+
+    Raises InputError (StoreError; BudgetError with the numbers; NotWritten with `result`), StoppedEarly with `result`
+    on Ctrl-C and at the end of the time, OverflowError where distances may not fit 64 bits."""
+    if asked.out is not None:
+        check_file(asked.out)
+    with opened(store, asked) as place:
+        return _solved(Stages(place, asked, progress, _TOLD_BYTES), asked)
+
+
+def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricities:
+    """The answer, checked. Raises StoppedEarly, NotWritten."""
+    search = Search(stages.load(), stages.units, stages.options, asked.what)
+    stages.search = search
+    with stopping(lambda: _answer(stages, search, asked, whole=False)), timed(stages.seconds, "solve"):
+        search.solve()
+    path = stages.checked(search) if asked.what == ALL else None
+    _check_radius(stages, search)
+    result = _answer(stages, search, asked, whole=True)
+    result.witness = None if path is None else stages.witness(search, path)
+    stages.end(result)
+    return result
+
+
+def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: bool) -> WeightedEccentricities:
+    """What is proved, and the file of it. whole : whether the run came to its end."""
+    told, parts = stages.told(search), search.parts
+    lower, upper = search.intervals()
+    proved = lower == upper
+    counts, width = histogram(lower[proved], stages.units) if asked.what == ALL else ({}, None)
+    largest = of_largest(lower, upper, np.flatnonzero(parts.component == parts.largest), stages.units, stages.store)
+    for name, needs in (("center", (ALL, CENTER)), ("periphery", (ALL,))):
+        if asked.what not in needs:
+            largest[name] = None
+    told["details"]["what"] = asked.what
+    result = WeightedEccentricities(
+        method=search.name, **{**told, "exact": whole}, **largest, histogram=counts, histogram_width=width,
+        unresolved=len(lower) - int(np.count_nonzero(proved)), sources=sum(map(len, search.work.sources.values())))
+    if asked.keep:
+        result.ids = list(stages.store.user_ids(np.arange(len(lower))))
+        result.lower_bounds, result.upper_bounds = stages.units.lengths(lower), stages.units.lengths(upper)
+    if asked.out is not None:
+        try:
+            with timed(result.seconds, "write"):
+                write_pieces(asked.out, _tables(stages, search))
+            result.out = str(asked.out)
+        except InputError as error:
+            result.not_written.append(str(error))
+    return result
+
+
+def _check_radius(stages: Stages, search: Search) -> None:
+    """Search again from a vertex of the smallest eccentricity of the largest component. Raises EmdiamError if it has
+    another one (a fault of ours)."""
+    vertices = np.flatnonzero(search.parts.component == search.parts.largest)
+    vertex = int(vertices[search.upper[vertices].argmin()])
+    with timed(stages.seconds, "verify"):
+        paths = dijkstra(search.rows, vertex, SearchOptions())
+        found = int(stages.units.counted(np.array([paths.largest_distance], paths.distances.dtype))[0])
+    if found != int(search.upper[vertex]):
+        raise EmdiamError(f"a second search from {vertex} finds another eccentricity, {found}: {REPORT}")
+
+
+def _tables(stages: Stages, search: Search) -> Iterator[pa.Table]:
+    """A row for every vertex in the order of the store, in pieces: id, eccentricity (lower and upper where some bounds
+    differ), component (the id of its smallest vertex)."""
+    import pyarrow as pa
+
+    store, units, parts = stages.store, stages.units, search.parts
+    lower, upper = search.intervals()
+    bounds = {"eccentricity": lower} if (lower == upper).all() else {"lower": lower, "upper": upper}
+    for start in range(0, len(lower), _PIECE):
+        ids = np.arange(start, min(start + _PIECE, len(lower)))
+        yield pa.table({
+            "id": pa.array(store.user_ids(ids)),
+            **{name: pa.array(units.lengths(values[ids])) for name, values in bounds.items()},
+            "component": pa.array(store.user_ids(parts.roots[parts.component[ids]]))})

@@ -1,0 +1,182 @@
+"""All eccentricities of weighted graphs: against all pairs by the textbook, bounds of stopped runs, the command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import emdiam
+from emdiam.cli.main import group
+from emdiam.errors import InputError, StoppedEarly
+from emdiam.methods.weighted.eccentricities import ALL, CENTER, RADIUS, WeightedEccentricities
+from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
+from emdiam.methods.weighted.units import Units, units_of
+from emdiam.sssp.paths import SearchOptions
+from emdiam.sssp.rows import WeightedRows
+from tests.conftest import ROOT
+from tests.helpers.lengths import ODD, Edges, all_pairs, random_edges, rows_of, two_parts
+
+
+def naive(n: int, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
+    """Every eccentricity, float64[n]; and the vertices of the component with the most of them (ties: the first)."""
+    distances = all_pairs(n, edges)
+    finite = np.isfinite(distances)
+    return np.where(finite, distances, 0).max(axis=1), np.flatnonzero(finite[int(finite.sum(axis=1).argmax())])
+
+
+def check(n: int, edges: Edges, dtype: str) -> None:
+    rows, (want, largest) = rows_of(n, edges, dtype), naive(n, edges)
+    for what in (ALL, RADIUS, CENTER):
+        search = WeightedEccentricities(rows, units_of(rows), SearchOptions(), what)
+        search.solve()
+        lower, upper = (search.units.lengths(one) for one in search.intervals())
+        assert (lower <= want).all() and (want <= upper).all(), what
+        lower, upper = lower[largest], upper[largest]
+        radius = want[largest].min()
+        if what == ALL:
+            assert search.bounds()[0] == search.bounds()[1]
+            assert (search.intervals()[0] == search.intervals()[1]).all()
+        else:
+            assert lower.min() == upper.min() == radius
+            assert what == RADIUS or ((lower == upper) | (lower > radius)).all()
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs(name: str) -> None:
+    n, edges = ODD[name]
+    for dtype in ("uint8", "uint32", "float32"):
+        check(n, edges, dtype)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 1 << 30), dtype=st.sampled_from(["uint8", "uint32", "float32"]))
+def test_random_graphs(seed: int, dtype: str) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(1, 40)
+    check(n, random_edges(generator, n, dtype), dtype)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_many_random_graphs(seed: int) -> None:
+    """1,500 a seed."""
+    generator = random.Random(seed)
+    for _ in range(1500):
+        n, dtype = generator.randint(1, 60), generator.choice(["uint8", "uint16", "uint32", "float32", "float64"])
+        check(n, random_edges(generator, n, dtype), dtype)
+
+
+def test_histogram() -> None:
+    """Each number alone while they are few, then round ranges."""
+    assert histogram(np.array([3, 1, 3]), Units()) == ({"1": 1, "3": 2}, None)
+    assert histogram(np.array([3, 1, 3]), Units(-1, False)) == ({"0.5": 1, "1.5": 2}, None)
+    assert histogram(np.empty(0, np.int64), Units()) == ({}, None)
+    values = np.random.default_rng(3).integers(10**6, 10**7, 5000)
+    for units, share in ((Units(), 1), (Units(-4, False), 16)):
+        counts, width = histogram(values, units)
+        assert sum(counts.values()) == 5000 and MOST_RANGES // 3 < len(counts) <= MOST_RANGES
+        for begin, count in counts.items():
+            assert float(begin) % width == 0
+            assert count == np.count_nonzero(values // share // width == float(begin) // width)
+    assert histogram(np.arange(100, 125), Units())[1] == 2
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Edges]:
+    return two_parts(tmp_path_factory.mktemp("weighted") / "g.zarr")
+
+
+def test_a_run(store: tuple[Path, int, Edges], tmp_path: Path) -> None:
+    place, n, edges = store
+    want, largest = naive(n, edges)
+    within = want[largest]
+    result: Any = emdiam.eccentricities(place, weighted=True, keep=True, out=tmp_path / "e.parquet")
+    assert (result.weighted, result.weights, result.exact, result.unresolved) == (True, "uint16", True, 0)
+    assert result.by_vertex() == dict(enumerate(want.astype(int).tolist()))
+    assert (result.radius, result.diameter, result.diameter_largest_component) == (within.min(), None, within.max())
+    assert result.diameter_max_component == result.witness.length == want.max()
+    assert result.center.ids == largest[within == within.min()].tolist() and result.center.size == len(
+        result.center.ids)
+    assert result.periphery.ids == largest[within == within.max()].tolist()
+    assert sum(result.histogram.values()) == n and result.traversals.bfs <= result.sources < n
+    rows = pyarrow.parquet.read_table(tmp_path / "e.parquet").to_pydict()
+    assert rows == {"id": list(range(n)), "eccentricity": want.astype(int).tolist(),
+                    "component": [0] * 120 + [120] * 30 + [150]}
+    for what, known in (("radius", (True, False, False)), ("center", (True, True, False))):
+        some: Any = emdiam.eccentricities(place, weighted=True, what=what)
+        assert tuple(one is not None for one in (some.radius, some.center, some.periphery)) == known
+        assert (some.radius, some.exact, some.witness) == (result.radius, True, None)
+        assert some.center is None or some.center == result.center
+
+
+def test_a_graph_in_memory() -> None:
+    result: Any = emdiam.eccentricities([(0, 1), (1, 2), (2, 3), (5, 6)], weighted=True)
+    plain = emdiam.eccentricities([(0, 1), (1, 2), (2, 3), (5, 6)])
+    assert result.by_vertex() == plain.by_vertex() and result.weights is None
+    assert (result.center, result.histogram) == (plain.center, plain.histogram)
+
+
+def test_what_is_refused(store: tuple[Path, int, Edges], tmp_path: Path) -> None:
+    for options in ({"what": "all", "workers": 2}, {"certificate": "c.json"}, {"directed": "out"}):
+        with pytest.raises(InputError, match="no option"):
+            emdiam.eccentricities(store[0], weighted=True, **options)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="unknown part"):
+        emdiam.eccentricities(store[0], weighted=True, what="some")
+    file = tmp_path / "e.csv"
+    with pytest.raises(StoppedEarly) as stopped:
+        emdiam.eccentricities(store[0], weighted=True, time_limit=1e-6, out=file, keep=True)
+    result: Any = stopped.value.result  # type: ignore[attr-defined]
+    want = naive(*store[1:])[0]
+    assert not result.exact and result.unresolved == 150 and result.out == str(file)
+    assert (result.lower_bounds <= want).all() and (want <= result.upper_bounds).all()
+    with file.open() as lines:
+        assert next(csv.reader(lines)) == ["id", "lower", "upper", "component"]
+
+
+def test_command(store: tuple[Path, int, Edges]) -> None:
+    place, n, edges = store
+    want, largest = naive(n, edges)
+    done = CliRunner().invoke(group, ["ecc", str(place), "--weighted", "--json", "--quiet"])
+    found = json.loads(done.stdout)
+    assert (found["weighted"], found["radius"], found["unresolved"]) == (True, want[largest].min(), 0)
+    text = CliRunner().invoke(group, ["ecc", str(place), "--weighted", "--quiet"]).stdout
+    assert f"radius: {int(want[largest].min()):,} (proved)" in text and "searches" in text
+    assert "eccentricity from" in text
+    for both in (["ecc", "--directed", "out"], ["exact", "--directed"]):
+        refused = CliRunner().invoke(group, [*both, str(place), "--weighted", "--quiet"])
+        assert isinstance(refused.exception, InputError) and "no option" in str(refused.exception)
+
+
+@pytest.mark.slow
+def test_road_map(tmp_path: Path) -> None:
+    """USA-road-d.NY with its lengths: few searches, and another library's distances of vertices that were none of
+    their sources."""
+    scipy_graph = pytest.importorskip("scipy.sparse.csgraph")
+    import scipy.sparse
+
+    data = ROOT.parent / "shared" / "data" / "USA-road-d.NY.gr.gz"
+    if not data.exists():
+        pytest.skip("the data are not here")
+    place = tmp_path / "ny.zarr"
+    emdiam.convert(data, place, weights=True)
+    result: Any = emdiam.eccentricities(place, weighted=True, keep=True)
+    assert (result.radius, result.diameter, result.unresolved) == (828_773, 1_652_818, 0)
+    assert (result.center.size, result.periphery.ids) == (1, [4231, 90644])
+    assert result.sources <= 500
+    with emdiam.open(place) as store:
+        rows = WeightedRows.from_store(store)
+    matrix = scipy.sparse.csr_matrix((rows.costs.astype(float), rows.heads.astype(np.int64), rows.offsets))
+    some = np.random.default_rng(1).integers(rows.n_vertices, size=60)
+    for begin in range(0, len(some), 10):
+        far = scipy_graph.dijkstra(matrix, indices=some[begin : begin + 10]).max(axis=1)
+        assert (far == result.lower_bounds[some[begin : begin + 10]]).all()
