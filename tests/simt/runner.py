@@ -28,7 +28,7 @@ CXX = os.environ.get("CXX", "g++")
 RUNTIME_FLAGS = ("-std=c++17", "-O2", "-g", "-fPIC", "-shared")
 # Casts between types of words are allowed, as nvcc allows them. The sanitizers' functions are in checks.cpp.
 KERNEL_FLAGS = (
-    "-std=c++17", "-O1", "-g", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fno-strict-aliasing",
+    "-std=c++17", "-O1", "-g1", "-fPIC", "-fvisibility=hidden", "-fno-gnu-unique", "-fno-strict-aliasing",
     "-fno-exceptions", "-fno-rtti", "-fno-ipa-reference", "-ffp-contract=off", "-Wall", "-Wno-unknown-pragmas",
     "-fsanitize-coverage=trace-pc", "-fsanitize=thread", "--param=tsan-instrument-func-entry-exit=0",
     "--param=tsan-distinguish-volatile=1",
