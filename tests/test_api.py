@@ -274,7 +274,7 @@ def test_files_stores_and_paths(tmp_path, two_components):
 
 def test_keywords_are_those_of_the_registry():
     known = set(typing.get_type_hints(EccentricityKeywords))
-    assert known - {"seed"} == {"out", "keep"} | (set(SHARED) - {"gap", "bounds_only"}) | {
+    assert known - {"seed", "weighted"} == {"out", "keep"} | (set(SHARED) - {"gap", "bounds_only"}) | {
         "progress", "scratch"}
     for keywords, names in ((ExactKeywords, EXACT), (ApproximateKeywords, APPROXIMATIONS)):
         options = {option for name in names for option in option_names(name)} - {"limits", "path_file"}
