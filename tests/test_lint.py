@@ -18,6 +18,8 @@ FILE_LINES, BODY_LINES, WHOLE_LINES, PARAMETERS = 500, 40, 60, 7
 # A compiled kernel takes bare arrays, no dataclass, and its loop has to stay in one function to stay
 # resumable; so it gets more room, but a limit too.
 KERNEL_LINES, KERNEL_PARAMETERS = 100, 14
+# Words of what is left undone that say something else: by this error networkx knows that it has to answer itself.
+ASKED_FOR = {"NotImplementedError": {"emdiam/networkx/weights.py"}}
 
 
 def python_files(*folders: str) -> list[Path]:
@@ -123,7 +125,7 @@ def test_public_functions_and_classes_have_docstrings():
 def test_nothing_is_left_undone(word: str):
     places = [f"{path.relative_to(ROOT)}" for path in python_files("emdiam", "bench", "scripts")
               if word in path.read_text(encoding="utf-8")]
-    assert places == []
+    assert set(places) == ASKED_FOR.get(word, set())
 
 
 def test_the_rules_notice_what_they_look_for(tmp_path: Path):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,26 +18,28 @@ import networkx as nx
 from .info import FUNCTIONS
 
 if TYPE_CHECKING:
-    from .graph import BackendGraph
+    from .graph import BackendGraph, Rows
 
 __all__ = [*FUNCTIONS, "can_run", "convert_from_nx", "convert_to_nx", "should_run"]
 
 # Before, single_target_shortest_path_length gave an iterator, and a reason for False was taken for True.
 _OLDEST = (3, 5)
-_NOT_CONNECTED = "Found infinite path length because the graph is not connected"
 # Below so many nodes networkx has answered before the graph is converted: functions that search from every node, and
 # those that search once.
 _FEW_NODES, _FEW_NODES_ONCE = 30, 1000
 _ONCE = {"approximate_diameter", "single_source_shortest_path_length", "single_target_shortest_path_length",
-         "bfs_layers", "descendants_at_distance"}
+         "single_source_dijkstra_path_length", "bfs_layers", "descendants_at_distance"}
+# Numbers below it are the same as floats.
+_MOST_CUTOFF = 1 << 53
 
 
 # -- what networkx asks of a backend --------------------------------------------------------------
-def convert_from_nx(graph: Any, **_: Any) -> BackendGraph:
-    """The graph as arrays. Attributes are none that functions here look at."""
+def convert_from_nx(graph: Any, edge_attrs: Mapping[str, Any] | None = None, **_: Any) -> BackendGraph:
+    """The graph as arrays, with these attributes of edges, and what counts where an edge has none. Raises what has
+    networkx answer itself for an attribute that cannot be an array (see weights.py)."""
     from .graph import ArrayGraph
 
-    return ArrayGraph(graph)
+    return ArrayGraph(graph, edge_attrs)
 
 
 def convert_to_nx(result: Any, **_: Any) -> Any:
@@ -53,15 +55,29 @@ def can_run(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool
         given = _given(name, args, kwargs)
     except TypeError as error:
         return f"the arguments do not fit: {error}"
-    graph = given["G"]
+    graph, weight = given["G"], given.get("weight")
     if not (isinstance(graph, nx.Graph) or getattr(graph, "__networkx_backend__", None) == "emdiam"):
         return "this is no graph of networkx"
-    if graph.is_directed():
-        return "the graph is directed, and emdiam knows distances of undirected graphs"
-    if given.get("weight") is not None:
-        return "distances of emdiam are numbers of edges, without weights"
     if given.get("sp") is not None:
         return "the distances are given, and nothing is left to compute"
+    if name.endswith("dijkstra_path_length") and not _is_cutoff(given.get("cutoff")):
+        return "the cutoff is no number below 2^53"
+    return True if weight is None else _can_weigh(graph, weight, given)
+
+
+def _is_cutoff(cutoff: Any) -> bool:
+    """Whether it is one to compare floats with."""
+    return cutoff is None or isinstance(cutoff, float) or (isinstance(cutoff, int) and abs(cutoff) < _MOST_CUTOFF)
+
+
+def _can_weigh(graph: Any, weight: Any, given: Mapping[str, Any]) -> bool | str:
+    """True, or the reason why distances along weights are left to networkx."""
+    if not isinstance(weight, str):
+        return "the weight is no name of an attribute, but a function or the like"
+    if not isinstance(graph, nx.Graph) and weight != "weight":
+        return "a store has its weights by the name 'weight'"
+    if given.get("usebounds") is True and not graph.is_directed():
+        return "bounds of networkx on sums of weights round as they are added"
     return True
 
 
@@ -85,50 +101,75 @@ def _given(name: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> dict[
 
 
 # -- eccentricities -------------------------------------------------------------------------------
-def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: None = None) -> Any:  # noqa: N803
+def eccentricity(G: BackendGraph, v: Any = None, sp: None = None, weight: str | None = None) -> Any:  # noqa: N803
     """networkx.eccentricity: of the node v, or a dict of those of many, in the order of `v` or of the graph."""
     nodes: list[Any] = []
-    for node in G.nbunch_iter(v):
-        if not nodes:  # as networkx, which finds this out at the first and looks at the others later
-            _check_connected(G, _NOT_CONNECTED)
-        nodes.append(node)
+    fault = None
+    try:
+        nodes.extend(G.nbunch_iter(v))  # keeps those before one that is none
+    except nx.NetworkXError as error:
+        fault = error
     positions = None if v is None and nodes else [G.index[node] for node in nodes]
-    e = dict(zip(nodes, G.eccentricities(positions).tolist(), strict=True))
+    if nodes and weight is None and (v is None or not G.is_directed()):
+        _check_connected(G)
+    values = (G.eccentricities(positions).tolist() if weight is None else G.along(weight).eccentricities(positions))
+    if len(values) < len(nodes):
+        raise nx.NetworkXError(_infinite(G))
+    if fault is not None:
+        raise fault
+    e = dict(zip(nodes, values, strict=True))
     return e[v] if v in G else e
 
 
-def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: None = None) -> int:  # noqa: N803
+def diameter(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:  # noqa: N803
     """networkx.diameter."""
     if e is not None or not len(G):
-        return nx.diameter(nx.Graph(), e, usebounds, backend="networkx")
-    largest = G.diameter()
+        return nx.diameter(_empty(G), e, usebounds, weight, backend="networkx")
+    largest = G.diameter() if weight is None else G.along(weight).diameter()
     if largest is None:
-        raise nx.NetworkXError(_without_metric(usebounds))
+        raise nx.NetworkXError(_infinite(G, usebounds))
     return largest
 
 
-def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: None = None) -> int:  # noqa: N803
+def radius(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: str | None = None) -> Any:  # noqa: N803
     """networkx.radius."""
     if e is not None or not len(G):
-        return nx.radius(nx.Graph(), e, usebounds, backend="networkx")
-    _check_connected(G, _without_metric(usebounds))
+        return nx.radius(_empty(G), e, usebounds, weight, backend="networkx")
+    if weight is not None:
+        return min(_weighted(G, weight))
+    _check_connected(G, usebounds)
     return G.radius()
 
 
-def center(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: None = None) -> list[Any]:  # noqa: N803
+def center(G: BackendGraph, e: Any = None, usebounds: bool = False,  # noqa: N803
+           weight: str | None = None) -> list[Any]:
     """networkx.center: the nodes whose eccentricity is the radius, in the order of the graph."""
     if e is not None or not len(G):
-        return nx.center(nx.Graph(), e, usebounds, backend="networkx")
-    _check_connected(G, _without_metric(usebounds))
+        return nx.center(_empty(G), e, usebounds, weight, backend="networkx")
+    if weight is not None:
+        return _those_with(G, weight, min)
+    _check_connected(G, usebounds)
     return G.center()
 
 
-def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False, weight: None = None) -> list[Any]:  # noqa: N803
+def periphery(G: BackendGraph, e: Any = None, usebounds: bool = False,  # noqa: N803
+              weight: str | None = None) -> list[Any]:
     """networkx.periphery: the nodes whose eccentricity is the diameter, in the order of the graph."""
     if e is not None or not len(G):
-        return nx.periphery(nx.Graph(), e, usebounds, backend="networkx")
-    _check_connected(G, _without_metric(usebounds))
+        return nx.periphery(_empty(G), e, usebounds, weight, backend="networkx")
+    if weight is not None:
+        return _those_with(G, weight, max)
+    _check_connected(G, usebounds)
     return G.periphery()
+
+
+def harmonic_diameter(G: BackendGraph, sp: None = None, *, weight: str | None = None) -> float:  # noqa: N803
+    """networkx.harmonic_diameter."""
+    n = len(G)
+    total = G.sum_of_inverses() if weight is None else G.along(weight).sum_of_inverses()
+    if total != 0:
+        return n * (n - 1) / total
+    return math.inf if n > 1 else math.nan
 
 
 def approximate_diameter(G: BackendGraph, seed: Any = None) -> int:  # noqa: N803
@@ -139,21 +180,50 @@ def approximate_diameter(G: BackendGraph, seed: Any = None) -> int:  # noqa: N80
         raise nx.NetworkXError("Expected non-empty NetworkX graph!")
     if n == 1:
         return 0
-    n_reached, farthest = G.farthest(seed.choice(range(n)))
-    if n_reached != n:
-        raise nx.NetworkXError("Graph not connected.")
-    return int(G.eccentricities([farthest])[0])
+    source = seed.choice(range(n))
+    n_reached, farthest = G.farthest(source)
+    if not G.is_directed():
+        if n_reached != n:
+            raise nx.NetworkXError("Graph not connected.")
+        return int(G.eccentricities([farthest])[0])
+    n_back, other = G.farthest(source, "reversed")
+    if not n_reached == n_back == n:
+        raise nx.NetworkXError("DiGraph not strongly connected.")
+    return max(int(G.search([farthest], rows="reversed")[1][-1]), int(G.eccentricities([other])[0]))
 
 
-def _check_connected(graph: BackendGraph, message: str) -> None:
-    """Raises NetworkXError for a graph of several components."""
+def _empty(graph: BackendGraph) -> nx.Graph:
+    """A graph of networkx without nodes, of this kind."""
+    return nx.DiGraph() if graph.is_directed() else nx.Graph()
+
+
+def _weighted(graph: BackendGraph, weight: str) -> list[Any]:
+    """All eccentricities along weights. Raises NetworkXError where one does not reach all nodes."""
+    values = graph.along(weight).eccentricities()
+    if len(values) < len(graph):
+        raise nx.NetworkXError(_infinite(graph))
+    return values
+
+
+def _those_with(graph: BackendGraph, weight: str, end: Callable[[list[Any]], Any]) -> list[Any]:
+    """The nodes whose eccentricity is at this end of all."""
+    values = _weighted(graph, weight)
+    wanted = end(values)
+    return [node for node, value in zip(graph, values, strict=True) if value == wanted]
+
+
+def _check_connected(graph: BackendGraph, usebounds: object = False) -> None:
+    """Raises NetworkXError for a graph that is not connected, or not strongly connected."""
     if not graph.is_connected():
-        raise nx.NetworkXError(message)
+        raise nx.NetworkXError(_infinite(graph, usebounds))
 
 
-def _without_metric(usebounds: object) -> str:
-    """What networkx says of a graph of several components."""
-    return ("Cannot compute metric because graph is not connected." if usebounds is True else _NOT_CONNECTED)
+def _infinite(graph: BackendGraph, usebounds: object = False) -> str:
+    """What networkx says of such a graph."""
+    if graph.is_directed():
+        return "Found infinite path length because the digraph is not strongly connected"
+    return ("Cannot compute metric because graph is not connected." if usebounds is True else
+            "Found infinite path length because the graph is not connected")
 
 
 # -- distances ------------------------------------------------------------------------------------
@@ -170,7 +240,7 @@ def single_target_shortest_path_length(G: BackendGraph, target: Any,  # noqa: N8
     """networkx.single_target_shortest_path_length: in the order in which the search meets the nodes."""
     if target not in G:
         raise nx.NodeNotFound(f"Target {target} is not in G")
-    return _lengths(G, target, cutoff)
+    return _lengths(G, target, cutoff, "in")
 
 
 def all_pairs_shortest_path_length(G: BackendGraph,  # noqa: N803
@@ -178,6 +248,22 @@ def all_pairs_shortest_path_length(G: BackendGraph,  # noqa: N803
     """networkx.all_pairs_shortest_path_length: a node and its dict of lengths at a time."""
     for node in G:
         yield node, _lengths(G, node, cutoff)
+
+
+def single_source_dijkstra_path_length(G: BackendGraph, source: Any, cutoff: float | None = None,  # noqa: N803
+                                       weight: str | None = "weight") -> dict[Any, Any]:
+    """networkx.single_source_dijkstra_path_length: by increasing distance, as the search settles the nodes."""
+    for node in {source}:  # with the error of networkx for what cannot be hashed
+        if node not in G:
+            raise nx.NodeNotFound(f"Node {node} not found in graph")
+    return _weighted_lengths(G, source, cutoff, weight)
+
+
+def all_pairs_dijkstra_path_length(G: BackendGraph, cutoff: float | None = None,  # noqa: N803
+                                   weight: str | None = "weight") -> Iterator[tuple[Any, dict[Any, Any]]]:
+    """networkx.all_pairs_dijkstra_path_length: a node and its dict of distances at a time."""
+    for node in G:
+        yield node, _weighted_lengths(G, node, cutoff, weight)
 
 
 def bfs_layers(G: BackendGraph, sources: Any) -> Iterator[list[Any]]:  # noqa: N803
@@ -204,10 +290,16 @@ def descendants_at_distance(G: BackendGraph, source: Any, distance: Any) -> set[
     return next((set(layer) for i, layer in enumerate(bfs_layers(G, source)) if i == distance), set())
 
 
-def _lengths(graph: BackendGraph, source: Any, cutoff: float | None) -> dict[Any, int]:
+def _lengths(graph: BackendGraph, source: Any, cutoff: float | None, rows: Rows = "out") -> dict[Any, int]:
     """Distances of the nodes within `cutoff` (beginning with whole steps below it) of a node of the graph."""
     limit = None if cutoff is None else math.ceil(min(cutoff, len(graph))) if cutoff > 0 else 0
-    reached, distances = graph.search([graph.index[source]], limit)
+    reached, distances = graph.search([graph.index[source]], limit, rows)
     lengths = {source: 0}
     lengths.update(zip(graph.names(reached), distances.tolist(), strict=True))
     return lengths
+
+
+def _weighted_lengths(graph: BackendGraph, source: Any, cutoff: float | None, weight: str | None) -> dict[Any, Any]:
+    """Distances along weights of the nodes within `cutoff` of a node of the graph."""
+    reached, distances = graph.along(weight).search(graph.index[source], cutoff)
+    return {source: 0, **dict(zip(graph.names(reached), distances, strict=True))}

@@ -9,18 +9,25 @@ from abc import ABC, abstractmethod
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import chain
-from typing import Any
+from typing import Any, Literal
 
 import networkx as nx
 import numpy as np
 
+from .dijkstra import ArraySearches
+from .weights import ArcWeights, WeightedSearches, unit_weights, weights_of
+
+# The rows that a search goes over: of neighbours, or of a directed graph of successors ("out"), of predecessors in the
+# order of networkx ("in"), or of successors in the reversed graph that networkx makes of it ("reversed").
+Rows = Literal["out", "in", "reversed"]
 # Arc steps of plain searches from all sources that take less than a run of pivots, or one for the radius, which sorts
 # and plans and opens an engine (10 ms); and than one for all eccentricities, or the centre.
 _FEW_STEPS, _FEW_STEPS_FOR_ALL = 5_000_000, 20_000_000
 
 
 class BackendGraph(ABC):
-    """An undirected graph with the questions that networkx asks before it calls a function, and with distances.
+    """A graph with the questions that networkx asks before it calls a function, and with distances, which go along arcs
+    where it is directed.
 
     index : position of every node. A subclass says where its edges are.
     """
@@ -49,7 +56,7 @@ class BackendGraph(ABC):
         return self.index
 
     def is_directed(self) -> bool:
-        """No: distances are those of undirected graphs."""
+        """Whether distances go along arcs."""
         return False
 
     def is_multigraph(self) -> bool:
@@ -72,13 +79,14 @@ class BackendGraph(ABC):
         """The nodes at these positions."""
 
     @abstractmethod
-    def search(self, sources: Sequence[int], limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, sources: Sequence[int], limit: int | None = None,
+               rows: Rows = "out") -> tuple[np.ndarray, np.ndarray]:
         """Positions reached from any of the distinct sources within `limit` steps, by increasing distance, integers
         [r]; and their distances, int64[r]."""
 
-    def farthest(self, source: int) -> tuple[int, int]:
+    def farthest(self, source: int, rows: Rows = "out") -> tuple[int, int]:
         """How many vertices `source` reaches, and the position of one that is farthest from it."""
-        reached = self.search([source])[0]
+        reached = self.search([source], rows=rows)[0]
         return len(reached), int(reached[-1])
 
     @abstractmethod
@@ -87,7 +95,8 @@ class BackendGraph(ABC):
 
     @abstractmethod
     def eccentricities(self, positions: Sequence[int] | None = None) -> np.ndarray:
-        """Eccentricities within a connected graph, of all vertices or of those at `positions`, int64[k]."""
+        """Eccentricities of all vertices of a connected graph, or of those at `positions`, int64[k]; in a directed
+        graph fewer, up to the first that does not reach all vertices."""
 
     @abstractmethod
     def radius(self) -> int:
@@ -103,30 +112,53 @@ class BackendGraph(ABC):
         return self.names(np.flatnonzero(values == values.max()))
 
     def is_connected(self) -> bool:
-        """Whether all vertices, of which there are some, are reached from the first."""
-        return self.farthest(0)[0] == len(self)
+        """Whether all vertices, of which there are some, are reached from the first, and reach it."""
+        n = len(self)
+        return self.farthest(0)[0] == n and (not self.is_directed() or self.farthest(0, "in")[0] == n)
+
+    def sum_of_inverses(self) -> float:
+        """The sum of 1 / d over all distances d of a vertex from another, in the order of networkx."""
+        return self.along(None).sum_of_inverses()
+
+    @abstractmethod
+    def along(self, weight: str | None) -> WeightedSearches:
+        """Searches along an attribute of the edges; None: every edge has the length 1."""
 
 
 class ArrayGraph(BackendGraph):
     """A graph of networkx as arrays: neighbours in the order of networkx, so that searches meet vertices in its order.
 
-    Loops and multiple edges need no care: networkx lists a neighbour once, and a loop leads nowhere."""
+    Loops and multiple edges need no care: networkx lists a neighbour once, and a loop leads nowhere.
+    attributes : of the edges, to keep as weights, and what counts where an edge has none."""
 
-    def __init__(self, graph: nx.Graph) -> None:
+    def __init__(self, graph: nx.Graph, attributes: Mapping[str, Any] | None = None) -> None:
         nodes = list(graph)
         self.index = {node: position for position, node in enumerate(nodes)}
         self._nodes = np.fromiter(nodes, object, len(nodes))
         adjacency: dict[Hashable, Mapping[Hashable, Any]] = dict(graph.adjacency())
         rows = [adjacency[node] for node in nodes]
-        self._indptr = np.zeros(len(nodes) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=self._indptr[1:])
-        dtype = np.dtype(np.int32 if len(nodes) < 1 << 31 else np.int64)
-        self._indices = np.fromiter(map(self.index.__getitem__, chain.from_iterable(rows)), dtype,
-                                    int(self._indptr[-1]))
+        self._indptr, self._indices = out = self._rows_of(rows)
+        self._directed = graph.is_directed()
+        self._rows = {"out": out, "in": self._rows_of([graph.pred[node] for node in nodes]) if self._directed else out}
+        self._weights: dict[str | None, ArcWeights] = {None: unit_weights(len(self._indices))}
+        for name, default in (attributes or {}).items():
+            self._weights[name] = weights_of(rows, name, default, graph.is_multigraph())
+        self._along: dict[str | None, ArraySearches] = {}
+
+    def _rows_of(self, rows: Sequence[Mapping[Hashable, Any]]) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets, int64[n + 1], and positions of the neighbours, id[m]."""
+        offsets = np.zeros(len(rows) + 1, np.int64)
+        np.cumsum(np.fromiter(map(len, rows), np.int64, len(rows)), out=offsets[1:])
+        dtype = np.dtype(np.int32 if len(rows) < 1 << 31 else np.int64)
+        return offsets, np.fromiter(map(self.index.__getitem__, chain.from_iterable(rows)), dtype, int(offsets[-1]))
+
+    def is_directed(self) -> bool:
+        """See BackendGraph."""
+        return self._directed
 
     def to_networkx(self) -> nx.Graph:
         """See BackendGraph."""
-        graph = nx.Graph()
+        graph = nx.DiGraph() if self._directed else nx.Graph()
         graph.add_nodes_from(self.index)
         graph.add_edges_from(zip(*(self.names(ends) for ends in self._edges()), strict=True))
         return graph
@@ -135,15 +167,37 @@ class ArrayGraph(BackendGraph):
         """See BackendGraph."""
         return self._nodes[positions].tolist()
 
-    def search(self, sources: Sequence[int], limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, sources: Sequence[int], limit: int | None = None,
+               rows: Rows = "out") -> tuple[np.ndarray, np.ndarray]:
         """See BackendGraph; in the order in which networkx meets them."""
         from .search import search
 
+        if rows not in self._rows:
+            self._rows[rows] = self._reversed()
         queue, distances = self._state()
         queue[: len(sources)] = sources
         most = len(self) if limit is None else limit
-        queue = queue[: search(self._indptr, self._indices, most, queue, len(sources), distances)]
+        queue = queue[: search(*self._rows[rows], most, queue, len(sources), distances)]
         return queue, distances[queue]
+
+    def _reversed(self) -> tuple[np.ndarray, np.ndarray]:
+        """The rows of the graph with all arcs turned, by increasing position."""
+        tails = np.repeat(np.arange(len(self), dtype=self._indices.dtype), np.diff(self._indptr))
+        offsets = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(np.bincount(self._indices, minlength=len(self)), out=offsets[1:])
+        return offsets, tails[np.argsort(self._indices, kind="stable")]
+
+    def sum_of_inverses(self) -> float:
+        """See BackendGraph."""
+        from .search import sum_of_inverses
+
+        return float(sum_of_inverses(self._indptr, self._indices, *self._state()))
+
+    def along(self, weight: str | None) -> ArraySearches:
+        """See BackendGraph; what it finds of all vertices is kept."""
+        if weight not in self._along:
+            self._along[weight] = ArraySearches(self._indptr, self._indices, self._weights[weight], self._directed)
+        return self._along[weight]
 
     def diameter(self) -> int | None:
         """See BackendGraph. It is computed once."""
@@ -155,9 +209,9 @@ class ArrayGraph(BackendGraph):
             return None
         if self._has_all(_FEW_STEPS):
             return int(self._eccentricities.max())
-        from ..api import diameter
+        from ..api import exact
 
-        return diameter(self._edges()).diameter
+        return exact(self._edges(), directed=self._directed).diameter
 
     def radius(self) -> int:
         """See BackendGraph. It is computed once."""
@@ -165,7 +219,9 @@ class ArrayGraph(BackendGraph):
 
     @cached_property
     def _radius(self) -> int:
-        return int(self._eccentricities.min() if self._has_all(_FEW_STEPS) else self._bounds("radius").radius)
+        if self._directed or self._has_all(_FEW_STEPS):
+            return int(self._eccentricities.min())
+        return int(self._bounds("radius").radius)
 
     def center(self) -> list[Any]:
         """See BackendGraph. It is computed once."""
@@ -174,6 +230,8 @@ class ArrayGraph(BackendGraph):
     @cached_property
     def _center(self) -> np.ndarray:
         if self._has_all(_FEW_STEPS_FOR_ALL):
+            return np.flatnonzero(self._eccentricities == self._eccentricities.min())
+        if self._directed:
             return np.flatnonzero(self._eccentricities == self._eccentricities.min())
         bounds = self._bounds("center")
         return np.flatnonzero((bounds.lower_bounds == bounds.radius) & (bounds.upper_bounds == bounds.radius))
@@ -195,15 +253,14 @@ class ArrayGraph(BackendGraph):
         """The result of emdiam.eccentricities, whose vertices are positions: a connected graph has an edge at each."""
         from ..api import eccentricities
 
-        return eccentricities(self._edges(), what=what)
+        return eccentricities(self._edges(), what=what, directed="out" if self._directed else None)
 
     def _by_searches(self, sources: np.ndarray) -> np.ndarray:
-        """Eccentricities, one search each."""
+        """Eccentricities, one search each, up to the first that does not reach all vertices."""
         from .search import eccentricities
 
         out = np.empty(len(sources), np.int64)
-        eccentricities(self._indptr, self._indices, sources, *self._state(), out)
-        return out
+        return out[: eccentricities(self._indptr, self._indices, sources, *self._state(), out)]
 
     def _has_all(self, steps: int) -> bool:
         """Whether the eccentricities of all vertices are there, or take no more than so many arc steps."""
@@ -218,7 +275,7 @@ class ArrayGraph(BackendGraph):
         return np.empty(len(self), self._indices.dtype), np.full(len(self), -1, np.int64)
 
     def _edges(self) -> tuple[np.ndarray, np.ndarray]:
-        """Each edge once, loops left out: int64[m] and id[m]."""
+        """Each edge once, or all arcs, loops left out: int64[m] and id[m]."""
         tails = np.repeat(np.arange(len(self)), np.diff(self._indptr))
-        once = np.less(tails, self._indices)
+        once = (np.not_equal if self._directed else np.less)(tails, self._indices)
         return tails[once], self._indices[once]

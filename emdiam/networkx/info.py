@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-_BOUNDS = "By bounds from a few searches; on small graphs by a search from every node."
+_BOUNDS = ("By bounds from a few searches; on small graphs, and mostly along weights, by a search from every node."
+           " Weights are numbers of Python.")
 _SEARCH = "By one search of a compiled kernel."
 
 # Function of networkx, by the name it is dispatched under -> what its page says of this backend.
@@ -15,6 +16,9 @@ FUNCTIONS: Mapping[str, str] = MappingProxyType({
     "approximate_diameter": "Two searches, from the same random node as networkx.",
     "single_source_shortest_path_length": _SEARCH, "single_target_shortest_path_length": _SEARCH,
     "all_pairs_shortest_path_length": "One search of a compiled kernel for every node, while you iterate.",
+    "single_source_dijkstra_path_length": _SEARCH,
+    "all_pairs_dijkstra_path_length": "One search of a compiled kernel for every node, while you iterate.",
+    "harmonic_diameter": "A search of a compiled kernel from every node.",
     "bfs_layers": _SEARCH, "descendants_at_distance": _SEARCH,
 })
 
@@ -23,6 +27,6 @@ def backend_info() -> dict[str, Any]:
     """The metadata of the backend (entry point networkx.backend_info)."""
     return {
         "backend_name": "emdiam", "project": "emdiam", "package": "emdiam.networkx",
-        "short_summary": "Distances and exact diameters of undirected graphs, also of those that do not fit in memory.",
+        "short_summary": "Distances and exact diameters of graphs, also of those that do not fit in memory.",
         "functions": {name: {"additional_docs": text} for name, text in FUNCTIONS.items()},
     }

@@ -44,9 +44,9 @@ def search(indptr: np.ndarray, indices: np.ndarray, limit: int, queue: np.ndarra
 
 @kernel
 def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray, queue: np.ndarray,
-                   distances: np.ndarray, out: np.ndarray) -> None:
-    """out[i] = the largest distance of a vertex that sources[i] reaches. sources : int64[k]. out : int64[k]. Others :
-    as for `search`; all distances are -1 again after it."""
+                   distances: np.ndarray, out: np.ndarray) -> int:
+    """out[i] = the largest distance from sources[i] (int64[k]), up to the first that does not reach all vertices;
+    returns how many there are. out : int64[k]. Others : as for `search`; all distances are -1 again after it."""
     n = len(distances)
     for i in range(len(sources)):
         queue[0] = sources[i]
@@ -54,3 +54,21 @@ def eccentricities(indptr: np.ndarray, indices: np.ndarray, sources: np.ndarray,
         out[i] = distances[queue[reached - 1]]
         for place in range(reached):
             distances[queue[place]] = -1
+        if reached < n:
+            return i
+    return len(sources)
+
+
+@kernel
+def sum_of_inverses(indptr: np.ndarray, indices: np.ndarray, queue: np.ndarray, distances: np.ndarray) -> float:
+    """The sum of 1 / d over all distances d of a vertex from another, source by source, by increasing distance.
+    Arguments: as for `search`."""
+    n, total = len(distances), 0.0
+    for source in range(n):
+        queue[0] = source
+        reached = _search(indptr, indices, n, queue, 1, distances)
+        for place in range(1, reached):
+            total += 1.0 / distances[queue[place]]
+        for place in range(reached):
+            distances[queue[place]] = -1
+    return total

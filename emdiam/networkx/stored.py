@@ -13,13 +13,14 @@ from typing import Any, Unpack
 import networkx as nx
 import numpy as np
 
-from ..api import diameter, eccentricities
+from ..api import diameter, eccentricities, exact, shortest_paths
 from ..keywords import RunKeywords
 from ..runs.opening import open_for, selection
 from ..runs.run import run_with
 from ..store.array_reader import filled
 from ..store.store import Store, check_directed, open_store
-from .graph import BackendGraph
+from .graph import BackendGraph, Rows
+from .weights import WeightedSearches
 
 _PIECE = 1 << 16
 # Names that are looked up one by one; for more, all are loaded.
@@ -159,7 +160,8 @@ class StoredGraph(BackendGraph):
         self._engine = None
         self._engines.close()
 
-    def search(self, sources: Sequence[int], limit: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def search(self, sources: Sequence[int], limit: int | None = None,
+               rows: Rows = "out") -> tuple[np.ndarray, np.ndarray]:
         """See BackendGraph."""
         n, vertices = len(self), self._vertices(sources)
         if limit == 0:
@@ -180,7 +182,7 @@ class StoredGraph(BackendGraph):
         reached = reached[np.argsort(distances[reached], kind="stable")]
         return reached, distances[reached]
 
-    def farthest(self, source: int) -> tuple[int, int]:
+    def farthest(self, source: int, rows: Rows = "out") -> tuple[int, int]:
         """See BackendGraph."""
         with self._lock:
             run = self._opened().bfs(int(self._vertices([source])[0]), distances=False)
@@ -234,6 +236,36 @@ class StoredGraph(BackendGraph):
                 return np.array([engine.bfs(int(vertices[0]), distances=False).eccentricity])
             return engine.eccentricities(vertices).astype(np.int64)
 
+    def along(self, weight: str | None) -> StoredSearches:
+        """See BackendGraph; the weights of the store, if it has any."""
+        return StoredSearches(self, weight is not None and self.store.record.weights is not None)
+
+    def lengths(self, source: int) -> tuple[np.ndarray, np.ndarray]:
+        """The positions that `source` reaches along weights, by increasing distance, int64[r], and their distances,
+        uint64, int64 or float64[r]."""
+        with self._lock:
+            self._without_engine()
+            found = shortest_paths(self.store, self.names(np.array([source]))[0], **self._some("arena"))
+        distances, before = found.distances, found.predecessors
+        assert distances is not None and before is not None
+        there = before >= 0
+        there[self._vertices([source])] = True
+        if self._vertex_at is not None:
+            there, distances = there[self._vertex_at], distances[self._vertex_at]
+        reached = np.flatnonzero(there)
+        reached = reached[np.argsort(distances[reached], kind="stable")]
+        return reached, distances[reached]
+
+    def weighted_diameter(self) -> Any:
+        """The largest distance along weights; None if the graph is not connected."""
+        with self._lock:
+            self._without_engine()
+            return exact(self.store, weighted=True, **self._some()).diameter
+
+    def _some(self, *names: str) -> Any:
+        """The options that searches along weights have."""
+        return {name: value for name, value in self._options.items() if name in ("memory", "threads", *names)}
+
     @cached_property
     def _eccentricities(self) -> np.ndarray:
         values = self._bounds("all", keep=True).lower_bounds.astype(np.int64)
@@ -244,3 +276,23 @@ class StoredGraph(BackendGraph):
         with self._lock:
             self._without_engine()
             return eccentricities(self.store, what=what, keep=keep, **self._options)
+
+
+class StoredSearches(WeightedSearches):
+    """Distances along the weights of a store; or every edge has the length 1."""
+
+    def __init__(self, graph: StoredGraph, weighted: bool) -> None:
+        self._graph, self._weighted, self.order = graph, weighted, len(graph)
+
+    def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
+        """See WeightedSearches; nodes of one distance by increasing id."""
+        reached, distances = self._graph.lengths(source) if self._weighted else self._graph.search([source])
+        if cutoff is not None:
+            near = ~(distances > cutoff) | (reached == source)
+            reached, distances = reached[near], distances[near]
+        values = distances.tolist()
+        return reached, [0 if at == source else value for at, value in zip(reached.tolist(), values, strict=True)]
+
+    def diameter(self) -> Any:
+        """See WeightedSearches."""
+        return self._graph.weighted_diameter() if self._weighted else self._graph.diameter()

@@ -21,7 +21,7 @@ CUTOFFS = (None, 0, 1, 2, 2.5, -1, float("nan"), float("inf"), "x")
 
 def shuffled(graph: nx.Graph, seed: int) -> nx.Graph:
     """The same graph, its edges added in a random order, so that no row is sorted."""
-    edges, same = list(graph.edges()), nx.Graph()
+    edges, same = list(graph.edges()), nx.empty_graph(0, type(graph))
     random.Random(seed).shuffle(edges)
     same.add_edges_from(edges)
     same.add_nodes_from(graph)
@@ -39,6 +39,13 @@ GRAPHS: dict[str, Callable[[], nx.Graph]] = {
     "view": lambda: nx.path_graph(9).subgraph([6, 5, 4, 3, 8]),
     "random": lambda: shuffled(nx.gnm_random_graph(60, 90, seed=5), 3),
     "connected": lambda: shuffled(nx.connected_watts_strogatz_graph(50, 4, 0.2, seed=4), 2),
+    "no arcs": lambda: nx.empty_graph(0, nx.DiGraph), "one directed": lambda: nx.empty_graph(1, nx.DiGraph),
+    "arcs": lambda: nx.DiGraph([(3, 1), (1, 2), (2, 3), (3, 2), (2, 1), (1, 1), (4, 1), (3, 5)]),
+    "circle": lambda: nx.cycle_graph(7, nx.DiGraph), "line": lambda: nx.path_graph(5, nx.DiGraph),
+    "multi arcs": lambda: nx.MultiDiGraph([(0, 1), (0, 1), (1, 2), (2, 2), (2, 0), (2, 3), (3, 1)]),
+    "strong": lambda: shuffled(nx.compose(nx.cycle_graph(40, nx.DiGraph),
+                                          nx.gnp_random_graph(40, 0.04, seed=3, directed=True)), 5),
+    "random arcs": lambda: shuffled(nx.gnp_random_graph(40, 0.06, seed=1, directed=True), 4),
 }
 
 
@@ -96,7 +103,7 @@ def test_larger_graphs_are_answered_by_bounds(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(graphs, "_FEW_STEPS", 0)
     monkeypatch.setattr(graphs, "_FEW_STEPS_FOR_ALL", 0)
     world = nx.connected_watts_strogatz_graph(90, 4, 0.1, seed=1)
-    for graph in (shuffled(world, 1), nx.MultiGraph([(0, 1), (1, 1)] * 2)):
+    for graph in (shuffled(world, 1), nx.MultiGraph([(0, 1), (1, 1)] * 2), GRAPHS["strong"](), GRAPHS["circle"]()):
         arrays = backend.convert_from_nx(graph)
         for _ in range(2):
             for name in (*BOUNDS, "eccentricity"):
@@ -112,8 +119,13 @@ def test_a_converted_graph_becomes_one_of_networkx():
 
 
 @pytest.mark.parametrize(("name", "arguments", "keywords", "reason"), [
-    ("diameter", (nx.DiGraph(),), {}, "directed"), ("radius", (nx.Graph(), None, False, "km"), {}, "without weights"),
-    ("eccentricity", (nx.Graph(),), {"weight": len}, "without weights"), ("center", (), {"G": nx.MultiGraph()}, None),
+    ("diameter", (nx.DiGraph(),), {}, None), ("radius", (nx.Graph(), None, False, "km"), {}, None),
+    ("radius", (nx.Graph(), None, True, "km"), {}, "bounds"), ("radius", (nx.DiGraph(), None, True, "km"), {}, None),
+    ("eccentricity", (nx.Graph(),), {"weight": len}, "a function"), ("center", (), {"G": nx.MultiGraph()}, None),
+    ("single_source_dijkstra_path_length", (nx.Graph(), 0), {"cutoff": "x"}, "no number"),
+    ("single_source_dijkstra_path_length", (nx.Graph(), 0, 1 << 60), {}, "no number below 2^53"),
+    ("harmonic_diameter", (nx.Graph(), {}), {}, "distances are given"),
+    ("harmonic_diameter", (nx.DiGraph(),), {}, None),
     ("eccentricity", (nx.Graph(),), {"sp": {}}, "distances are given"), ("diameter", (nx.Graph(),), {"e": {}}, None),
     ("bfs_layers", (nx.Graph(),), {}, "missing a required argument: 'sources'"),
     ("diameter", ("graph",), {}, "no graph of networkx"),

@@ -1,0 +1,224 @@
+"""Dijkstra's algorithm over arrays in memory, in the order of networkx: by distance, then by when a vertex was given
+that distance. Where a weight is negative it also finds what networkx finds.
+
+Source: Dijkstra (1959), with a binary heap in which a vertex is once. Bytes a vertex: 49. Kernels run without the
+interpreter's lock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..jit import inlined, kernel
+from ..units import available_cores
+from .weights import ArcWeights, WeightedSearches
+
+# Arc steps of searches from all vertices that take less than a run of pivots.
+FEW_STEPS = 5_000_000
+_UNSEEN, _SETTLED = -1, -2
+_CONTRADICTION = -1
+
+
+class ArraySearches(WeightedSearches):
+    """Searches along arcs with weights. indptr : int64[n + 1]. indices : id[m], rows in any order, with loops if there
+    are any. directed : whether arcs have no others back."""
+
+    def __init__(self, indptr: np.ndarray, indices: np.ndarray, weights: ArcWeights, directed: bool) -> None:
+        self.weights, self.order, self._directed = weights, len(indptr) - 1, directed
+        self._rows = (indptr, indices, weights.costs, weights.whole)
+
+    def search(self, source: int, cutoff: float | None = None) -> tuple[np.ndarray, list[Any]]:
+        """See WeightedSearches; in the order in which networkx settles them."""
+        state = self._state()
+        queue, distances, whole = state[:3]
+        reached = search(*self._rows, source, np.inf if cutoff is None else float(cutoff), *state)
+        if reached == _CONTRADICTION:
+            raise contradiction()
+        queue = queue[:reached]
+        return queue, self.weights.numbers(distances[queue], whole[queue])
+
+    def eccentricities(self, positions: Sequence[int] | None = None) -> list[Any]:
+        """See WeightedSearches. Those of all vertices are computed once."""
+        if positions is None:
+            return self._eccentricities
+        if "_eccentricities" in vars(self) and len(self._eccentricities) == self.order:
+            return [self._eccentricities[position] for position in positions]
+        return self._by_searches(np.asarray(positions, np.int64))
+
+    @cached_property
+    def _eccentricities(self) -> list[Any]:
+        return self._by_searches(np.arange(self.order))
+
+    def _by_searches(self, sources: np.ndarray) -> list[Any]:
+        out, whole = np.empty(len(sources), self.weights.costs.dtype), np.empty(len(sources), bool)
+        done, fault = eccentricities(*self._rows, sources, *self._state(), out, whole)
+        if fault == _CONTRADICTION:
+            raise contradiction()
+        return self.weights.numbers(out[:done], whole[:done])
+
+    def diameter(self) -> Any:
+        """See WeightedSearches; by pivots where all searches would take long, and sums are integers."""
+        steps = self.order * (self.order + len(self._rows[1]))
+        if "_eccentricities" in vars(self) or steps <= FEW_STEPS or not self._has_proof:
+            return super().diameter()
+        return self._diameter
+
+    @property
+    def _has_proof(self) -> bool:
+        """Whether pivots prove the number that networkx finds: sums of floats depend on where a path begins."""
+        costs = self.weights.costs
+        return not self._directed and self.weights.are_whole and int(costs.min(initial=0)) >= 0
+
+    @cached_property
+    def _diameter(self) -> int | None:
+        from ..methods.weighted.pivots import WeightedPivots
+        from ..methods.weighted.units import units_of
+        from ..sssp.paths import SearchOptions
+        from ..sssp.rows import WeightedRows
+
+        indptr, indices, costs = self._rows[:3]
+        tails = np.repeat(np.arange(self.order), np.diff(indptr))
+        kind = np.uint32 if int(costs.max(initial=0)) < 1 << 32 else np.int64
+        rows = WeightedRows.from_edges(self.order, tails, indices, costs.astype(kind), directed=True)
+        search = WeightedPivots(rows, units_of(rows), SearchOptions(available_cores()))
+        if len(search.parts.roots) > 1:
+            return None
+        search.solve()
+        return search.bounds()[0]
+
+    def sum_of_inverses(self) -> float:
+        """See WeightedSearches."""
+        total, fault = sum_of_inverses(*self._rows, *self._state())
+        if fault == _CONTRADICTION:
+            raise contradiction()
+        return float(total)
+
+    def _state(self) -> tuple[np.ndarray, ...]:
+        """Vertices in the order in which they are settled; their distances, and whether these are integers; the heap,
+        where in it each is, and when it was given its distance."""
+        n = self.order
+        return (np.empty(n, np.int64), np.empty(n, self.weights.costs.dtype), np.empty(n, bool), np.empty(n, np.int64),
+                np.full(n, _UNSEEN, np.int64), np.empty(n, np.int64))
+
+
+def contradiction() -> ValueError:
+    """What networkx raises where a vertex that is settled would come nearer."""
+    return ValueError("Contradictory paths found:", "negative weights?")
+
+
+@inlined
+def _before(v, w, distances, turns):  # type: ignore[no-untyped-def]
+    return distances[v] < distances[w] or (distances[v] == distances[w] and turns[v] < turns[w])
+
+
+@inlined
+def _raise(v, at, distances, turns, heap, place):  # type: ignore[no-untyped-def]
+    while at:
+        above = (at - 1) >> 1
+        if not _before(v, heap[above], distances, turns):
+            break
+        heap[at] = heap[above]
+        place[heap[at]] = at
+        at = above
+    heap[at] = v
+    place[v] = at
+
+
+@inlined
+def _sink(v, size, distances, turns, heap, place):  # type: ignore[no-untyped-def]
+    at = 0
+    while 2 * at + 1 < size:
+        below = 2 * at + 1
+        if below + 1 < size and _before(heap[below + 1], heap[below], distances, turns):
+            below += 1
+        if not _before(heap[below], v, distances, turns):
+            break
+        heap[at] = heap[below]
+        place[heap[at]] = at
+        at = below
+    heap[at] = v
+    place[v] = at
+
+
+@inlined
+def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):  # type: ignore[no-untyped-def]
+    distances[source], whole[source], turns[source] = 0, True, 0
+    heap[0], place[source] = source, 0
+    size, turn, reached = 1, 1, 0
+    while size:
+        v = heap[0]
+        size -= 1
+        if size:
+            _sink(heap[size], size, distances, turns, heap, place)
+        place[v] = _SETTLED
+        queue[reached] = v
+        reached += 1
+        for p in range(indptr[v], indptr[v + 1]):
+            u = np.int64(indices[p])
+            new = distances[v] + costs[p]
+            if new > cutoff:
+                continue
+            at = place[u]
+            if at == _SETTLED:
+                if new < distances[u]:
+                    return np.int64(_CONTRADICTION)
+            elif at == _UNSEEN or new < distances[u]:
+                distances[u], turns[u] = new, turn
+                turn += 1
+                if len(whole_arcs):
+                    whole[u] = whole[v] and whole_arcs[p]
+                if at == _UNSEEN:
+                    at = size
+                    size += 1
+                _raise(u, at, distances, turns, heap, place)
+    return np.int64(reached)
+
+
+@kernel
+def search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):  # type: ignore[no-untyped-def]
+    """Search from `source` up to the distance `cutoff`; returns how many vertices were reached, r: they are queue[:r],
+    in the order in which they were settled; or _CONTRADICTION. Others: see ArraySearches and its _state."""
+    return _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns)
+
+
+@kernel
+def eccentricities(  # type: ignore[no-untyped-def]
+        indptr, indices, costs, whole_arcs, sources, queue, distances, whole, heap, place, turns, out, out_whole):
+    """out[i], out_whole[i] = the largest distance from sources[i], the first of these; stops at a source that does not
+    reach all vertices. Returns how many are done, and the result of the last search."""
+    n = len(queue)
+    reached = np.int64(n)
+    for i in range(len(sources)):
+        place[:] = _UNSEEN
+        reached = _search(indptr, indices, costs, whole_arcs, sources[i], np.inf, queue, distances, whole, heap, place,
+                          turns)
+        if reached != n:
+            return i, reached
+        farthest = queue[0]
+        for k in range(1, n):
+            if distances[queue[k]] > distances[farthest]:
+                farthest = queue[k]
+        out[i], out_whole[i] = distances[farthest], whole[farthest]
+    return len(sources), reached
+
+
+@kernel
+def sum_of_inverses(  # type: ignore[no-untyped-def]
+        indptr, indices, costs, whole_arcs, queue, distances, whole, heap, place, turns):
+    """The sum of 1 / d over all distances d between two vertices but 0, source by source, by increasing distance; and
+    the result of the last search."""
+    total, reached = 0.0, np.int64(0)
+    for source in range(len(queue)):
+        place[:] = _UNSEEN
+        reached = _search(indptr, indices, costs, whole_arcs, source, np.inf, queue, distances, whole, heap, place,
+                          turns)
+        if reached == _CONTRADICTION:
+            break
+        for k in range(reached):
+            if distances[queue[k]] != 0:
+                total += 1.0 / distances[queue[k]]
+    return total, reached
