@@ -164,8 +164,9 @@ def run_buckets(graph, labels, done, bins, batches, shared, work, state, scale,
     """Relax bucket after bucket, on every thread that calls it with the same `shared`; why all stopped: nothing waits
     (_DONE), about `most` arcs were relaxed (_AGAIN), or something was lost for want of room (_LOST).
 
-    graph : (offsets, heads, costs). batches : see new_batches. shared : uint64[_SHARED], zeros. work : int64[chunks]. state : int64[2], current
-    bucket, rounds. All threads decide by the same votes, which nobody changes before all have read them."""
+    graph : (offsets, heads, costs). batches : see new_batches. shared : uint64[_SHARED], zeros. work : int64[chunks].
+    state : int64[2], current bucket, rounds. All threads decide by the same votes, which nobody changes before all have
+    read them."""
     own = bins[5]
     me = np.int64(atomic_count(shared, _CAME, ONE))
     n_threads = len(own)
