@@ -243,10 +243,18 @@ def approximate(graph: Any, *, method: str = "clusters", **options: Unpack[Appro
     options : time_limit, vram, evict_page_cache, reorder, keep_reordered, vertex_state and those of checkpoints as for
     `exact`, and of the method, such as masters="2^20", seed=1, iterations=5 or known_diameter=40.
 
+    weighted : whether distances are sums of the weights that the store has (methods "sweep" with iterations, "clusters"
+    with masters and seed; memory, threads, scratch, time_limit, known_diameter and progress go with it).
+
     `estimate` is what the method reports; `lower` and `upper` are proved, over all components. Raises as `diameter`,
     and InputError for an option that the method does not have. StoppedEarly's `result` holds what is known so far.
     """
-    return cast(Approximation, _run(graph, method, "approx", dict(options)))
+    given: dict[str, Any] = dict(options)
+    if given.pop("weighted", False):
+        from .methods.weighted import approximation
+
+        return cast(Approximation, _run_weighted(graph, approximation, {**given, "method": method}))
+    return cast(Approximation, _run(graph, method, "approx", given))
 
 
 def eccentricities(graph: Any, *, what: str = "all", directed: str | None = None,

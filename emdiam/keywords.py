@@ -167,6 +167,7 @@ class ApproximateKeywords(MethodKeywords, total=False):
 
     gap: int | None
     known_diameter: int | None
+    weighted: bool
 
     masters: int | str | None
     euler: bool | None

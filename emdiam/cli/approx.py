@@ -29,6 +29,7 @@ from .output import answer, emit
 
 if TYPE_CHECKING:
     from ..methods.approx.result import Approximation
+    from ..store.store import Store
 
 
 @click.command(cls=EmdiamCommand)
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
 @options.levels
 @click.option("--iterations", type=options.AT_LEAST_0, metavar="N",
               help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
+@click.option("--weighted", is_flag=True,
+              help="Distances are sums of weights, as the store has them (clusters and sweep).")
 @click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
               help="Largest diameter of any component, if it is known: the answer has estimate / D.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers,
@@ -71,7 +74,8 @@ def command(**given: Any) -> int:
     if given["as_json"] and given["as_csv"]:
         raise InputError("an answer is JSON or CSV, not both", remedy="leave --json or --csv out")
     masters = [] if given["masters"] is None else parse_masters(given["masters"])
-    several, asked = len(masters) > 1, options.of_run(given)
+    weighted = given.pop("weighted")
+    several, asked = len(masters) > 1, options.passed(given, "store", "masters") if weighted else options.of_run(given)
     if several and given["keep_reordered"] is not None:
         raise InputError("of several runs none can keep a reordered store", text="--keep-reordered",
                          remedy="make it first: emdiam reorder")
@@ -82,6 +86,9 @@ def command(**given: Any) -> int:
             if item != AUTO and store.n_vertices:
                 resolve_masters(item, store.n_vertices)
         for number, count in enumerate(masters or [None]):
+            if weighted:
+                _weighted(store, given, {**asked, "masters": count}, runs)
+                continue
             run = run_with(given["method"], {**asked, "masters": count, "checkpoint": runs.checkpoint(number)})
             with listening(given) as listener:
                 result = cast("Approximation", execute(store, run, listener))
@@ -89,6 +96,14 @@ def command(**given: Any) -> int:
             if not given["as_json"] and not given["as_csv"]:
                 hints += hint_lines(exact_instead(store, run, result), result.masters if several else None)
     return 0
+
+
+def _weighted(store: Store, given: dict[str, Any], asked: dict[str, Any], runs: Runs) -> None:
+    """One run along weights."""
+    from ..methods.weighted.approximation import options_of, solve
+
+    with listening(given) as listener:
+        runs.end(solve(store, options_of(asked), listener))
 
 
 def _answer(results: list[dict[str, Any]], hints: list[str], given: dict[str, Any], several: bool) -> None:
@@ -108,6 +123,7 @@ _HEADS = {"masters": "masters", "lower": "lower", "upper": "upper", "estimate": 
 # The formula of the paper by which a method estimates; docs/algorithms say what is in it.
 _FORMULAS = {"clusters": "S + 2 d", "sweep": "the lower bound", "spanning": "twice the height of the tree",
              "fringe": "the upper bound"}
+_ALONG_WEIGHTS = {"clusters": "the upper bound", "sweep": "the lower bound"}
 _FRINGES_SHOWN = 10
 
 
@@ -117,7 +133,7 @@ def approximation_text(result: dict[str, Any], verbose: bool = False) -> str:
     lines = diameter_lines(result)
     if witness is not None:
         lines.append(f"witness: {witness['source']} and {witness['target']} are at least"
-                     f" {format_count(witness['length'], 'edge')} apart (checked)")
+                     f" {_length(result, witness['length'])} apart (checked)")
     lines += [*_estimate_lines(result), *_cluster_lines(result), *_sweep_lines(result["details"]),
               *seed_lines(result), traversals_line(result), *device_lines(result, verbose), seconds_line(result)]
     lines += [f"stages: {stages}"] if verbose and stages else []
@@ -142,7 +158,8 @@ def runs_text(results: list[dict[str, Any]]) -> str:
 
 def row_of(result: dict[str, Any]) -> dict[str, Any]:
     """The COLUMNS of a result; None where it has none."""
-    figures = {"passes": result["details"]["counters"]["passes"], "seconds": round(result["seconds"]["total"], 6)}
+    figures = {"passes": result["details"].get("counters", {}).get("passes"),
+               "seconds": round(result["seconds"]["total"], 6)}
     return {name: result.get(name) for name in COLUMNS} | figures
 
 
@@ -158,7 +175,7 @@ def _shown(name: str, value: Any) -> str:
 
 def _estimate_lines(result: dict[str, Any]) -> list[str]:
     lower, upper, known, estimate = (result[name] for name in ("lower", "upper", "known_diameter", "estimate"))
-    formula = f"({result['method']}: {_FORMULAS[result['method']]})"
+    formula = f"({result['method']}: {(_ALONG_WEIGHTS if _weighs(result) else _FORMULAS)[result['method']]})"
     if estimate is None:
         lines = ["paper's estimate: none yet"]
     else:
@@ -171,15 +188,25 @@ def _estimate_lines(result: dict[str, Any]) -> list[str]:
     return lines
 
 
+def _weighs(result: dict[str, Any]) -> bool:
+    """Whether lengths are sums of weights."""
+    return result.get("weighted", False)
+
+
+def _length(result: dict[str, Any], length: float) -> str:
+    """A length for people, with its unit where there is one."""
+    return f"{length:,}" if _weighs(result) else format_count(int(length), "edge")
+
+
 def _cluster_lines(result: dict[str, Any]) -> list[str]:
     masters, condensed = result["masters"], result["condensed"]
     lines = []
     if masters is not None:
         far = result["max_master_distance"]
         lines.append(f"masters (cluster centres): {masters:,}"
-                     + ("" if far is None else f"; every vertex is within {format_count(far, 'edge')} of its master"))
+                     + ("" if far is None else f"; every vertex is within {_length(result, far)} of its master"))
     if result["rounds"] is not None:
-        lines.append(f"rounds of growing clusters: {result['rounds']:,}")
+        lines.append(f"{'stages' if _weighs(result) else 'rounds'} of growing clusters: {result['rounds']:,}")
     if condensed is not None:
         gap = result["max_master_gap"]
         parts = [format_count(condensed["n_vertices"], "vertex", "vertices"), format_count(condensed["n_edges"], "edge")

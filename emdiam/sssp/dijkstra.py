@@ -56,13 +56,20 @@ def settle(offsets, heads, costs, distances, heap, place, state, most):  # type:
             new = distances[v] + costs[p]
             if new < distances[u]:
                 distances[u] = new
-                at = place[u]
-                if at < 0:
-                    at = size
-                    size += 1
-                sift_up(u, at, distances, heap, place)
+                size = push(u, size, distances, heap, place)
     state[0] = size
     return size > 0
+
+
+@inlined
+def push(v, size, distances, heap, place):  # type: ignore[no-untyped-def]
+    """Put v, whose distance has fallen, where it belongs in a heap of so many vertices; how many there are then."""
+    at = place[v]
+    if at < 0:
+        at = size
+        size += 1
+    sift_up(v, at, distances, heap, place)
+    return size
 
 
 @inlined

@@ -1,0 +1,153 @@
+"""Bounds on the diameter of a weighted graph by clusters: the graph of clusters is small, and its diameter exact.
+
+1. A sweep (sweep.py): a lower bound, and an upper one.
+2. Clusters grow (growth.py). Their graph has an edge between two clusters where an edge (u, v) joins them, of the least
+   length(u) + w(u, v) + length(v), with the lengths of the paths to the masters.
+3. With the radius r of a cluster, the largest length in it, d(x, y) <= r(x) + d(C(x), C(y)) + r(y), and d(x, y) <= 2 r
+   in the same cluster. The largest of both, over all pairs, is proved by pivots (pivots.py) with r for heights, or
+   bounded where they take more than MOST_SEARCHES. It is the upper bound, and the estimate; the paper adds twice the
+   largest radius to the diameter of the graph of clusters.
+4. A sweep from the vertex that is farthest from its master in a cluster of the pair that has it.
+
+Bytes: a vertex 64 while clusters grow, an edge between clusters 24, and 170 while their graph is made.
+Source: Ceccarello, Pietracaprina, Pucci and Upfal (2016), CL-DIAM.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ...errors import BudgetError
+from ...jit import kernel
+from ...sssp.paths import SearchOptions
+from ...sssp.rows import WeightedRows
+from ...units import format_size
+from .growth import Clusters, grow
+from .pivots import WeightedPivots
+from .search import Longest
+from .sweep import WeightedSweep
+from .units import Units
+
+EDGE_BYTES = 170
+# In the graph of clusters, at most.
+MOST_SEARCHES = 64
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """The graph of clusters. radii : uint32 or int64[n_vertices], in units as its weights are."""
+
+    rows: WeightedRows
+    radii: np.ndarray
+
+
+class EnoughSearches(Exception):
+    """A graph of clusters would take more searches than are worth it; its bounds hold all the same."""
+
+
+class LimitedPivots(WeightedPivots):
+    """Pivots that raise EnoughSearches after MOST_SEARCHES."""
+
+    def search(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """See WeightedSearch."""
+        if self.work.searches >= MOST_SEARCHES:
+            raise EnoughSearches
+        return super().search(sources)
+
+
+class WeightedClusters(WeightedSweep):
+    """One run; its bounds hold at any time. masters : how many there are to be, about. seed : of their choice. room :
+    bytes for the graph of clusters. clusters, quotient : None before they are made."""
+
+    name: ClassVar[str] = "clusters"
+    masters = 1
+    seed = 0
+    room = 1 << 62
+    clusters: Clusters | None = None
+    quotient: Quotient | None = None
+    cap: int | None = None
+
+    def solve(self) -> None:
+        """Sweep, grow and condense; then sweep again."""
+        super().solve()
+        if self.bounds()[0] == self.bounds()[1]:
+            return
+        self.clusters = grow(self.rows, self.parts, self.masters, self.seed, self.tick)
+        self.quotient = quotient_of(self.rows, self.units, self.clusters, self.room)
+        options = SearchOptions(self._options.threads, tick=self.tick)
+        search = LimitedPivots(self.quotient.rows, Units(), options, self.quotient.radii)
+        search.room = self.room - EDGE_BYTES * self.quotient.rows.n_arcs // 2
+        search.longest = Longest(2 * int(self.quotient.radii.max()))
+        with suppress(EnoughSearches):
+            search.solve()
+        self.cap = search.bounds()[1]
+        starts = np.full(len(self.parts.roots), -1, np.int64)
+        start = self._farthest_in(search.longest.source)
+        starts[self.parts.component[start]] = start
+        self.sweep_from(starts)
+
+    def bounds(self) -> tuple[int, int]:
+        """See WeightedSearch."""
+        return self._capped(*super().bounds())
+
+    def bounds_of_largest(self) -> tuple[int, int]:
+        """See WeightedSearch."""
+        return self._capped(*super().bounds_of_largest())
+
+    def _capped(self, lower: int, upper: int) -> tuple[int, int]:
+        return lower, upper if self.cap is None else min(upper, self.cap)
+
+    def _farthest_in(self, cluster: int) -> int:
+        """The vertex of the cluster that is farthest from its master."""
+        assert self.clusters is not None
+        members = np.flatnonzero(self.clusters.cluster == cluster)
+        return int(members[self.clusters.lengths[members].argmax()])
+
+
+def quotient_of(rows: WeightedRows, units: Units, clusters: Clusters, room: int) -> Quotient:
+    """The graph of these clusters. Raises BudgetError if it may take more than `room` bytes, InputError for sums that
+    are not exact."""
+    count = count_between(rows.offsets, rows.heads, clusters.cluster)
+    if EDGE_BYTES * count > room:
+        raise BudgetError(f"{count:,} edges between {len(clusters.masters):,} clusters take"
+                          f" {format_size(EDGE_BYTES * count)} where there are {format_size(room)}",
+                          remedy="give more --memory, or fewer --masters")
+    ends, weights = np.empty((2, count), np.int64), np.empty(count, rows.distance_dtype)
+    list_between(rows.offsets, rows.heads, rows.costs, clusters.cluster, clusters.lengths, ends, weights)
+    radii = np.zeros(len(clusters.masters), rows.distance_dtype)
+    np.maximum.at(radii, clusters.cluster, clusters.lengths)
+    rows = WeightedRows.from_edges(len(radii), ends[0], ends[1], _narrowed(units.counted(weights)))
+    return Quotient(rows, _narrowed(units.counted(radii)))
+
+
+def _narrowed(values: np.ndarray) -> np.ndarray:
+    """Numbers in units as int64 where they do not fit uint32."""
+    return values if values.dtype == np.uint32 else values.astype(np.int64)
+
+
+@kernel
+def count_between(offsets, heads, cluster):  # type: ignore[no-untyped-def]
+    """Edges between two clusters, each counted once."""
+    count = 0
+    for v in range(len(cluster)):
+        for p in range(offsets[v], offsets[v + 1]):
+            count += cluster[v] < cluster[np.int64(heads[p])]
+    return count
+
+
+@kernel
+def list_between(offsets, heads, costs, cluster, lengths, ends, weights):  # type: ignore[no-untyped-def]
+    """Their clusters in ends, int64[2, k], and the lengths from master to master along them in weights, [k]."""
+    i = 0
+    for v in range(len(cluster)):
+        for p in range(offsets[v], offsets[v + 1]):
+            u = np.int64(heads[p])
+            if cluster[v] < cluster[u]:
+                ends[0, i] = cluster[v]
+                ends[1, i] = cluster[u]
+                weights[i] = lengths[v] + costs[p] + lengths[u]
+                i += 1

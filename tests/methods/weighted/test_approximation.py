@@ -1,0 +1,195 @@
+"""Bounds on diameters of weighted graphs: they hold, by sweeps and by clusters, whose graph is that of a plain twin."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import emdiam
+from emdiam.cli.main import group
+from emdiam.errors import BudgetError, InputError, StoppedEarly
+from emdiam.methods.weighted import clusters as module
+from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
+from emdiam.methods.weighted.components import row_components
+from emdiam.methods.weighted.growth import grow
+from emdiam.methods.weighted.sweep import WeightedSweep
+from emdiam.methods.weighted.units import Units, units_of
+from emdiam.sssp.paths import SearchOptions
+from emdiam.sssp.rows import WeightedRows
+from tests.conftest import ROOT
+from tests.helpers.lengths import ODD, Edges, all_pairs, random_edges, rows_of, two_parts
+
+
+def longest(n: int, edges: Edges) -> float:
+    distances = all_pairs(n, edges)
+    return float(distances[np.isfinite(distances)].max())
+
+
+def check_clusters(rows: WeightedRows, distances: np.ndarray, count: int) -> None:
+    """Every vertex has a path of its length to its master; the graph of clusters has all edges between two of them, and
+    its distances with the radii are above those of the graph."""
+    parts, units = row_components(rows), units_of(rows)
+    clusters = grow(rows, parts, count, 3, lambda: None)
+    k, cluster, lengths = len(clusters.masters), clusters.cluster, clusters.lengths.astype(float)
+    assert (clusters.masters[cluster[clusters.masters]] == clusters.masters).all()
+    assert (lengths[clusters.masters] == 0).all()
+    assert (distances[np.arange(rows.n_vertices), clusters.masters[cluster]] <= lengths).all()
+    quotient = quotient_of(rows, units, clusters, 1 << 40)
+    want: dict[tuple[int, int], float] = {}
+    for v in range(rows.n_vertices):
+        for p in range(rows.offsets[v], rows.offsets[v + 1]):
+            u = int(rows.heads[p])
+            if cluster[v] != cluster[u]:
+                pair = int(cluster[v]), int(cluster[u])
+                want[pair] = min(want.get(pair, np.inf), lengths[v] + float(rows.costs[p]) + lengths[u])
+    found = {(a, int(quotient.rows.heads[p])): units.length(int(quotient.rows.costs[p]))
+             for a in range(k) for p in range(quotient.rows.offsets[a], quotient.rows.offsets[a + 1])}
+    assert found == want
+    radii = units.lengths(quotient.radii)
+    assert radii.tolist() == [lengths[cluster == c].max() for c in range(k)]
+    between = all_pairs(k, want)
+    for v in range(rows.n_vertices):
+        for u in range(v):
+            if np.isfinite(distances[v, u]):
+                a, b = cluster[v], cluster[u]
+                assert distances[v, u] <= radii[a] + between[a, b] + radii[b]
+
+
+def check(n: int, edges: Edges, dtype: str, count: int) -> None:
+    rows, want = rows_of(n, edges, dtype), longest(n, edges)
+    for kind, iterations in ((WeightedSweep, 1), (WeightedSweep, 3), (WeightedClusters, 1)):
+        search = kind(rows, units_of(rows), SearchOptions())
+        search.iterations = iterations
+        if isinstance(search, WeightedClusters):
+            search.masters = count
+        search.solve()
+        lower, upper = (search.units.length(one) for one in search.bounds())
+        assert lower <= want <= upper, kind
+        pair = search.longest
+        assert all_pairs(n, edges)[pair.source, pair.target] == lower
+    check_clusters(rows, all_pairs(n, edges), count)
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs(name: str) -> None:
+    n, edges = ODD[name]
+    for dtype in ("uint8", "uint32", "float32"):
+        check(n, edges, dtype, 1 + n // 8)
+
+
+@settings(deadline=None)
+@given(seed=st.integers(0, 1 << 30), dtype=st.sampled_from(["uint8", "uint32", "float32"]))
+def test_random_graphs(seed: int, dtype: str) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(1, 30)
+    check(n, random_edges(generator, n, dtype), dtype, generator.randint(1, n))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_many_random_graphs(seed: int) -> None:
+    """400 a seed."""
+    generator = random.Random(seed)
+    for _ in range(400):
+        n, dtype = generator.randint(1, 50), generator.choice(["uint8", "uint16", "uint32", "float32", "float64"])
+        check(n, random_edges(generator, n, dtype), dtype, generator.randint(1, n))
+
+
+def test_few_searches_of_the_clusters_bound_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where pivots are stopped, what they have bounded holds."""
+    monkeypatch.setattr(module, "MOST_SEARCHES", 2)
+    generator = random.Random(1)
+    for _ in range(30):
+        n = generator.randint(20, 40)
+        edges = random_edges(generator, n, "uint8")
+        rows = rows_of(n, edges, "uint8")
+        search = WeightedClusters(rows, units_of(rows), SearchOptions())
+        search.masters = 15
+        search.solve()
+        assert search.bounds()[0] <= longest(n, edges) <= search.bounds()[1]
+
+
+def test_bounds_beyond_floats_are_rounded_up() -> None:
+    """A bound may be a number that float64 has not, above all distances."""
+    units, large = Units(0, False), (1 << 53) + 1
+    assert units.length(large) >= large and units.lengths(np.array([large]))[0] >= large
+    assert units.length(3) == units.lengths(np.array([3]))[0] == 3.0
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Edges]:
+    return two_parts(tmp_path_factory.mktemp("weighted") / "g.zarr")
+
+
+@pytest.mark.parametrize("method", ["sweep", "clusters"])
+def test_a_run(store: tuple[Path, int, Edges], method: str) -> None:
+    place, n, edges = store
+    want = longest(n, edges)
+    result: Any = emdiam.approximate(place, method=method, weighted=True, known_diameter=int(want))
+    assert (result.weighted, result.weights, result.method, result.n_components) == (True, "uint16", method, 3)
+    assert result.lower <= want <= result.upper and result.witness.length == result.lower
+    distances = all_pairs(n, edges)
+    assert distances[result.witness.source, result.witness.target] == result.lower
+    assert result.estimate == (result.lower if method == "sweep" else result.upper)
+    assert result.ratio == result.estimate / want and result.traversals.bfs
+    if method == "clusters":
+        assert result.condensed.n_vertices == result.masters >= 3 and result.rounds and result.max_master_distance > 0
+        again: Any = emdiam.approximate(place, weighted=True, seed=0)
+        assert (again.lower, again.upper, again.masters) == (result.lower, result.upper, result.masters)
+
+
+def test_sweeps_close_the_bounds(store: tuple[Path, int, Edges]) -> None:
+    uppers = [emdiam.approximate(store[0], method="sweep", iterations=k, weighted=True).upper for k in (1, 3, 40)]
+    assert uppers == sorted(uppers, reverse=True) and uppers[-1] == longest(*store[1:])
+
+
+def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
+    for options, why in (({"method": "fringe"}, "for weighted graphs"), ({"method": "fdiam"}, "for weighted graphs"),
+                         ({"method": "sweep", "masters": 3}, "clusters"), ({"iterations": 3}, "sweep"),
+                         ({"euler": True}, "no option"), ({"method": "sweep", "iterations": 0}, "at least 1"),
+                         ({"masters": 152}, "cannot be 152 masters")):
+        with pytest.raises(InputError, match=why):
+            emdiam.approximate(store[0], weighted=True, **options)  # type: ignore[arg-type]
+    with pytest.raises(BudgetError, match="give at least --memory"):
+        emdiam.approximate(store[0], weighted=True, memory=1 << 20)
+    with pytest.raises(StoppedEarly) as stopped:
+        emdiam.approximate(store[0], weighted=True, time_limit=1e-6)
+    result: Any = stopped.value.result  # type: ignore[attr-defined]
+    assert result.lower <= longest(*store[1:]) <= result.upper
+    rows = rows_of(*store[1:], "uint16")  # type: ignore[call-arg]
+    with pytest.raises(BudgetError, match="fewer --masters"):
+        quotient_of(rows, units_of(rows), grow(rows, row_components(rows), 9, 0, lambda: None), 100)
+
+
+def test_command(store: tuple[Path, int, Edges]) -> None:
+    place, n, edges = str(store[0]), *store[1:]
+    done = CliRunner().invoke(group, ["approx", place, "--weighted", "--json", "--quiet"])
+    found = json.loads(done.stdout)
+    assert found["weighted"] and found["lower"] <= longest(n, edges) <= found["upper"]
+    text = CliRunner().invoke(group, ["approx", place, "--weighted", "--method", "clusters", "--quiet"]).stdout
+    assert "masters (cluster centres)" in text and "edges apart" not in text and "searches" in text
+    several = CliRunner().invoke(group, ["approx", place, "--weighted", "--masters", "4,9", "--csv", "--quiet"])
+    assert len(several.stdout.splitlines()) == 3 and not several.exception
+    sweep = CliRunner().invoke(group, ["approx", place, "--weighted", "--method", "sweep", "--quiet"])
+    assert not sweep.exception and "the lower bound" in sweep.stdout
+
+
+@pytest.mark.slow
+def test_road_map(tmp_path: Path) -> None:
+    """USA-road-d.NY with its lengths: how close a few searches come."""
+    data = ROOT.parent / "shared" / "data" / "USA-road-d.NY.gr.gz"
+    if not data.exists():
+        pytest.skip("the data are not here")
+    emdiam.convert(data, tmp_path / "ny.zarr", weights=True)
+    for options, share in (({"method": "sweep"}, 1.13), ({"method": "sweep", "iterations": 4}, 1.05), ({}, 1.03)):
+        result: Any = emdiam.approximate(tmp_path / "ny.zarr", weighted=True, **options)  # type: ignore[arg-type]
+        assert result.lower == 1_652_818 <= result.upper <= share * result.lower
+        assert result.traversals.bfs <= 12
