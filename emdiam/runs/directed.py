@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from ..durable import check_file, whole_file
+from ..durable import check_file
 from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, check_directed, open_store
@@ -89,6 +89,7 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
     out : a file for them, a row a vertex: id, eccentricity, component (the number of its strong component); and keep :
     whether the result has ids and bounds of all vertices."""
     from ..methods.directed.apsp import Eccentricities, EccentricitiesIn
+    from ..methods.eccentricity.output import write_pieces
 
     if direction not in ("out", "in"):
         raise InputError("eccentricities are those of distances out or in", text=direction)
@@ -101,7 +102,7 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
         known: DirectedEccentricities = method.told(result, bool(given.get("keep")))
         if given.get("out") is not None and not known.unresolved:
             try:
-                _write_table(Path(given["out"]), method)
+                write_pieces(Path(given["out"]), _tables(method))
                 known.out = str(given["out"])
             except InputError as error:
                 known.not_written.append(str(error))
@@ -199,23 +200,12 @@ def _complete(result: Any, engine: DirectedEngine) -> None:
     result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
 
 
-def _write_table(path: Path, method: Any) -> None:
-    """The file of all eccentricities. Raises InputError where it cannot be written."""
+def _tables(method: Any) -> Iterator[Any]:
+    """The file of all eccentricities, in pieces."""
     import numpy as np
     import pyarrow as pa
 
-    from ..methods.eccentricity.output import table_writer
-
-    store, writer = method.engine.store, None
-    try:
-        with whole_file(path) as file:
-            for start in range(0, method.n, 1 << 17):
-                ids = np.arange(start, min(start + (1 << 17), method.n))
-                table = pa.table({"id": pa.array(store.user_ids(ids)), "eccentricity": pa.array(method.values[ids]),
-                                  "component": pa.array(method.numbers[ids])})
-                writer = writer or table_writer(path, file, table.schema)
-                writer.write(table)
-            if writer is not None:
-                writer.close()
-    except OSError as error:
-        raise InputError(f"the eccentricities cannot be written ({error.strerror})", path=path) from None
+    for start in range(0, method.n, 1 << 17):
+        ids = np.arange(start, min(start + (1 << 17), method.n))
+        yield pa.table({"id": pa.array(method.engine.store.user_ids(ids)), "eccentricity": pa.array(method.values[ids]),
+                        "component": pa.array(method.numbers[ids])})

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from collections import deque
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 from emdiam.conversion.convert import ConvertOptions, ConvertReport, write_graph
 from emdiam.formats.source import SourceInfo
 from emdiam.sorting.plan import SortPlan
+from tests.helpers import naive
 from tests.helpers.convert_twin import ROOMY, ListSource
 
 Arcs = Sequence[tuple[int, int]]
@@ -37,24 +37,10 @@ def turned(arcs: Arcs) -> list[tuple[int, int]]:
     return [(head, tail) for tail, head in arcs]
 
 
-def distances_from(heads: list[list[int]], source: int) -> list[int]:
-    """Distance of every vertex along arcs, -1 where there is no path."""
-    distances = [-1] * len(heads)
-    distances[source] = 0
-    waiting = deque([source])
-    while waiting:
-        tail = waiting.popleft()
-        for head in heads[tail]:
-            if distances[head] < 0:
-                distances[head] = distances[tail] + 1
-                waiting.append(head)
-    return distances
-
-
 def all_distances(n: int, arcs: Arcs) -> list[list[int]]:
     """The matrix of distances, -1 where there is no path."""
     heads = heads_of(n, arcs)
-    return [distances_from(heads, source) for source in range(n)]
+    return [naive.distances(heads, source) for source in range(n)]
 
 
 def strong_components(matrix: list[list[int]]) -> list[int]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tests.helpers.directed_twins import Arcs, distances_from, heads_of, turned
+from tests.helpers import naive
+from tests.helpers.directed_twins import Arcs, heads_of, turned
 
 
 def depth_first_numbers(heads: list[list[int]]) -> list[int]:
@@ -57,10 +58,10 @@ def sources_of(n: int, arcs: Arcs, known: int) -> tuple[int, int]:
             bounds[u] = bound
             continue
         count += 1
-        bounds[u] = max(distances_from(heads, u))
+        bounds[u] = max(naive.distances(heads, u))
         longest = max(longest, bounds[u])
         within = [[w for w in row if numbers[w] == numbers[u]] for row in tails]
-        for v, distance in enumerate(distances_from(within, u)):
+        for v, distance in enumerate(naive.distances(within, u)):
             if distance >= 0:
                 bounds[v] = min(bounds[v], distance + bounds[u])
     return count, longest

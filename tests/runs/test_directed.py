@@ -167,7 +167,7 @@ def test_a_file_that_cannot_be_written(graph: tuple[Path, nx.DiGraph], monkeypat
     def full(*_: Any) -> None:
         raise InputError("the eccentricities cannot be written (No space left on device)")
 
-    monkeypatch.setattr("emdiam.runs.directed._write_table", full)
+    monkeypatch.setattr("emdiam.methods.eccentricity.output.write_pieces", full)
     with pytest.raises(NotWritten, match="No space") as stopped:
         eccentricities_directed(graph[0], "out", {"out": str(graph[0].with_name("e.csv"))})
     assert stopped.value.result.exact
