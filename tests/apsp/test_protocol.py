@@ -56,7 +56,7 @@ def test_a_path_of_all_arcs_whose_sum_is_rounded_up(method: str) -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=12)
 @given(graphs(WHOLE, most=10))
 def test_whole_weights(method: str, graph: Graph) -> None:
     check(graph, np.uint32, method)
@@ -70,7 +70,7 @@ def test_floats(method: str, graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("method", [name for name, method in METHODS.items() if method.negative])
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=12)
 @given(graphs(NEGATIVE, most=8).filter(lambda graph: twin((*graph[:2], True)) is not None))
 def test_negative_weights(method: str, graph: Graph) -> None:
     check((*graph[:2], True), np.int32, method)
@@ -102,6 +102,7 @@ def random_rows(kind: str, n: int, seed: int) -> WeightedRows:
     return WeightedRows.from_edges(n, tails, heads, weights, directed=True)
 
 
+@pytest.mark.thin(3)
 @pytest.mark.parametrize("kind", ["unit", "whole", "wide", "floats", "negative"])
 @pytest.mark.parametrize(("method", "way"), WAYS)
 def test_against_scipy(method: str, way: str, kind: str, tmp_path: Path) -> None:
