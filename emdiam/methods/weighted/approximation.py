@@ -85,13 +85,13 @@ def solve(store: Store | str | Path, asked: ApproximationOptions,
 
 def _solved(stages: Stages, asked: ApproximationOptions) -> WeightedApproximation:
     """The answer, its lower bound checked. Raises StoppedEarly."""
-    n = stages.store.n_vertices
-    masters = (min(_MOST, 1 + n // _SHARE) if asked.masters in (None, AUTO)
-               else resolve_masters(asked.masters, n))  # type: ignore[arg-type]
+    n, item = stages.store.n_vertices, AUTO if asked.masters is None else asked.masters
+    masters = min(_MOST, 1 + n // _SHARE) if item == AUTO else resolve_masters(item, n)
     search = METHODS[asked.method](stages.load(), stages.units, stages.options)
     stages.search, search.iterations = search, asked.iterations or 1
     if isinstance(search, WeightedClusters):
         search.masters, search.seed, search.room = masters, asked.seed or 0, stages.room
+        search.or_fewer = item == AUTO
         stages.planned = stages.memory
     with stopping(lambda: _answer(stages, search, asked)), timed(stages.seconds, "solve"):
         search.solve()

@@ -60,11 +60,13 @@ class LimitedPivots(WeightedPivots):
 
 
 class WeightedClusters(WeightedSweep):
-    """One run; its bounds hold at any time. masters : how many there are to be, about. seed : of their choice. room :
-    bytes for the graph of clusters. clusters, quotient : None before they are made."""
+    """One run; its bounds hold at any time. masters : how many there are to be, about; or_fewer : or fewer where their
+    graph does not fit. seed : of their choice. room : bytes for the graph of clusters. clusters, quotient : None before
+    they are made."""
 
     name: ClassVar[str] = "clusters"
     masters = 1
+    or_fewer = False
     seed = 0
     room = 1 << 62
     clusters: Clusters | None = None
@@ -76,8 +78,7 @@ class WeightedClusters(WeightedSweep):
         super().solve()
         if self.bounds()[0] == self.bounds()[1]:
             return
-        self.clusters = grow(self.rows, self.parts, self.masters, self.seed, self.tick)
-        self.quotient = quotient_of(self.rows, self.units, self.clusters, self.room)
+        self.quotient = self._condensed()
         options = SearchOptions(self._options.threads, tick=self.tick)
         search = LimitedPivots(self.quotient.rows, Units(), options, self.quotient.radii)
         search.room = self.room - EDGE_BYTES * self.quotient.rows.n_arcs // 2
@@ -89,6 +90,17 @@ class WeightedClusters(WeightedSweep):
         start = self._farthest_in(search.longest.source)
         starts[self.parts.component[start]] = start
         self.sweep_from(starts)
+
+    def _condensed(self) -> Quotient:
+        """The graph of clusters, of fewer ones where it does not fit and they may be. Raises BudgetError."""
+        while True:
+            self.clusters = grow(self.rows, self.parts, self.masters, self.seed, self.tick)
+            try:
+                return quotient_of(self.rows, self.units, self.clusters, self.room)
+            except BudgetError:
+                if not self.or_fewer or self.masters == 1:
+                    raise
+                self.masters = max(1, self.masters // 4)
 
     def bounds(self) -> tuple[int, int]:
         """See WeightedSearch."""

@@ -103,6 +103,7 @@ def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: b
         try:
             with timed(result.seconds, "write"):
                 write_pieces(asked.out, _tables(stages, search))
+            result.seconds["total"] += result.seconds["write"]
             result.out = str(asked.out)
         except InputError as error:
             result.not_written.append(str(error))

@@ -117,6 +117,15 @@ def test_few_searches_of_the_clusters_bound_too(monkeypatch: pytest.MonkeyPatch)
         assert search.bounds()[0] <= longest(n, edges) <= search.bounds()[1]
 
 
+def test_by_itself_there_are_fewer_clusters_where_memory_is_short(store: tuple[Path, int, Edges]) -> None:
+    rows = rows_of(*store[1:], "uint16")  # type: ignore[call-arg]
+    search = WeightedClusters(rows, units_of(rows), SearchOptions())
+    search.masters, search.or_fewer, search.room = 120, True, 170 * 120
+    search.solve()
+    assert search.quotient is not None and search.masters < 120
+    assert search.bounds()[0] <= longest(*store[1:]) <= search.bounds()[1]
+
+
 def test_bounds_beyond_floats_are_rounded_up() -> None:
     """A bound may be a number that float64 has not, above all distances."""
     units, large = Units(0, False), (1 << 53) + 1
