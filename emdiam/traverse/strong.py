@@ -29,6 +29,7 @@ from ..stream.offsets import row_span
 from ..stream.pager import Tick
 from .atomics import atomic_add, atomic_or
 from .bfs import BfsRun
+from .components import _find, join
 from .core import Core
 from .dense import bottom_up
 from .rows import every_row, has_bit, row_walk
@@ -330,24 +331,11 @@ def raise_heights(piece, layout, roots, heights):  # type: ignore[no-untyped-def
 
 
 @inlined
-def _root(entries, v):  # type: ignore[no-untyped-def]
-    while np.int64(entries[v]) != v:
-        entries[v] = entries[np.int64(entries[v])]
-        v = np.int64(entries[v])
-    return v
-
-
-@inlined
 def _unite(state, ids, v, begin, end, whole):  # type: ignore[no-untyped-def]
     entries = state[0]
-    root = _root(entries, v)
+    root = _find(entries, v)
     for p in range(begin, end):
-        other = _root(entries, np.int64(ids[p]))
-        if other < root:
-            entries[root] = other
-            root = other
-        elif root < other:
-            entries[other] = root
+        root = join(entries, root, np.int64(ids[p]))
     return end - begin, False
 
 
