@@ -1,10 +1,12 @@
 """Shortest paths with the arcs on disk and the labels in RAM: blocks by the smallest label in them.
 
-A round picks the blocks where the smallest labels wait, reads as many as a share of the arena holds, in threads,
-and meanwhile relaxes all that waits in the blocks that are there, in sweeps in storage order with windows of labels
-(Delta-stepping), until nothing waits in them. Labels may be too large at first and are corrected (label-correcting);
-when nothing waits anywhere, every one is the length of a path and no arc shortens it, so it is the distance. The block
-in which nothing waited for the longest time makes room.
+A round relaxes what waits in the blocks that are there, as far as `near` narrow windows above the smallest label that
+waits, so that the blocks to read are chosen by labels of now; picks the blocks where the smallest labels wait, reads as
+many as a share of the arena holds, in threads, and meanwhile relaxes further in the blocks that are there, in sweeps in
+storage order with windows of labels (Delta-stepping), until nothing waits in them, or nothing in the next `ahead`
+windows. Labels may be too large at first and are corrected (label-correcting); when nothing waits anywhere, every one
+is the length of a path and no arc shortens it, so it is the distance. The block in which nothing waited for the longest
+time makes room.
 
 Why not pass after pass in storage order: measured with 2^18 vertices, 2.6 to 3.1 million arcs in blocks of 4096,
 weights 1..60 and an arena of a quarter, passes over the waiting rows read 64 stores on a mesh numbered row by row and 8
@@ -23,6 +25,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
@@ -30,9 +34,13 @@ from ..errors import BudgetError
 from ..units import format_size
 from .blocks import ArcBlocks
 from .labels import PathCounters, Tick, farthest_label
-from .waiting import ONES, Waiting, settle_blocks, waiting_labels
+from .relaxing import settle_blocks
+from .stored_rows import new_batch
+from .waiting import ONES, Waiting, waiting_labels
 
 _SLICE_ARCS = 1 << 23
+# Blocks of a round are read in so many parts, by threads as they come.
+_PARTS = 4
 _NOTHING = int(ONES)
 
 Places = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -42,8 +50,8 @@ class SemiExternalPaths:
     """Searches over arcs read block by block. What the arena holds stays for the next search. arena : what
     ArcBlocks.arena gave.
 
-    arena_bytes : of blocks in RAM; two at least if there are two. threads : that read. graph : what to call it. Raises
-    BudgetError if the arena is too small.
+    arena_bytes : of blocks in RAM; two at least if there are two. threads : that read and relax. graph : what to call
+    it. Raises BudgetError if the arena is too small.
     """
 
     def __init__(self, arcs: ArcBlocks, arena_bytes: int, threads: int = 1, tick: Tick | None = None,
@@ -55,14 +63,13 @@ class SemiExternalPaths:
                               remedy=f"give it at least {format_size(2 * block_bytes)}")
         self._arcs, self._tick = arcs, tick
         self.counters = PathCounters()
-        self.arena = arcs.arena(n_slots)
+        self.arena, self._lot = arcs.arena(n_slots), new_batch()
         self._batch = max(1, n_slots // arcs.share)
-        self._readers = threads
         self._slots = np.full(arcs.n_blocks, -1, np.int64)
         self._used = np.zeros(arcs.n_blocks, np.int64)
         self._free = list(range(n_slots))
         self._arriving: list[tuple[list[tuple[int, int]], Future[int]]] = []
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="paths")
+        self._pool = ThreadPoolExecutor(max(1, threads - 1), thread_name_prefix="paths")
         self._delta: int | float = 0
         self._width: int | float = 0
 
@@ -73,31 +80,23 @@ class SemiExternalPaths:
         self._width = 0
         if not self._arcs.n_blocks:
             return True
-        rows = self._arcs.rows
-        waiting = Waiting.of(seeds, labels, self._arcs.n_blocks)
-        places = (rows.covers, rows.heads, labels, waiting.active, waiting.keys, waiting.groups, waiting.relaxed)
-        shape = np.append(rows.shape, owner_bits)
+        search = _Search.of(seeds, labels, owner_bits, self._arcs)
         before = self.counters.copy()
-        state = np.array([0, 0, 0, _SLICE_ARCS], np.int64)
-        lowest_of = np.empty(self._arcs.n_blocks, np.uint64)
         try:
-            while True:
-                waiting_labels(*places, lowest_of)
-                lowest = int(lowest_of.min())
-                if lowest == _NOTHING:
-                    break
-                window = self._window(lowest, owner_bits, int(state[0]), before)
-                resident = self._next_blocks(lowest_of, window)
-                limits = np.array([window, farthest_label(labels.dtype, owner_bits), 0], np.uint64)
-                widths = self._widths(owner_bits)
-                self._relax(resident, shape, places, limits, widths, state)
-                self._width = widths[1].item()
+            while (lowest := search.look()) != _NOTHING:
+                if self._arcs.near and self._delta:
+                    here = np.flatnonzero(self._slots >= 0)
+                    self._relax(here, self._beyond(lowest, self._arcs.near, owner_bits), search)
+                    if (lowest := search.look()) == _NOTHING:
+                        break
+                window = self._window(lowest, owner_bits, int(search.state[0]), before)
+                self._relax(self._next_blocks(search.lowest_of, window), window, search)
                 self._arrive()
         finally:
             self._arrive()
-        self.counters.arcs_scanned += int(state[0])
-        self.counters.sweeps += int(state[1])
-        return not state[2]
+        self.counters.arcs_scanned += int(search.state[0])
+        self.counters.sweeps += int(search.state[1])
+        return not search.state[2]
 
     def every_block(self) -> Iterator[tuple[int, int]]:
         """(block, slot) of all blocks, those that are here first, each there until the next; others are read ahead."""
@@ -125,9 +124,14 @@ class SemiExternalPaths:
         read = (self.counters.blocks_read - before.blocks_read) * self._arcs.block_arcs
         if min(scanned, read) <= self._arcs.frugal * self._arcs.n_arcs:
             return _NOTHING
-        if isinstance(self._delta, float):
-            return int((np.uint64(lowest).view(np.float64) + self._delta).view(np.uint64))
-        return min(_NOTHING, lowest + (self._delta << owner_bits))
+        return self._beyond(lowest, self._arcs.ahead, owner_bits)
+
+    def _beyond(self, lowest: int, count: int, owner_bits: int) -> int:
+        """The label that is so many narrow windows beyond this one."""
+        more = count * self._delta
+        if isinstance(more, float):
+            return int((np.uint64(lowest).view(np.float64) + more).view(np.uint64))
+        return min(_NOTHING, lowest + (more << owner_bits))
 
     def _widths(self, owner_bits: int) -> np.ndarray:
         """(least width, current one) of windows of labels, uint64[2], or float64[2] where weights are floats."""
@@ -148,8 +152,8 @@ class SemiExternalPaths:
         self._make_room(len(order))
         resident = np.flatnonzero(self._slots >= 0)
         coming = [(block, self._free.pop()) for block in np.sort(missing[order]).tolist()]
-        for first in range(min(self._readers, len(coming))):
-            part = coming[first :: self._readers]
+        parts = min(_PARTS, len(coming))
+        for part in (coming[first::parts] for first in range(parts)):
             self._arriving.append((part, self._pool.submit(self._read, part)))
         return resident
 
@@ -166,31 +170,69 @@ class SemiExternalPaths:
                 self._free.append(int(self._slots[block]))
                 self._slots[block] = -1
 
+    def _outcome(self, places: list[tuple[int, int]], job: Future[int]) -> int | BaseException:
+        """The bytes read, or the error. What no thread has begun yet is read here."""
+        if not job.cancel():
+            return job.exception() or job.result()
+        try:
+            return self._read(places)
+        except Exception as error:
+            return error
+
     def _arrive(self) -> None:
         """Wait for the blocks being read. After an error none of them is here."""
         arriving, self._arriving = self._arriving, []
-        errors = [error for _, job in arriving if (error := job.exception()) is not None]
+        outcomes = [self._outcome(*one) for one in reversed(arriving)]
+        errors = [outcome for outcome in outcomes if isinstance(outcome, BaseException)]
         if errors:
             self._free += [slot for places, _ in arriving for _, slot in places]
             raise errors[0]
-        for places, job in arriving:
+        self.counters.bytes_read += sum(cast("list[int]", outcomes))
+        for places, _ in arriving:
             for block, slot in places:
                 self._slots[block], self._used[block] = slot, self.counters.rounds
-            self.counters.bytes_read += job.result()
             self.counters.blocks_read += len(places)
         if arriving and not self._delta:
             block, slot = arriving[0][0][0]
             self._delta = self._arcs.least_width(slot, block, self.arena)
 
-    def _relax(
-        self, resident: np.ndarray, shape: np.ndarray, places: Places, limits: np.ndarray, widths: np.ndarray,
-        state: np.ndarray,
-    ) -> None:
-        """Relax what waits in the blocks that are here."""
+    def _relax(self, resident: np.ndarray, window: int, search: _Search) -> None:
+        """Relax what waits below `window` in blocks that are here."""
         if not len(resident):
             return
-        quiet = False
+        limits = np.array([window, search.farthest, 0], np.uint64)
+        widths, quiet = self._widths(int(search.shape[-1])), False
         while not quiet:
-            quiet = settle_blocks(self.arena, self._slots, resident, shape, *places, limits, widths, state)
+            quiet = settle_blocks(self.arena, self._lot, self._slots, resident, search.shape, *search.places[:3],
+                                  search.waits, search.places[-1], limits, widths, search.state)
             if self._tick is not None:
                 self._tick()
+        self._width = widths[1].item()
+
+
+@dataclass(frozen=True)
+class _Search:
+    """places : what waiting_labels takes. waits : active, keys, groups and hot of Waiting. shape, state : see
+    settle_blocks. farthest : the largest distance that fits. lowest_of : uint64[n_blocks], the smallest label that
+    waits in each."""
+
+    places: Places
+    waits: tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+    shape: np.ndarray
+    farthest: int
+    lowest_of: np.ndarray
+    state: np.ndarray
+
+    @classmethod
+    def of(cls, seeds: np.ndarray, labels: np.ndarray, owner_bits: int, arcs: ArcBlocks) -> _Search:
+        """At its beginning."""
+        rows, waiting = arcs.rows, Waiting.of(seeds, labels, arcs.n_blocks)
+        places = (rows.covers, rows.heads, labels, waiting.active, waiting.keys, waiting.groups, waiting.relaxed)
+        waits = waiting.active, waiting.keys, waiting.groups, waiting.hot
+        return cls(places, waits, np.append(rows.shape, owner_bits), farthest_label(labels.dtype, owner_bits),
+                   np.empty(arcs.n_blocks, np.uint64), np.array([0, 0, 0, _SLICE_ARCS], np.int64))
+
+    def look(self) -> int:
+        """Fill lowest_of; the smallest of them."""
+        waiting_labels(*self.places, self.lowest_of)
+        return int(self.lowest_of.min())

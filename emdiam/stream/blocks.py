@@ -138,12 +138,18 @@ class _Pass:
             high = min((int(ends[-1]) - 1) >> self._shift, len(self._first_vertex) - 2)
             blocks = np.arange((int(ends[0]) + (1 << self._shift) - 1) >> self._shift, high + 1)
             self._first_vertex[blocks] = start + np.searchsorted(ends, blocks << self._shift, side="right") - 1
-            vertices = start + np.flatnonzero(degrees)
-            self.n_isolated += len(degrees) - len(vertices)
+            self.n_isolated += len(degrees) - int(np.count_nonzero(degrees))
             if len(self._isolated):
-                bits = np.uint64(1) << (vertices & 63).astype(np.uint64)
-                np.bitwise_and.at(self._isolated, vertices // GROUP, ~bits)
+                self._clear(start, degrees > 0)
             self._seen += len(piece)
             self.last = int(piece[-1])
             previous = piece[-1:].copy()
             yield piece
+
+    def _clear(self, start: int, there: np.ndarray) -> None:
+        """Vertices start, start + 1, ... of which this is true are not isolated."""
+        skip = start % GROUP
+        flags = np.zeros(-(-(skip + len(there)) // GROUP) * GROUP, bool)
+        flags[skip : skip + len(there)] = there
+        words = np.packbits(flags, bitorder="little").view(np.uint64)
+        self._isolated[start // GROUP :][: len(words)] &= ~words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,6 +72,26 @@ def test_many_blocks_and_an_arena_of_few(dtype: str, largest: int) -> None:
     ends[:600, 0], ends[:600, 1] = 3, np.arange(600)
     edges = [(a, b, w) for (a, b), w in zip(ends.tolist(), weights.tolist(), strict=True)]
     assert check((n, edges, False), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_a_block_that_cannot_be_read(tmp_path: Path, threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error is raised whoever reads the block, and no slot is lost."""
+    emdiam.generate("grid", tmp_path / "g.zarr", sides="60x70", chunk=BLOCK)
+    with open_store(tmp_path / "g.zarr") as store:
+        search = StreamedSearch(store, 8 * 4 * BLOCK, SearchOptions(threads))
+        machine, read = search._machine, search._blocks.read
+
+        def fail(block: int, *place: Any) -> int:
+            if block == 9:
+                raise OSError("not there")
+            return read(block, *place)
+
+        monkeypatch.setattr(search._blocks, "read", fail)
+        with pytest.raises(OSError, match="not there"):
+            search.run(0, tree=False)
+        search.close()
+        assert len(machine._free) + np.count_nonzero(machine._slots >= 0) == 8
 
 
 def test_a_run_streams_where_memory_has_no_room(tmp_path: Path) -> None:
