@@ -222,6 +222,25 @@ def _find_line(buf, pos, end, line, comments, state):
     return pos, line
 
 
+@inlined
+def _rest_of_line(buf, pos, weight, minus, state, weights, count, hard):
+    """(fault, pos behind it) of what comes after the second field: the weight, if there is one in the field `weight`,
+    and what nobody asked for, which is counted."""
+    if weight:
+        if not _has_fields(buf, pos, weight - 2):
+            return NO_WEIGHT, pos
+        for _ in range(weight - 3):
+            pos = _skip_field(buf, _skip_separator(buf, pos))
+        fault, pos = _weight(buf, _skip_separator(buf, pos), minus, state, weights, count, hard)
+        if fault:
+            return fault, pos
+    pos = _skip_separator(buf, pos)
+    if weight > 3 or not _is_line_end(buf[pos]):
+        state[MORE] += 1
+        pos = _skip_line(buf, pos)
+    return OK, pos
+
+
 @kernel
 def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
     """Lines "a b ..." of `buf` -> src, dst, and weights where options[WEIGHT] says which field they are.
@@ -257,20 +276,10 @@ def parse_pairs(buf, state, options, comments, src, dst, weights, hard):
         if more > 0 and not _has_fields(buf, pos, more):
             fault = FEW_FIELDS
             break
-        if weight:
-            if not _has_fields(buf, pos, weight - 2):
-                fault = NO_WEIGHT
-                break
-            for _ in range(weight - 3):
-                pos = _skip_field(buf, _skip_separator(buf, pos))
-            state[LINE] = line
-            fault, pos = _weight(buf, _skip_separator(buf, pos), minus, state, weights, count, hard)
-            if fault:
-                break
-        pos = _skip_separator(buf, pos)
-        if weight > 3 or not _is_line_end(buf[pos]):
-            state[MORE] += 1
-            pos = _skip_line(buf, pos)
+        state[LINE] = line
+        fault, pos = _rest_of_line(buf, pos, weight, minus, state, weights, count, hard)
+        if fault:
+            break
         src[count] = a
         dst[count] = b
         count += 1
@@ -301,20 +310,10 @@ def find_fields(buf, state, options, comments, spans, weights, hard):
             fault = ONE_FIELD if first < first_end and _is_line_end(buf[pos]) else EMPTY_FIELD
             break
         spans[count, 0], spans[count, 1], spans[count, 2], spans[count, 3] = first, first_end, second, pos
-        if weight:
-            if not _has_fields(buf, pos, weight - 2):
-                fault = NO_WEIGHT
-                break
-            for _ in range(weight - 3):
-                pos = _skip_field(buf, _skip_separator(buf, pos))
-            state[LINE] = line
-            fault, pos = _weight(buf, _skip_separator(buf, pos), minus, state, weights, count, hard)
-            if fault:
-                break
-        pos = _skip_separator(buf, pos)
-        if weight > 3 or not _is_line_end(buf[pos]):
-            state[MORE] += 1
-            pos = _skip_line(buf, pos)
+        state[LINE] = line
+        fault, pos = _rest_of_line(buf, pos, weight, minus, state, weights, count, hard)
+        if fault:
+            break
         count += 1
     state[POS], state[LINE], state[COUNT], state[FAULT] = pos, line, count, fault
 
