@@ -13,7 +13,6 @@ the sort, every array of the new store.
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
@@ -39,6 +38,7 @@ from ..conversion.writing import (
 )
 from ..errors import BudgetError, InputError, MoreMemoryError, StoreError
 from ..formats.source import SourceInfo
+from ..malloc import return_freed_memory
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
@@ -151,14 +151,6 @@ def _reorder(
     with sort_context(plan, target, options, checkpoint, meter, store.weights is not None) as context:
         report = _Reordering(store, order, new_of, target, options, context).write(_source_info(store))
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
-
-
-def return_freed_memory() -> None:
-    """Give the freed vectors back to the system: malloc keeps those below 32 MiB, and the plan of the
-    sort would count them as taken."""
-    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
-    if trim is not None:  # other C libraries give back at once, or never
-        trim(0)
 
 
 def _traversed(

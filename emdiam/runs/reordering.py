@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ..checkpoint.options import CheckpointOptions
 from ..errors import BudgetError, InputError, StateLost, StoppedEarly
+from ..malloc import return_freed_memory
 from ..methods.exact.result import Result
 from ..progress import Event, Listener, TimeOver, silent, until
 from ..store.store import Store, open_store
@@ -276,7 +277,7 @@ class Placing:
 
     def _reorder(self, locality: Locality | None, why: str) -> None:
         """Write the store and open it. Raises StoppedEarly on Ctrl-C and at the end of the time, BudgetError."""
-        from ..order.reorder import reorder, return_freed_memory
+        from ..order.reorder import reorder
         from ..order.temporary import checked_folder, temporary_store
 
         program = self._program_now()
@@ -310,7 +311,6 @@ class Placing:
         again."""
         if self._program is None:
             return None
-        from ..order.reorder import return_freed_memory
         from ..stream.plan import LOADED_BYTES, program_bytes
 
         return_freed_memory()

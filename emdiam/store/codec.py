@@ -7,6 +7,7 @@ its arena. Each chunk ends in the 4-byte crc32c of what precedes it.
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +18,7 @@ from crc32c import crc32c
 from numcodecs import blosc
 
 from ..errors import InputError, StoreError
+from ..malloc import keep_remnants
 
 CRC_BYTES = 4
 _BLOSC_LEVEL = 5
@@ -54,6 +56,17 @@ class _Pcodec:
         progress = self._decompress_into(bytes(body), out)
         if progress.n_processed != len(out) or not progress.finished:
             raise StoreError("chunk of a wrong length")
+
+
+class _OnThread(threading.local):
+    """Made in every thread when it decodes for the first time."""
+
+    def __init__(self) -> None:
+        keep_remnants()
+        self.decompress = blosc.decompress
+
+
+_on_thread = _OnThread()
 
 
 class ChunkCodec:
@@ -103,7 +116,7 @@ class ChunkCodec:
             decoded_bytes, body_bytes = (int.from_bytes(body[at : at + 4], "little") for at in (4, 12))
             if len(body) < _BLOSC_HEADER or decoded_bytes != out.nbytes or body_bytes != len(body):
                 raise StoreError("chunk of a wrong length")
-            blosc.decompress(body, out)
+            _on_thread.decompress(body, out)
 
     def zarr_pipeline(self) -> dict[str, Any]:
         """Keyword arguments `serializer`/`compressors` for zarr.create_array."""

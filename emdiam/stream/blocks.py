@@ -59,7 +59,8 @@ def build_block_table(
     shift = store.indices.chunk_items.bit_length() - 1
     first_vertex, words = zeros(store.indices.n_chunks + 1, np.int64), zeros((n + 63) // 64, np.uint64)
     first_vertex[-1] = stop
-    words[first // GROUP : -(-stop // GROUP)] = 0xFFFFFFFFFFFFFFFF
+    if stop == n and n % GROUP:
+        words[-1] = 0xFFFFFFFFFFFFFFFF << n % GROUP & 0xFFFFFFFFFFFFFFFF
     builder = _Pass(first_vertex, words, shift, m, first)
     try:
         values = pieces(store.indptr, _PIECE_CHUNKS, first, stop + 1)
@@ -140,16 +141,18 @@ class _Pass:
             self._first_vertex[blocks] = start + np.searchsorted(ends, blocks << self._shift, side="right") - 1
             self.n_isolated += len(degrees) - int(np.count_nonzero(degrees))
             if len(self._isolated):
-                self._clear(start, degrees > 0)
+                self._mark(start, degrees == 0)
             self._seen += len(piece)
             self.last = int(piece[-1])
             previous = piece[-1:].copy()
             yield piece
 
-    def _clear(self, start: int, there: np.ndarray) -> None:
-        """Vertices start, start + 1, ... of which this is true are not isolated."""
+    def _mark(self, start: int, vacant: np.ndarray) -> None:
+        """Vertices start, start + 1, ... of which this is true are isolated. No other word is written, so that pages
+        without such a vertex take no memory."""
         skip = start % GROUP
-        flags = np.zeros(-(-(skip + len(there)) // GROUP) * GROUP, bool)
-        flags[skip : skip + len(there)] = there
+        flags = np.zeros(-(-(skip + len(vacant)) // GROUP) * GROUP, bool)
+        flags[skip : skip + len(vacant)] = vacant
         words = np.packbits(flags, bitorder="little").view(np.uint64)
-        self._isolated[start // GROUP :][: len(words)] &= ~words
+        some = np.flatnonzero(words)
+        self._isolated[start // GROUP + some] |= words[some]
