@@ -1,10 +1,10 @@
 """The methods by name, a search by one of them, and which one suits a graph.
 
-By CPU seconds of one thread on USA-road-d.NY (730,100 arcs, weights to 36,946) and an R-MAT of scale 20 (31 million
-arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.0098 and 0.23 with Delta = 8 and 2 mean weights / mean
-degree, which relaxes 1.07 and 1.2 times the arcs that there are; with 32 of them 0.0100 and about 1.5 times as much
-(1.3 and 1.8 times the arcs); a binary heap takes 0.053 and 1.26. Where rows are short, threads meet after every bucket
-of a few thousand arcs, so that there the buckets are wider. Small graphs are done before the kernels of buckets are
+By seconds of one thread on USA-road-d.NY (730,100 arcs, weights to 36,946) and an R-MAT of scale 20 (31 million
+arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.0073 and 0.23 with Delta = 8 and 2 mean weights / mean
+degree, which relaxes 1.07 and 1.2 times the arcs that there are; a binary heap takes 0.053 and 1.26. Where rows are
+short, threads meet after every bucket of a few thousand arcs: on NY two threads take longer than one, so a graph of
+this size has one, and on larger ones the buckets are wider. Small graphs are done before the kernels of buckets are
 compiled.
 """
 
@@ -29,9 +29,11 @@ from .workfront_sweep import workfront_sweep
 
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"
-# Arcs of a small graph; Delta where nobody names a method, in mean weights over mean degrees: AUTO_SHARE of them where
-# that degree is of so many arcs at least, else AUTO_SPARSE.
-SMALL_ARCS, AUTO_SHARE, AUTO_SPARSE, AUTO_DEGREE = 1 << 16, 2, 16, 8
+# Arcs of a small graph, and of one that has a single thread if its mean degree is below AUTO_DEGREE; Delta where nobody
+# names a method, in mean weights over mean degrees: of graphs of that degree or more, of those with a single thread, and
+# of others.
+SMALL_ARCS, ALONE_ARCS, AUTO_DEGREE = 1 << 16, 1 << 21, 8
+AUTO_SHARE, AUTO_ALONE, AUTO_SPARSE = 2, 8, 16
 
 
 @dataclass(frozen=True)
@@ -86,11 +88,14 @@ def check_lengths(rows: WeightedRows) -> None:
 
 
 def with_delta(rows: WeightedRows, options: SearchOptions) -> SearchOptions:
-    """The options, with a width of buckets."""
+    """The options, with a width of buckets, and the threads that it suits."""
     if options.delta is not None:
         return options
-    share = AUTO_SHARE if rows.n_arcs >= AUTO_DEGREE * rows.n_vertices else AUTO_SPARSE
-    return replace(options, delta=usual_delta(rows) * share / WARP)
+    share, threads = AUTO_SHARE, options.threads
+    if rows.n_arcs < AUTO_DEGREE * rows.n_vertices:
+        threads = 1 if rows.n_arcs < ALONE_ARCS else threads
+        share = AUTO_ALONE if threads == 1 else AUTO_SPARSE
+    return replace(options, delta=usual_delta(rows) * share / WARP, threads=threads)
 
 
 def chosen_method(rows: WeightedRows, method: str) -> SearchMethod:
