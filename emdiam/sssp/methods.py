@@ -30,8 +30,8 @@ from .workfront_sweep import workfront_sweep
 Search = Callable[[WeightedRows, int, SearchOptions], Paths]
 AUTO = "auto"
 # Arcs of a small graph, and of one that has a single thread if its mean degree is below AUTO_DEGREE; Delta where nobody
-# names a method, in mean weights over mean degrees: of graphs of that degree or more, of those with a single thread, and
-# of others.
+# names a method, in mean weights over mean degrees: of graphs of that degree or more, of those with a single thread,
+# and of others.
 SMALL_ARCS, ALONE_ARCS, AUTO_DEGREE = 1 << 16, 1 << 21, 8
 AUTO_SHARE, AUTO_ALONE, AUTO_SPARSE = 2, 8, 16
 
