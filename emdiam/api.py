@@ -13,7 +13,7 @@ from typing import Any, Unpack, cast
 
 from .addresses import is_url
 from .apsp.result import AllPairs
-from .caller import as_own_store, as_store, is_store, named, source_of
+from .caller import Kept, as_own_store, as_store, is_store, named, source_of
 from .checkpoint.options import OPTIONS as CHECKPOINT
 from .checkpoint.options import chosen_checkpoint
 from .compiling import WarmupReport, compile_kernels
@@ -216,7 +216,8 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     is put into another order first), keep_reordered (a store to write then), vertex_state ("auto", "ram", "disk":
     where what belongs to vertices is), checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
     method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
-    store has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit and progress go with it).
+    store, or the graph in memory, has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit
+    and progress go with it).
     directed : whether paths go along the arcs of a store with directions, or of a graph that has them; the result is a
     DirectedResult then, with largest_distance, strongly_connected and n_strong_components (methods "pivots",
     "graph-diameter" and "apsp"; memory, arena, threads, scratch, require_connected, time_limit, evict_page_cache, gap,
@@ -433,7 +434,8 @@ def _run_weighted(graph: Any, run: Any, given: dict[str, Any]) -> Any:
     scratch = given.pop("scratch", None)
     progress = given.pop("progress", None)
     asked = run.options_of(given)
-    with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress) as (store, rename):
+    with as_store(graph, asked.memory_bytes, asked.threads, scratch, progress,
+                  keep=Kept(weights=WeightChoice())) as (store, rename):
         return named(lambda: run.solve(store, asked, progress), graph, rename)
 
 

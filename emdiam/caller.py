@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeGuard
 
@@ -26,6 +26,14 @@ _ITEMS_IN_MEMORY, _STRING_SHARE = 1 << 18, 8
 Rename = Callable[[Any], Any]
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a store keeps of a graph beside its edges: their directions, and weights."""
+
+    directed: bool = False
+    weights: WeightChoice | None = None
+
+
 @contextmanager
 def as_own_store(
     graph: Any, given: dict[str, Any], directed: bool = False,
@@ -34,7 +42,7 @@ def as_own_store(
     progress, memory = given.pop("progress", None), given.get("memory")
     here = not (given.get("workers") or given.get("scheduler"))
     with as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
-                  progress, here, directed) as (store, rename):
+                  progress, here, Kept(directed)) as (store, rename):
         yield store, rename, progress
 
 
@@ -51,19 +59,20 @@ def named(work: Callable[[], Any], graph: Any, rename: Rename | None) -> Any:
 @contextmanager
 def as_store(
     graph: Any, memory_bytes: int | None, threads: int | None, scratch: str | Path | None = None,
-    progress: Listener | None = None, here: bool = True, directed: bool = False,
+    progress: Listener | None = None, here: bool = True, keep: Kept | None = None,
 ) -> Iterator[tuple[Store | str | Path, Rename | None]]:
     """A store of a graph of any kind, for as long as the context lasts, and what makes the caller's names of its ids,
-    where these are others. here : whether no other process is to open it. directed : keep the directions of a graph
-    that is no store. Raises InputError where it has none."""
+    where these are others. here : whether no other process is to open it. keep : of a graph that is no store. Raises
+    InputError where it has not what is to be kept."""
     if is_store(graph):
         yield graph, None
         return
-    source = source_of(graph)
+    keep = keep or Kept()
+    source = source_of(graph, keep.weights)
     # Scratch is named here, so that the conversion takes the folder even where it is a tmpfs: a graph
     # that is in memory anyway does no harm there.
     folder = Path(scratch_folder(scratch))
-    options = ConvertOptions(memory_bytes=memory_bytes, scratch=folder, directed=directed,
+    options = ConvertOptions(memory_bytes=memory_bytes, scratch=folder, directed=keep.directed,
                              threads=threads or available_cores(), progress=progress)
     labels: Sequence[Any] | None = getattr(source, "labels", None)
     rename = None if labels is None else labels.__getitem__

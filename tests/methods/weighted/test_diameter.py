@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -98,6 +99,20 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, int, Edges]:
     return two_parts(tmp_path_factory.mktemp("weighted") / "g.zarr")
 
 
+def test_weights_of_graphs_in_memory_are_kept(store: tuple[Path, int, Edges]) -> None:
+    _, n, edges = store
+    triples = [(a, b, w) for (a, b), w in edges.items()]
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n))
+    graph.add_weighted_edges_from(triples)
+    want = naive(n, edges)[0]
+    for found in (emdiam.exact(graph, weighted=True), emdiam.exact(triples, weighted=True),
+                  emdiam.eccentricities(graph, weighted=True)):
+        assert found.diameter_max_component == want
+    with pytest.raises(InputError, match="no weight"):
+        emdiam.exact(nx.path_graph(3), weighted=True)
+
+
 @pytest.mark.parametrize("method", METHODS)
 def test_a_run_and_its_certificate(store: tuple[Path, int, Edges], tmp_path: Path, method: str) -> None:
     place, n, edges = store
@@ -173,7 +188,8 @@ def test_another_graph_and_other_weights(store: tuple[Path, int, Edges], tmp_pat
 
 
 def test_without_weights_every_edge_has_the_length_1(tmp_path: Path) -> None:
-    result: Any = emdiam.exact([(0, 1), (1, 2), (2, 3), (5, 6)], weighted=True)
+    emdiam.convert([(0, 1), (1, 2), (2, 3), (5, 6)], tmp_path / "g.zarr")
+    result: Any = emdiam.exact(tmp_path / "g.zarr", weighted=True)
     plain = emdiam.exact([(0, 1), (1, 2), (2, 3), (5, 6)])
     assert (result.diameter_max_component, result.weights) == (plain.diameter_max_component, None) == (3, None)
 

@@ -120,9 +120,9 @@ def test_a_run(store: tuple[Path, int, Edges], tmp_path: Path) -> None:
 
 
 def test_a_graph_in_memory() -> None:
-    result: Any = emdiam.eccentricities([(0, 1), (1, 2), (2, 3), (5, 6)], weighted=True)
+    result: Any = emdiam.eccentricities([(0, 1, 1), (1, 2, 1), (2, 3, 1), (5, 6, 1)], weighted=True)
     plain = emdiam.eccentricities([(0, 1), (1, 2), (2, 3), (5, 6)])
-    assert result.by_vertex() == plain.by_vertex() and result.weights is None
+    assert result.by_vertex() == plain.by_vertex() and result.weights == "uint8"
     assert (result.center, result.histogram) == (plain.center, plain.histogram)
 
 
