@@ -118,7 +118,7 @@ def setting(device: Any, **more: Any) -> OnDevice:
 
 
 @pytest.mark.parametrize("ways", [(COPY,), (GATHER,), (IN_PLACE,), WAYS], ids="-".join)
-@pytest.mark.parametrize("name", ["clique-and-path", "path-and-star", "grid"])
+@pytest.mark.parametrize("name", ["clique-and-path", "path-and-star", "torus"])
 def test_the_engine_protocol(tmp_path: Path, small_pages: None, name: str, ways: tuple[str, ...]) -> None:
     store = write_store(tmp_path / "g.zarr", ODD[name])
     kind = "in-ram" if ways == (IN_PLACE,) else "streamed"
