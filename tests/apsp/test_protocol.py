@@ -76,7 +76,7 @@ def test_negative_weights(method: str, graph: Graph) -> None:
     check((*graph[:2], True), np.int32, method)
 
 
-@pytest.mark.thin(4)
+@pytest.mark.thin(12)
 @pytest.mark.parametrize("name", odd_graphs())
 @pytest.mark.parametrize(("method", "way"), WAYS)
 def test_odd_graphs(method: str, way: str, name: str, tmp_path: Path) -> None:
