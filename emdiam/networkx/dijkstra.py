@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..jit import inlined, kernel
+from ..sssp.heap import heap_of
 from ..units import available_cores
 from .weights import ArcWeights, WeightedSearches
 
@@ -111,49 +112,24 @@ def contradiction() -> ValueError:
 
 
 @inlined
-def _before(v, w, distances, turns):  # type: ignore[no-untyped-def]
+def _before(v, w, keys):  # type: ignore[no-untyped-def]
+    distances, turns = keys
     return distances[v] < distances[w] or (distances[v] == distances[w] and turns[v] < turns[w])
 
 
-@inlined
-def _raise(v, at, distances, turns, heap, place):  # type: ignore[no-untyped-def]
-    while at:
-        above = (at - 1) >> 1
-        if not _before(v, heap[above], distances, turns):
-            break
-        heap[at] = heap[above]
-        place[heap[at]] = at
-        at = above
-    heap[at] = v
-    place[v] = at
-
-
-@inlined
-def _sink(v, size, distances, turns, heap, place):  # type: ignore[no-untyped-def]
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and _before(heap[below + 1], heap[below], distances, turns):
-            below += 1
-        if not _before(heap[below], v, distances, turns):
-            break
-        heap[at] = heap[below]
-        place[heap[at]] = at
-        at = below
-    heap[at] = v
-    place[v] = at
+_sift_up, _sift_down = heap_of(_before)
 
 
 @inlined
 def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances, whole, heap, place, turns):  # type: ignore[no-untyped-def]
     distances[source], whole[source], turns[source] = 0, True, 0
     heap[0], place[source] = source, 0
-    size, turn, reached = 1, 1, 0
+    size, turn, reached, keys = 1, 1, 0, (distances, turns)
     while size:
         v = heap[0]
         size -= 1
         if size:
-            _sink(heap[size], size, distances, turns, heap, place)
+            _sift_down(heap[size], size, keys, heap, place)
         place[v] = _SETTLED
         queue[reached] = v
         reached += 1
@@ -174,7 +150,7 @@ def _search(indptr, indices, costs, whole_arcs, source, cutoff, queue, distances
                 if at == _UNSEEN:
                     at = size
                     size += 1
-                _raise(u, at, distances, turns, heap, place)
+                _sift_up(u, at, keys, heap, place)
     return np.int64(reached)
 
 

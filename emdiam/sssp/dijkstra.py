@@ -1,15 +1,15 @@
 """Dijkstra's algorithm with a binary heap: one vertex after another, by increasing distance.
 
-A vertex is in the heap once, and moves up as its distance falls: `place` says where it is. Work: m + n, times log n.
-Bytes a vertex: 16 for the heap. Rounds: vertices that were settled. Source: Dijkstra (1959); Williams, Algorithm 232
-(1964).
+Work: m + n, times log n. Bytes a vertex: 16 for the heap (heap.py). Rounds: vertices that were settled. Source:
+Dijkstra (1959).
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..jit import inlined, kernel
+from ..jit import kernel
+from .heap import push, sift_down
 from .paths import Paths, SearchOptions
 from .rows import WeightedRows, unreached
 
@@ -59,45 +59,3 @@ def settle(offsets, heads, costs, distances, heap, place, state, most):  # type:
                 size = push(u, size, distances, heap, place)
     state[0] = size
     return size > 0
-
-
-@inlined
-def push(v, size, distances, heap, place):  # type: ignore[no-untyped-def]
-    """Put v, whose distance has fallen, where it belongs in a heap of so many vertices; how many there are then."""
-    at = place[v]
-    if at < 0:
-        at = size
-        size += 1
-    sift_up(v, at, distances, heap, place)
-    return size
-
-
-@inlined
-def sift_up(v, at, distances, heap, place):  # type: ignore[no-untyped-def]
-    """Put v, which may come before others, at the place `at` or above it."""
-    while at:
-        above = (at - 1) >> 1
-        if distances[heap[above]] <= distances[v]:
-            break
-        heap[at] = heap[above]
-        place[heap[at]] = at
-        at = above
-    heap[at] = v
-    place[v] = at
-
-
-@inlined
-def sift_down(v, size, distances, heap, place):  # type: ignore[no-untyped-def]
-    """Put v at the top, or below it."""
-    at = 0
-    while 2 * at + 1 < size:
-        below = 2 * at + 1
-        if below + 1 < size and distances[heap[below + 1]] < distances[heap[below]]:
-            below += 1
-        if distances[v] <= distances[heap[below]]:
-            break
-        heap[at] = heap[below]
-        place[heap[at]] = at
-        at = below
-    heap[at] = v
-    place[v] = at

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.dijkstra import push, sift_down
+from ...sssp.heap import push, sift_down
 from ...sssp.paths import Tick
 from ...sssp.rows import WeightedRows, unreached
 from .components import RowComponents
