@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -151,6 +151,12 @@ def text(value: Any) -> str:
     if not isinstance(value, str):
         raise TypeError("something is not a text")
     return value
+
+
+def of_one_kind(ids: Iterable[Id]) -> None:
+    """Raises TypeError where some ids are numbers and some are strings."""
+    if len(set(map(type, ids))) > 1:
+        raise TypeError("some ids are numbers and some are strings")
 
 
 def vertex_id(value: Any) -> Id:

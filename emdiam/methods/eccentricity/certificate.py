@@ -20,7 +20,7 @@ import numpy as np
 
 from ...store.store import Store
 from ..exact.certificate import VERSION, GraphFacts, Room, facts_of, parse_facts
-from ..sealed import Id, count, each, only, sealed, text, understood, vertex_id, write_sealed
+from ..sealed import Id, count, each, of_one_kind, only, sealed, text, understood, vertex_id, write_sealed
 from .result import EccentricityResult
 
 FORMAT = "emdiam certificate of eccentricities"
@@ -94,6 +94,5 @@ def parse_certificate(document: dict[str, Any], path: str | Path) -> Eccentricit
         claims = EccentricityClaims(largest=vertex_id(said["largest"]), **numbers,
                                     histogram={value: count(vertices) for value, vertices in histogram.items()})
         sources = each(document["sources"], vertex_id)
-        if len({type(name) for name in (*sources, claims.largest)}) > 1:
-            raise TypeError("some ids are numbers and some are strings")
+        of_one_kind((*sources, claims.largest))
         return EccentricityCertificate(parse_facts(document["graph"]), claims, sources)

@@ -23,6 +23,7 @@ from ..sealed import (
     each,
     interval,
     items,
+    of_one_kind,
     only,
     read_sealed,
     sealed,
@@ -179,10 +180,8 @@ def _content(document: dict[str, Any]) -> Certificate:
     said = Claims(*interval(claims), None if largest is None else count(largest),
                   count(claims["n_components"]), claims["connected"])
     components = [_component(only(part, CertifiedComponent)) for part in items(document["components"])]
-    kinds = {type(name) for part in components
-             for name in (part.vertex, *(part.witness or ()), *part.pivots, *part.sources)}
-    if len(kinds) > 1:
-        raise TypeError("some ids are numbers and some are strings")
+    of_one_kind(name for part in components
+                for name in (part.vertex, *(part.witness or ()), *part.pivots, *part.sources))
     return Certificate(facts, said, components)
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ...store.store import Store
 from ..exact.certificate import VERSION, GraphFacts, facts_of, parse_facts
-from ..sealed import Id, count, each, only, sealed, understood, vertex_id, write_sealed
+from ..sealed import Id, count, each, of_one_kind, only, sealed, understood, vertex_id, write_sealed
 from .result import WeightedResult
 from .search import WeightedSearch
 
@@ -75,8 +75,7 @@ def parse_certificate(document: dict[str, Any], path: str | Path) -> WeightedCer
         one, other = each(said["witness"], vertex_id)
         claims = WeightedClaims(n_components=count(said["n_components"]), witness=(one, other), **lengths)
         sources = each(document["sources"], vertex_id)
-        if len({type(name) for name in (one, other, *sources)}) > 1:
-            raise TypeError("some ids are numbers and some are strings")
+        of_one_kind((one, other, *sources))
         return WeightedCertificate(parse_facts(document["graph"]), claims, sources)
 
 
