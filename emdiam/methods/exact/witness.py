@@ -10,7 +10,7 @@ up in the store.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from ...durable import whole_file
 from ...engine.interface import Engine
 from ...errors import EmdiamError, InputError
+from ...store.store import Store
 from ...traverse.columns import PIECE, Column
 from ...traverse.ram_column import RamColumn
 from ...traverse.stored_column import StoredColumn
@@ -113,7 +114,7 @@ def check_witness(
     witness = Witness(ends[0], ends[-1], length, path)
     if path_file is not None:
         try:
-            _write_path(engine, engine.path_pieces(labels, source), path_file)
+            write_path(engine.store, engine.path_pieces(labels, source), path_file)
             witness.path_file = str(path_file)
         except InputError as error:
             if not_written is None:
@@ -133,10 +134,11 @@ def _checked_pieces(engine: Engine, labels: Column, source: int) -> Iterator[np.
         yield piece
 
 
-def _write_path(engine: Engine, pieces: Iterator[np.ndarray], path_file: Path) -> None:
+def write_path(store: Store, pieces: Iterable[np.ndarray], path_file: Path) -> None:
+    """Write the ids of the vertices of a path, int64[k] each, one a line. Raises InputError where it cannot be."""
     try:
         with whole_file(path_file) as file:
             for piece in pieces:
-                file.writelines(f"{name}\n".encode() for name in engine.store.user_ids(piece))
+                file.writelines(f"{name}\n".encode() for name in store.user_ids(piece))
     except OSError as error:
         raise InputError(f"the path cannot be written ({error.strerror})", path=path_file) from None

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from ...durable import check_file, whole_file
+from ...durable import check_file
 from ...errors import InputError, no_such
 from ...progress import Listener, timed
 from ...store.store import Store
 from ..exact.method import stopping
+from ..exact.witness import write_path
 from .bounding import WeightedBounding
 from .certificate import write_certificate
 from .pivots import SWEEPS, WeightedPivots
@@ -92,11 +93,10 @@ def _answer(stages: Stages, search: WeightedSearch) -> WeightedResult:
 def _write_path(store: Store, result: WeightedResult, path: list[int], file: Path) -> None:
     assert result.witness is not None
     try:
-        with whole_file(file) as out:
-            out.writelines(f"{name}\n".encode() for name in store.user_ids(np.array(path)))
+        write_path(store, [np.array(path)], file)
         result.witness.path_file = str(file)
-    except OSError as error:
-        result.not_written.append(str(InputError(f"the path cannot be written ({error.strerror})", path=file)))
+    except InputError as error:
+        result.not_written.append(str(error))
 
 
 def _certify(store: Store, result: WeightedResult, search: WeightedSearch, file: Path) -> None:
