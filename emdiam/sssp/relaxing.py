@@ -11,8 +11,9 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..traverse.atomics import count_trailing_zeros
+from .batches import FULL
 from .packed_rows import relax_packed
-from .stored_rows import FULL, add_stored, lower_all
+from .stored_rows import add_stored, lower_all
 from .waiting import ONE, ONES, longer, lowest, waiting_in, within
 
 # A window that had fewer arcs than this a block costs more to look for than to relax: the next is twice

@@ -10,11 +10,8 @@ import numpy as np
 
 from ..jit import inlined
 from ..stream.offsets import row_span
+from .batches import FULL, LONG, SHORT
 from .waiting import longer, wait
-
-# Arcs from which a batch is full. A row of at most SHORT arcs is copied without a look at its length; one of more than
-# LONG does not go into a batch.
-FULL, SHORT, LONG = 512, 4, 12
 
 Batch = tuple[np.ndarray, np.ndarray]
 

@@ -102,7 +102,7 @@ def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: b
     if asked.out is not None:
         try:
             with timed(result.seconds, "write"):
-                write_pieces(asked.out, _tables(stages, search))
+                write_pieces(asked.out, _tables(stages, search, lower, upper))
             result.seconds["total"] += result.seconds["write"]
             result.out = str(asked.out)
         except InputError as error:
@@ -122,13 +122,12 @@ def _check_radius(stages: Stages, search: Search) -> None:
         raise EmdiamError(f"a second search from {vertex} finds another eccentricity, {found}: {REPORT}")
 
 
-def _tables(stages: Stages, search: Search) -> Iterator[pa.Table]:
+def _tables(stages: Stages, search: Search, lower: np.ndarray, upper: np.ndarray) -> Iterator[pa.Table]:
     """A row for every vertex in the order of the store, in pieces: id, eccentricity (lower and upper where some bounds
-    differ), component (the id of its smallest vertex)."""
+    differ), component (the id of its smallest vertex). lower, upper : see Search.intervals."""
     import pyarrow as pa
 
     store, units, parts = stages.store, stages.units, search.parts
-    lower, upper = search.intervals()
     bounds = {"eccentricity": lower} if (lower == upper).all() else {"lower": lower, "upper": upper}
     for start in range(0, len(lower), _PIECE):
         ids = np.arange(start, min(start + _PIECE, len(lower)))
