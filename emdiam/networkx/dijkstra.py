@@ -78,6 +78,7 @@ class ArraySearches(WeightedSearches):
     def _diameter(self) -> int | None:
         from ..methods.weighted.pivots import WeightedPivots
         from ..methods.weighted.units import units_of
+        from ..sssp.arcs import ArcsInRam
         from ..sssp.paths import SearchOptions
         from ..sssp.rows import WeightedRows
 
@@ -85,7 +86,8 @@ class ArraySearches(WeightedSearches):
         tails = np.repeat(np.arange(self.order), np.diff(indptr))
         kind = np.uint32 if int(costs.max(initial=0)) < 1 << 32 else np.int64
         rows = WeightedRows.from_edges(self.order, tails, indices, costs.astype(kind), directed=True)
-        search = WeightedPivots(rows, units_of(rows), SearchOptions(available_cores()))
+        arcs = ArcsInRam(rows, SearchOptions(available_cores()))
+        search = WeightedPivots(arcs, units_of(arcs))
         if len(search.parts.roots) > 1:
             return None
         search.solve()

@@ -95,6 +95,14 @@ class StoreBlocks:
                 self._weighed[block] = True
         return read
 
+    def rows_in(self, block: int) -> tuple[int, np.ndarray]:
+        """(first vertex, int64[k + 1]): where in a block the arcs of that vertex and the next k - 1 begin and end."""
+        first = int(self.rows.heads[block] if self.rows.heads[block] >= 0 else self.rows.covers[block])
+        base, starts = block * self.block_arcs, np.empty(int(self.rows.covers[block + 1]) - first, np.int64)
+        row_starts(*self._offsets, np.arange(first, first + len(starts)), starts)
+        ends = np.append(starts - base, self.n_arcs - base)
+        return first, np.clip(ends, 0, self.block_arcs, out=ends)
+
     def least_width(self, slot: int, block: int, arena: tuple[np.ndarray, ...]) -> int | float:
         """Delta, by the mean weight that the record says."""
         record = self._store.record.weights

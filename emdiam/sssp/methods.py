@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,6 +35,19 @@ AUTO = "auto"
 # and of others.
 SMALL_ARCS, ALONE_ARCS, AUTO_DEGREE = 1 << 16, 1 << 21, 8
 AUTO_SHARE, AUTO_ALONE, AUTO_SPARSE = 2, 8, 16
+
+
+class Lengths(Protocol):
+    """Of a graph with weights, as WeightedRows has them."""
+
+    @property
+    def n_vertices(self) -> int: ...
+    @property
+    def least_weight(self) -> int | float: ...
+    @property
+    def largest_weight(self) -> int | float: ...
+    @property
+    def distance_dtype(self) -> np.dtype[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -80,7 +94,7 @@ def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOp
     return bucket_distances(rows, sources, with_delta(rows, options))[:2]
 
 
-def check_lengths(rows: WeightedRows) -> None:
+def check_lengths(rows: Lengths) -> None:
     """Raises OverflowError where a distance may not fit 64 bits."""
     most = max(abs(rows.least_weight), abs(rows.largest_weight)) * max(1, rows.n_vertices - 1)
     if rows.distance_dtype.kind != "f" and most >= np.iinfo(rows.distance_dtype).max:

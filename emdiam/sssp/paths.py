@@ -72,8 +72,8 @@ class Paths:
             n = len(self.distances)
             self.predecessors = np.full(n, -1, np.int64)
             seen, queue = np.zeros(n, np.bool_), np.empty(n, np.int64)
-            count = tight_tree(rows.offsets, rows.heads, rows.costs, self.distances, self.source, self.predecessors,
-                               seen, queue)
+            count = tight_tree(rows.offsets, rows.heads, rows.costs, self.distances, np.array([self.source]),
+                               self.predecessors, seen, queue)
             if count != self.reached:
                 raise InputError("the weights are floats whose sums are rounded so that no tree of paths fits them",
                                  remedy="give integers")
@@ -109,13 +109,16 @@ def length_of(rows: WeightedRows, path: list[int]) -> int | float:
 
 
 @kernel
-def tight_tree(offsets, heads, costs, distances, source, before, seen, queue):  # type: ignore[no-untyped-def]
-    """before[u] = tail of the tight arc that reached u first from the source; returns the vertices reached.
+def tight_tree(offsets, heads, costs, distances, sources, before, seen, queue):  # type: ignore[no-untyped-def]
+    """before[u] = tail of the tight arc that reached u first from one of the sources, int64[k]; returns the vertices
+    reached.
 
     before : int64[n], -1. seen : bool[n], False. queue : int64[n]."""
-    queue[0] = source
-    seen[source] = True
-    count = 1
+    count = 0
+    for source in sources:
+        queue[count] = source
+        seen[source] = True
+        count += 1
     done = 0
     while done < count:
         v = queue[done]

@@ -36,6 +36,41 @@ class PathPlan:
     arena_bytes: int = 0
 
 
+@dataclass(frozen=True)
+class ArcsPlan:
+    """Of searches one after another, all sizes in bytes. need : with all that is beside. arena_bytes : of blocks that
+    are read as they are needed; None: the rows are in RAM."""
+
+    need: int
+    arena_bytes: int | None = None
+
+
+def plan_arcs(store: Store, threads: int, room: int, beside: int, spare: int = 0,
+              arena_bytes: int | None = None) -> ArcsPlan:
+    """Where the arcs are for searches in `room` bytes: in RAM if they fit, else in blocks, of which at least two do
+    where `need` is at most `room`. beside : bytes that are held meanwhile. spare : more that the rest needs at least;
+    it has half of what is left then. arena_bytes : most of blocks; it streams a store that has more. Raises BudgetError
+    for an arena of less than two."""
+    arcs, least = store.indices.n_chunks * block_bytes(store), min(2, store.indices.n_chunks) * block_bytes(store)
+    if arena_bytes is not None and arena_bytes < least:
+        raise small_arena(arena_bytes, least)
+    in_ram = rows_bytes(store) + max(loading_buffers(store, threads),
+                                     search_bytes(store, "delta-stepping", threads, tree=True) + beside)
+    if in_ram + spare <= room and (arena_bytes is None or arena_bytes >= arcs):
+        return ArcsPlan(in_ram)
+    # Distances are kept in units, and twice as they are found.
+    state = streamed_bytes(store, threads, tree=True) + 17 * store.n_vertices + beside
+    left = room - state - spare
+    arena = max(least, min(arcs, left // 2 if spare else left, arcs if arena_bytes is None else arena_bytes))
+    return ArcsPlan(state + arena, arena)
+
+
+def small_arena(arena_bytes: int, least_bytes: int) -> BudgetError:
+    """The refusal of an arena without two blocks."""
+    return BudgetError(
+        f"--arena {format_size(arena_bytes)} is too small: the least is {format_size(least_bytes)} (2 blocks)")
+
+
 def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
     """What a search in RAM holds beside the rows."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
@@ -87,5 +122,5 @@ def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tr
     room = memory_bytes - base - state
     arena = min(arcs, room if arena_bytes is None else min(room, arena_bytes))
     if arena < blocks:
-        raise BudgetError(f"--arena {format_size(arena)} is too small: the least is {format_size(blocks)} (2 blocks)")
+        raise small_arena(arena, blocks)
     return PathPlan(base + state + arena, need + BASE_JITTER, True, arena)

@@ -8,50 +8,92 @@ waits; 8 for predecessors. Rounds: times that blocks were chosen and read.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..jit import kernel
 from ..store.array_reader import ShardedArray, read_slice
 from ..store.store import Store
-from ..stream.offsets import row_span
 from .blocks import StoreBlocks
 from .paths import Paths, SearchOptions
-from .rows import WeightedRows
+from .rows import WeightedRows, unreached
 from .semi_external import SemiExternalPaths
-from .waiting import ONES, longer
+from .waiting import ONES
 
 _INFINITE = np.array([np.inf]).view(np.uint64)[0]
 
 
+class Piece(NamedTuple):
+    """The arcs of vertices first, first + 1, ...: those of first + i are offsets[i] to offsets[i + 1] - 1 of `heads`
+    and `costs`. offsets : int64[k + 1]. heads : uint32 or uint64. costs : weights, 1 where there are none."""
+
+    first: int
+    offsets: np.ndarray
+    heads: np.ndarray
+    costs: np.ndarray
+
+
 class StreamedSearch:
-    """A search over a store whose arcs stay on disk. arena_bytes : of blocks in RAM. Close it at the end. Raises
-    BudgetError for less than two blocks, StoreError."""
+    """Searches over a store whose arcs stay on disk; what the arena holds stays for the next. arena_bytes : of blocks
+    in RAM. Close it at the end. Raises BudgetError for less than two blocks, StoreError."""
 
     def __init__(self, store: Store, arena_bytes: int, options: SearchOptions) -> None:
         self._store = store
         self._blocks = StoreBlocks(store, options.delta)
         self._machine = SemiExternalPaths(self._blocks, arena_bytes, options.threads, options.tick)
-        self._labels = np.full(store.n_vertices, ONES, np.uint64)
+        weights = store.weights
+        self._floats = weights is not None and weights.dtype.kind == "f"
 
     @property
     def bytes_read(self) -> int:
         """Of heads and weights so far."""
         return self._machine.counters.bytes_read
 
+    @property
+    def relaxations(self) -> int:
+        """Arcs along which a distance was tried so far."""
+        return self._machine.counters.arcs_scanned
+
     def run(self, source: int, *, tree: bool) -> Paths:
-        """Distances from `source`, once. tree : with predecessors."""
-        self._labels[source] = 0
-        self._machine.settle(self._labels, np.array([source], np.int64), 0)
+        """Distances from `source`. tree : with predecessors."""
+        before, sources = self._machine.counters.copy(), np.array([source])
+        distances = self.nearest(sources)
         counters = self._machine.counters
-        before = self._tree(source) if tree else None
-        weights = self._store.weights
-        if weights is not None and weights.dtype.kind == "f":
-            self._labels[self._labels == ONES] = _INFINITE
-            self._labels = self._labels.view(np.float64)
-        return Paths("delta-stepping", source, self._labels, counters.arcs_scanned, counters.rounds, before)
+        return Paths("delta-stepping", source, distances, counters.arcs_scanned - before.arcs_scanned,
+                     counters.rounds - before.rounds, self.forest(distances, sources) if tree else None)
+
+    def nearest(self, sources: np.ndarray) -> np.ndarray:
+        """Distance of every vertex to the nearest of `sources` (int64[k], no vertex twice): uint64 or
+        float64[n_vertices], see rows.py."""
+        labels = np.full(self._store.n_vertices, ONES, np.uint64)
+        labels[sources] = 0
+        self._machine.settle(labels, sources, 0)
+        if self._floats:
+            labels[labels == ONES] = _INFINITE
+            return labels.view(np.float64)
+        return labels
+
+    def forest(self, distances: np.ndarray, sources: np.ndarray) -> np.ndarray:
+        """int64[n_vertices], the vertex before each on a shortest path from one of `sources`, -1 of these and without a
+        path. distances : as `nearest` gave them."""
+        before = np.full(len(distances), -1, np.int64)
+        before[sources] = sources
+        left, found = int(np.count_nonzero(distances != unreached(distances.dtype))) - len(sources), 1
+        while left and found:
+            found = sum(add_tight(*piece, distances, before) for piece in self.pieces())
+            left -= found
+        before[sources] = -1
+        return before
+
+    def pieces(self) -> Iterator[Piece]:
+        """A pass over all arcs, a piece for every block, those in the arena first; each is valid until the next."""
+        heads, costs = self._machine.arena[:2]
+        for block, slot in self._machine.every_block():
+            first, offsets = self._blocks.rows_in(block)
+            yield Piece(first, offsets, heads[slot], costs[slot])
 
     def stored_rows(self) -> WeightedRows:
         """The rows, of which slices are read as they are asked for."""
@@ -59,26 +101,11 @@ class StreamedSearch:
         costs = np.broadcast_to(np.uint8(1), store.n_arcs) if store.weights is None else _Slices(store.weights)
         return cast("WeightedRows", SimpleNamespace(
             offsets=_Slices(store.indptr), heads=_Slices(store.indices), costs=costs,
-            distance_dtype=self._labels.dtype))
+            distance_dtype=np.dtype(np.float64 if self._floats else np.uint64)))
 
     def close(self) -> None:
         """End the reading threads."""
         self._machine.close()
-
-    def _tree(self, source: int) -> np.ndarray:
-        """The predecessors, int64[n_vertices]."""
-        before = np.full(len(self._labels), -1, np.int64)
-        before[source] = source
-        left = int(np.count_nonzero(self._labels != ONES)) - 1
-        found = 1
-        while left and found:
-            found = 0
-            for block, slot in self._machine.every_block():
-                found += add_tight(self._machine.arena, slot, block, self._blocks.rows.shape, self._blocks.rows.covers,
-                                   self._blocks.rows.heads, self._labels, before)
-            left -= found
-        before[source] = -1
-        return before
 
 
 class _Slices:
@@ -94,24 +121,17 @@ class _Slices:
 
 
 @kernel
-def add_tight(arena, slot, block, shape, covers, heads, labels, before):  # type: ignore[no-untyped-def]
-    """Give vertices without a predecessor that of a tight arc of a block of heads and costs; returns how many.
+def add_tight(first, offsets, heads, costs, distances, before):  # type: ignore[no-untyped-def]
+    """Give vertices without a predecessor that of a tight arc of a piece; returns how many.
 
-    before : int64[n], -1 without a predecessor, of the source itself."""
-    ids, costs, group, row, hub = arena
+    before : int64[n], -1 without a predecessor, of a source itself."""
     found = 0
-    begin_vertex = covers[block]
-    if heads[block] >= 0:
-        begin_vertex = heads[block]
-    for v in range(begin_vertex, covers[block + 1]):
-        if labels[v] == ONES:
-            continue
-        begin, end = row_span(group, row, hub, v)
-        base = block * shape[0]
-        for p in range(max(begin - base, 0), min(end - base, shape[0])):
-            u = np.int64(ids[slot, p])
-            if before[u] < 0 and labels[u] != ONES and longer(labels[v], costs[slot, p]) == labels[u] and (
-                    labels[v] < labels[u] or before[v] >= 0):
+    for i in range(len(offsets) - 1):
+        v = first + i
+        for p in range(offsets[i], offsets[i + 1]):
+            u = np.int64(heads[p])
+            if before[u] < 0 and distances[v] + costs[p] == distances[u] and (
+                    distances[v] < distances[u] or before[v] >= 0):
                 before[u] = v
                 found += 1
     return found

@@ -2,9 +2,11 @@
 
 Distances are proposed by a search, and checked: no arc leads to a vertex in less than its distance, so that none is too
 large; and every vertex is reached from a source along arcs whose weights add up to the distances, so that none is too
-small. A search has one source in each of some components. Bounds are folded first; then, where several vertices of a
-component are not settled, its sources are searched from again, and the distances to those vertices kept for the pairs.
-Bytes: the rows, in RAM; a vertex: 24, and what a search holds; a number for each source and vertex that is left.
+small; one pass over the arcs does both. A search has one source in each of some components. Bounds are folded first;
+then, where several vertices of a component are not settled, its sources are searched from again, and the distances to
+those vertices kept for the pairs.
+Bytes: the rows, or blocks of them; a vertex: 24, and what a search holds; a number for each source and vertex that is
+left.
 """
 
 from __future__ import annotations
@@ -18,14 +20,16 @@ from ..jit import kernel
 from ..methods.weighted.certificate import WeightedCertificate
 from ..methods.weighted.units import units_of
 from ..progress import Event, Meter, silent, timed
-from ..sssp.loading import in_rows, load_rows, loading_buffers, rows_bytes
-from ..sssp.methods import check_lengths, nearest_distances, with_delta
+from ..sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from ..sssp.loading import load_rows
 from ..sssp.paths import SearchOptions
-from ..sssp.plan import search_bytes
+from ..sssp.plan import ArcsPlan, plan_arcs
 from ..sssp.rows import unreached
 from ..store.store import Store
 from ..stream.plan import too_small
+from ..traverse.components import _find, join
 from ..units import format_size
+from ..weighted.components import point_to_roots
 from .labels import REPORT
 from .pairs import prove_pairs
 from .parts import find_vertices, read_graph
@@ -33,6 +37,8 @@ from .plan import Budget
 from .report import Refused, VerifyReport
 
 _STATE_BYTES = 24
+# Of the distances between sources and vertices that are left.
+_LEAST_POINTS = 4 << 20
 _UNBOUNDED = np.int64(1) << 62
 
 
@@ -40,21 +46,28 @@ def prove_weighted(certificate: WeightedCertificate, store: Store, report: Verif
     """Prove every claim again; counts and seconds go into the report. Raises Refused, BudgetError, StoreError, and
     EmdiamError if a search proposes what are no distances."""
     with timed(report.seconds, "graph"):
-        _check_room(store, budget)
+        plan = _planned(store, budget)
         proof = _Proof(certificate, store, report, budget)
-    with timed(report.seconds, "labels"):
-        proof.bound()
-    with timed(report.seconds, "pairs"):
-        (budget.progress or silent)(Event("pairs"))
-        proof.prove_left()
+    options = SearchOptions(budget.threads, tick=proof.tick)
+    arcs: Arcs
+    with timed(report.seconds, "load"):
+        if plan.arena_bytes is None:
+            arcs = ArcsInRam(load_rows(store, budget.threads)[0], options)
+        else:
+            arcs = ArcsOnDisk(store, plan.arena_bytes, options)
+    try:
+        proof.prove(arcs)
+    finally:
+        arcs.close()
 
 
-def _check_room(store: Store, budget: Budget) -> None:
-    need = rows_bytes(store) + max(loading_buffers(store, budget.threads), _STATE_BYTES * store.n_vertices
-                                   + search_bytes(store, "delta-stepping", budget.threads, tree=True))
-    short = need - budget.room(0)
-    if short > 0:
-        raise too_small(budget.memory_bytes, budget.memory_bytes + short, in_rows(store))
+def _planned(store: Store, budget: Budget) -> ArcsPlan:
+    """Where the arcs are. Raises BudgetError."""
+    room = budget.room(0)
+    plan = plan_arcs(store, budget.threads, room, _STATE_BYTES * store.n_vertices, _LEAST_POINTS)
+    if plan.need + _LEAST_POINTS > room:
+        raise too_small(budget.memory_bytes, budget.memory_bytes + plan.need + _LEAST_POINTS - room)
+    return plan
 
 
 class _Proof:
@@ -76,22 +89,29 @@ class _Proof:
             raise Refused(f"the graph has {n_components:,} components, not {claims.n_components:,}")
         self._root, self._sizes = parent.astype(np.int64), sizes
         self._witness, self._sources = vertices[:2], np.unique(vertices[2:])
-        self._rows = load_rows(store, budget.threads)[0]
-        check_lengths(self._rows)
-        self._units = units_of(self._rows)
-        self._limit = self._in_units(claims.length)
-        self._of_largest = self._in_units(claims.diameter_largest_component)
-        self._largest = int(sizes.argmax())
-        self._options = with_delta(self._rows, SearchOptions(budget.threads, tick=self._tick))
+        self._claims, self._largest = claims, int(sizes.argmax())
         self.upper = np.full(store.n_vertices, _UNBOUNDED)
 
-    def _tick(self) -> None:
+    def prove(self, arcs: Arcs) -> None:
+        """Prove every claim about distances. Raises Refused, BudgetError."""
+        seconds = self._report.seconds
+        with timed(seconds, "labels"):
+            self._arcs, self._units = arcs, units_of(arcs)
+            self._limit = self._in_units(self._claims.length)
+            self._of_largest = self._in_units(self._claims.diameter_largest_component)
+            self._bound()
+        with timed(seconds, "pairs"):
+            (self._budget.progress or silent)(Event("pairs"))
+            self._prove_left()
+
+    def tick(self) -> None:
+        """An event with the sources that were searched from."""
         (self._budget.progress or silent)(Event("labels", self._report.traversals, 2 * len(self._sources), "sources"))
 
     def _in_units(self, length: int | float) -> int:
         """A claimed length. Raises Refused if it is no sum of weights."""
         try:
-            number = np.array([length], self._rows.distance_dtype)
+            number = np.array([length], self._arcs.distance_dtype)
             units = int(self._units.counted(number)[0])
         except (InputError, OverflowError):
             units = -1
@@ -111,17 +131,13 @@ class _Proof:
 
     def _distances(self, sources: np.ndarray) -> np.ndarray:
         """Distances from the sources, int64[k], no two in one component, in units; checked."""
-        rows = self._rows
-        found, _ = nearest_distances(rows, sources, self._options)
-        none = unreached(found.dtype)
-        seen, queue = np.zeros(len(found), np.bool_), np.empty(len(found), np.int64)
-        reached = check_distances(rows.offsets, rows.heads, rows.costs, found, none, sources, seen, queue)
-        if reached != self._sizes[self._root[sources]].sum() or reached != np.count_nonzero(found != none):
+        found, _ = self._arcs.nearest(sources)
+        if not are_distances(self._arcs, found, sources, int(self._sizes[self._root[sources]].sum())):
             raise EmdiamError(f"a search proposes what are no distances: {REPORT}")
         self._report.traversals += len(sources)
         return self._units.counted(found)
 
-    def bound(self) -> None:
+    def _bound(self) -> None:
         """Fold the distances from all sources; lower bounds are attained. Raises Refused."""
         longest, of_largest, apart = 0, 0, 0 if self._witness[0] == self._witness[1] else -1
         for sources in self._rounds(self._sources):
@@ -139,7 +155,7 @@ class _Proof:
             raise Refused(f"no source proves that the component with the most vertices has a diameter of"
                           f" {self._units.length(self._of_largest)}")
 
-    def prove_left(self) -> None:
+    def _prove_left(self) -> None:
         """The pairs of vertices that are not settled. Raises Refused."""
         limits = np.where(self._root == self._largest, self._of_largest, self._limit)
         left = np.flatnonzero((self.upper > limits) & (self._sizes[self._root] > 1))
@@ -178,33 +194,40 @@ class _Proof:
             raise Refused(f"vertices {one} and {two} are not proved to be within {self._units.length(limit)}")
 
 
-@kernel
-def check_distances(offsets, heads, costs, distances, none, sources, seen, queue):  # type: ignore[no-untyped-def]
-    """Vertices reached from `sources` (int64[k], at 0) along arcs whose weight is the difference of the distances; -1
-    if a source is not at 0, or an arc leads to a vertex in less than its distance.
+def are_distances(arcs: Arcs, distances: np.ndarray, sources: np.ndarray, count: int) -> bool:
+    """Whether these are the distances to the nearest of `sources` (int64[k]), which `count` vertices have; one pass."""
+    none, n = unreached(distances.dtype), arcs.n_vertices
+    if (distances[sources] != 0).any() or np.count_nonzero(distances != none) != count:
+        return False
+    fits, parent = np.zeros(n, np.bool_), np.arange(n, dtype=np.int64)
+    fits[sources] = True
+    if not all(fit_piece(*piece, distances, none, fits, parent) for piece in arcs.pieces()):
+        return False
+    point_to_roots(parent)
+    fits[parent[fits]] = True
+    return int(np.count_nonzero(fits[parent] & (distances != none))) == count
 
-    seen : bool[n], False. queue : int64[n]."""
-    count = 0
-    for s in sources:
-        if distances[s] != 0:
-            return -1
-        seen[s] = True
-        queue[count] = s
-        count += 1
-    done = 0
-    while done < count:
-        v = queue[done]
-        done += 1
-        for p in range(offsets[v], offsets[v + 1]):
+
+@kernel
+def fit_piece(first, offsets, heads, costs, distances, none, fits, parent):  # type: ignore[no-untyped-def]
+    """False if an arc leads to a vertex in less than its distance. fits[u] = True where an arc from a vertex at a
+    smaller distance fits; vertices that an arc of no length joins become one set of `parent`, in which one that fits is
+    enough."""
+    for i in range(len(offsets) - 1):
+        v = first + i
+        if distances[v] == none:
+            continue
+        for p in range(offsets[i], offsets[i + 1]):
             u = np.int64(heads[p])
             length = distances[v] + costs[p]
             if length < distances[u]:
-                return -1
-            if length == distances[u] and not seen[u]:
-                seen[u] = True
-                queue[count] = u
-                count += 1
-    return count
+                return False
+            if length == distances[u]:
+                if distances[v] < distances[u]:
+                    fits[u] = True
+                else:
+                    join(parent, _find(parent, v), u)
+    return True
 
 
 @kernel

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
+from emdiam.sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from emdiam.sssp.paths import SearchOptions
 from emdiam.sssp.rows import WeightedRows
+from emdiam.store.store import open_store
 from tests.helpers.weighted_stores import make_weighted_store
 
 Edges = dict[tuple[int, int], float]
@@ -27,6 +33,26 @@ def all_pairs(n: int, edges: Edges) -> np.ndarray:
 def rows_of(n: int, edges: Edges, dtype: str) -> WeightedRows:
     ends = np.array(list(edges), np.int64).reshape(-1, 2)
     return WeightedRows.from_edges(n, ends[:, 0], ends[:, 1], np.array(list(edges.values())).astype(dtype))
+
+
+def in_ram(n: int, edges: Edges, dtype: str) -> Arcs:
+    return ArcsInRam(rows_of(n, edges, dtype), SearchOptions())
+
+
+@contextmanager
+def on_disk(n: int, edges: Edges, dtype: str) -> Iterator[Arcs]:
+    """The same graph in blocks of 64 arcs, two of which fit the arena."""
+    least: Edges = {}
+    for (a, b), weight in edges.items():
+        if a != b:
+            pair = min(a, b), max(a, b)
+            least[pair] = min(weight, least.get(pair, weight))
+    with tempfile.TemporaryDirectory() as folder:
+        path = make_weighted_store(Path(folder) / "g.zarr", least, n_vertices=n, dtype=dtype)
+        with open_store(path) as store:
+            arcs = ArcsOnDisk(store, 2 * 64 * (4 + np.dtype(dtype).itemsize), SearchOptions(threads=2))
+            yield arcs
+            arcs.close()
 
 
 def random_weight(generator: random.Random, dtype: str) -> float:

@@ -85,11 +85,15 @@ def solve(store: Store | str | Path, asked: ApproximationOptions,
 
 def _solved(stages: Stages, asked: ApproximationOptions) -> WeightedApproximation:
     """The answer, its lower bound checked. Raises StoppedEarly."""
-    n, item = stages.store.n_vertices, AUTO if asked.masters is None else asked.masters
-    masters = min(_MOST, 1 + n // _SHARE) if item == AUTO else resolve_masters(item, n)
-    search = METHODS[asked.method](stages.load(), stages.units, stages.options)
+    with stages.opened_arcs() as arcs:
+        return _bounded(stages, METHODS[asked.method](arcs, stages.units), asked)
+
+
+def _bounded(stages: Stages, search: WeightedSweep, asked: ApproximationOptions) -> WeightedApproximation:
     stages.search, search.iterations = search, asked.iterations or 1
     if isinstance(search, WeightedClusters):
+        n, item = stages.store.n_vertices, AUTO if asked.masters is None else asked.masters
+        masters = min(_MOST, 1 + n // _SHARE) if item == AUTO else resolve_masters(item, n)
         search.masters, search.seed, search.room = masters, asked.seed or 0, stages.room
         search.or_fewer = item == AUTO
         stages.planned = stages.memory

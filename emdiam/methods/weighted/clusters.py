@@ -23,6 +23,7 @@ import numpy as np
 
 from ...errors import BudgetError
 from ...jit import kernel
+from ...sssp.arcs import Arcs, ArcsInRam
 from ...sssp.paths import SearchOptions
 from ...sssp.rows import WeightedRows
 from ...units import format_size
@@ -79,8 +80,8 @@ class WeightedClusters(WeightedSweep):
         if self.bounds()[0] == self.bounds()[1]:
             return
         self.quotient = self._condensed()
-        options = SearchOptions(self._options.threads, tick=self.tick)
-        search = LimitedPivots(self.quotient.rows, Units(), options, self.quotient.radii)
+        options = SearchOptions(self.arcs.threads, tick=self.tick)
+        search = LimitedPivots(ArcsInRam(self.quotient.rows, options), Units(), self.quotient.radii)
         search.room = self.room - EDGE_BYTES * self.quotient.rows.n_arcs // 2
         search.longest = Longest(2 * int(self.quotient.radii.max()))
         with suppress(EnoughSearches):
@@ -94,9 +95,9 @@ class WeightedClusters(WeightedSweep):
     def _condensed(self) -> Quotient:
         """The graph of clusters, of fewer ones where it does not fit and they may be. Raises BudgetError."""
         while True:
-            self.clusters = grow(self.rows, self.parts, self.masters, self.seed, self.tick)
+            self.clusters = grow(self.arcs, self.parts, self.masters, self.seed)
             try:
-                return quotient_of(self.rows, self.units, self.clusters, self.room)
+                return quotient_of(self.arcs, self.units, self.clusters, self.room)
             except BudgetError:
                 if not self.or_fewer or self.masters == 1:
                     raise
@@ -120,17 +121,18 @@ class WeightedClusters(WeightedSweep):
         return int(members[self.clusters.lengths[members].argmax()])
 
 
-def quotient_of(rows: WeightedRows, units: Units, clusters: Clusters, room: int) -> Quotient:
+def quotient_of(arcs: Arcs, units: Units, clusters: Clusters, room: int) -> Quotient:
     """The graph of these clusters. Raises BudgetError if it may take more than `room` bytes, InputError for sums that
     are not exact."""
-    count = count_between(rows.offsets, rows.heads, clusters.cluster)
+    count = sum(count_between(piece.first, piece.offsets, piece.heads, clusters.cluster) for piece in arcs.pieces())
     if EDGE_BYTES * count > room:
         raise BudgetError(f"{count:,} edges between {len(clusters.masters):,} clusters take"
                           f" {format_size(EDGE_BYTES * count)} where there are {format_size(room)}",
                           remedy="give more --memory, or fewer --masters")
-    ends, weights = np.empty((2, count), np.int64), np.empty(count, rows.distance_dtype)
-    list_between(rows.offsets, rows.heads, rows.costs, clusters.cluster, clusters.lengths, ends, weights)
-    radii = np.zeros(len(clusters.masters), rows.distance_dtype)
+    ends, weights, listed = np.empty((2, count), np.int64), np.empty(count, arcs.distance_dtype), 0
+    for piece in arcs.pieces():
+        listed = list_between(*piece, clusters.cluster, clusters.lengths, ends, weights, listed)
+    radii = np.zeros(len(clusters.masters), arcs.distance_dtype)
     np.maximum.at(radii, clusters.cluster, clusters.lengths)
     rows = WeightedRows.from_edges(len(radii), ends[0], ends[1], _narrowed(units.counted(weights)))
     return Quotient(rows, _narrowed(units.counted(radii)))
@@ -142,24 +144,26 @@ def _narrowed(values: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def count_between(offsets, heads, cluster):  # type: ignore[no-untyped-def]
+def count_between(first, offsets, heads, cluster):  # type: ignore[no-untyped-def]
     """Edges between two clusters, each counted once."""
     count = 0
-    for v in range(len(cluster)):
-        for p in range(offsets[v], offsets[v + 1]):
-            count += cluster[v] < cluster[np.int64(heads[p])]
+    for i in range(len(offsets) - 1):
+        for p in range(offsets[i], offsets[i + 1]):
+            count += cluster[first + i] < cluster[np.int64(heads[p])]
     return count
 
 
 @kernel
-def list_between(offsets, heads, costs, cluster, lengths, ends, weights):  # type: ignore[no-untyped-def]
-    """Their clusters in ends, int64[2, k], and the lengths from master to master along them in weights, [k]."""
-    i = 0
-    for v in range(len(cluster)):
-        for p in range(offsets[v], offsets[v + 1]):
+def list_between(first, offsets, heads, costs, cluster, lengths, ends, weights, at):  # type: ignore[no-untyped-def]
+    """Their clusters in ends, int64[2, k], and the lengths from master to master along them in weights, [k], from `at`
+    on; where they end."""
+    for i in range(len(offsets) - 1):
+        v = first + i
+        for p in range(offsets[i], offsets[i + 1]):
             u = np.int64(heads[p])
             if cluster[v] < cluster[u]:
-                ends[0, i] = cluster[v]
-                ends[1, i] = cluster[u]
-                weights[i] = lengths[v] + costs[p] + lengths[u]
-                i += 1
+                ends[0, at] = cluster[v]
+                ends[1, at] = cluster[u]
+                weights[at] = lengths[v] + costs[p] + lengths[u]
+                at += 1
+    return at

@@ -1,4 +1,4 @@
-"""Connected components of rows in RAM, in the numbers 0, 1, ... by their smallest vertex.
+"""Connected components of a weighted graph, in the numbers 0, 1, ... by their smallest vertex.
 
 Work: m steps of nearly constant length. Bytes a vertex: 8. Source: Tarjan and van Leeuwen (1984), path halving.
 """
@@ -10,13 +10,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.rows import WeightedRows
+from ...sssp.arcs import Arcs
 from ...traverse.components import _find, join
 from ...weighted.components import point_to_roots
 
 
 @dataclass(frozen=True)
-class RowComponents:
+class Components:
     """component : int32[n_vertices], of every vertex. roots : int64[c], the smallest vertex of each, ascending.
     sizes : int64[c], vertices."""
 
@@ -30,22 +30,23 @@ class RowComponents:
         return int(self.sizes.argmax())
 
 
-def row_components(rows: WeightedRows) -> RowComponents:
-    """The components of an undirected graph."""
-    parent = np.arange(rows.n_vertices, dtype=np.int64)
-    unite_rows(rows.offsets, rows.heads, parent)
+def components_of(arcs: Arcs) -> Components:
+    """The components of a graph without directions, by one pass."""
+    parent = np.arange(arcs.n_vertices, dtype=np.int64)
+    for piece in arcs.pieces():
+        unite_rows(piece.first, piece.offsets, piece.heads, parent)
     point_to_roots(parent)
-    roots = np.flatnonzero(parent == np.arange(rows.n_vertices))
-    number = np.empty(rows.n_vertices, np.int32)
+    roots = np.flatnonzero(parent == np.arange(arcs.n_vertices))
+    number = np.empty(arcs.n_vertices, np.int32)
     number[roots] = np.arange(len(roots), dtype=np.int32)
     component = number[parent]
-    return RowComponents(component, roots, np.bincount(component, minlength=len(roots)))
+    return Components(component, roots, np.bincount(component, minlength=len(roots)))
 
 
 @kernel
-def unite_rows(offsets, heads, parent):  # type: ignore[no-untyped-def]
+def unite_rows(first, offsets, heads, parent):  # type: ignore[no-untyped-def]
     """Join the ends of every arc; the smaller root stays one."""
-    for v in range(len(offsets) - 1):
-        root = _find(parent, v)
-        for p in range(offsets[v], offsets[v + 1]):
+    for i in range(len(offsets) - 1):
+        root = _find(parent, first + i)
+        for p in range(offsets[i], offsets[i + 1]):
             root = join(parent, root, np.int64(heads[p]))

@@ -16,8 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.paths import SearchOptions
-from ...sssp.rows import WeightedRows
+from ...sssp.arcs import Arcs
 from ...weighted.heights import NEVER
 from .search import WeightedSearch
 from .units import Units
@@ -33,9 +32,9 @@ class WeightedEccentricities(WeightedSearch):
 
     name: ClassVar[str] = "eccentricities"
 
-    def __init__(self, rows: WeightedRows, units: Units, options: SearchOptions, what: str = ALL) -> None:
-        super().__init__(rows, units, options)
-        self.what, self._searched = what, np.zeros(rows.n_vertices, np.bool_)
+    def __init__(self, arcs: Arcs, units: Units, what: str = ALL) -> None:
+        super().__init__(arcs, units)
+        self.what, self._searched = what, np.zeros(arcs.n_vertices, np.bool_)
         self.upper[self.parts.sizes[self.parts.component] == 1] = 0
 
     def solve(self) -> None:

@@ -15,8 +15,7 @@ import numpy as np
 from ...durable import check_file
 from ...errors import EmdiamError, InputError
 from ...progress import Listener, timed
-from ...sssp.dijkstra import dijkstra
-from ...sssp.paths import SearchOptions
+from ...sssp.rows import unreached
 from ...store.store import Store
 from ..eccentricity.output import write_pieces
 from ..exact.method import stopping
@@ -70,7 +69,11 @@ def solve(store: Store | str | Path, asked: EccentricityOptions,
 
 def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricities:
     """The answer, checked. Raises StoppedEarly, NotWritten."""
-    search = Search(stages.load(), stages.units, stages.options, asked.what)
+    with stages.opened_arcs() as arcs:
+        return _settled(stages, Search(arcs, stages.units, asked.what), asked)
+
+
+def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> WeightedEccentricities:
     stages.search = search
     with stopping(lambda: _answer(stages, search, asked, whole=False)), timed(stages.seconds, "solve"):
         search.solve()
@@ -116,8 +119,8 @@ def _check_radius(stages: Stages, search: Search) -> None:
     vertices = np.flatnonzero(search.parts.component == search.parts.largest)
     vertex = int(vertices[search.upper[vertices].argmin()])
     with timed(stages.seconds, "verify"):
-        paths = dijkstra(search.rows, vertex, SearchOptions())
-        found = int(stages.units.counted(np.array([paths.largest_distance], paths.distances.dtype))[0])
+        distances = stages.units.counted(search.arcs.again(vertex))
+        found = int(distances[distances != unreached(distances.dtype)].max())
     if found != int(search.upper[vertex]):
         raise EmdiamError(f"a second search from {vertex} finds another eccentricity, {found}: {REPORT}")
 

@@ -6,9 +6,9 @@ half of what was free has joined, Delta is doubled. At the end, when no more are
 of them is a master. The first stage has a master in every component too.
 
 The length of the path by which a vertex joined, through its cluster to the master, is kept: it is a length in the
-graph, so what is concluded from it is proved, though it may not be the distance. Growth is that of a binary heap, of
-which the rounds of a parallel one give the same clusters but for ties.
-Work: every vertex joins once, m log n in all, and what a stage leaves in its heap. Bytes a vertex: 64.
+graph, so what is concluded from it is proved, though it may not be the distance. A stage is one search from all
+vertices that have a cluster, of which those within Delta join, so that the arcs may lie anywhere.
+Work: a search and a forest of its paths for each stage. Bytes a vertex: 64.
 Source: Ceccarello, Pietracaprina, Pucci and Upfal, "A practical parallel algorithm for diameter approximation of
 massive weighted graphs" (2016), CLUSTER.
 """
@@ -21,13 +21,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...jit import kernel
-from ...sssp.heap import push, sift_down
-from ...sssp.paths import Tick
-from ...sssp.rows import WeightedRows, unreached
-from .components import RowComponents
+from ...sssp.arcs import Arcs
+from ...sssp.rows import unreached
+from .components import Components
 
 STATE_BYTES = 64
-_SLICE_ARCS = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -48,15 +46,11 @@ def masters_a_stage(count: int, n_vertices: int) -> int:
     return max(1, round(count / stages))
 
 
-def grow(rows: WeightedRows, parts: RowComponents, count: int, seed: int, tick: Tick) -> Clusters:
+def grow(arcs: Arcs, parts: Components, count: int, seed: int) -> Clusters:
     """Clusters around about `count` masters, and at least one in every component."""
-    n, dtype, random = rows.n_vertices, rows.distance_dtype, np.random.default_rng(seed)
-    none, free = unreached(dtype), np.arange(n)
-    owner, via = np.full(n, -1, np.int64), np.full(n, -1, np.int64)
-    lengths, reach = np.zeros(n, dtype), np.full(n, none, dtype)
-    heap, place, state = np.empty(n, np.int64), np.full(n, -1, np.int64), np.zeros(2, np.int64)
-    graph, labels = (rows.offsets, rows.heads, rows.costs), (owner, lengths, reach, via, heap, place, state)
-    a_stage, delta, stages = masters_a_stage(count, n), rows.mean_weight, 0
+    n, random, free = arcs.n_vertices, np.random.default_rng(seed), np.arange(arcs.n_vertices)
+    owner, lengths = np.full(n, -1, np.int64), np.zeros(n, arcs.distance_dtype)
+    a_stage, delta, stages = masters_a_stage(count, n), arcs.mean_weight, 0
     while len(free) > a_stage:
         stages += 1
         drawn = random.choice(free, a_stage, replace=False)
@@ -65,78 +59,45 @@ def grow(rows: WeightedRows, parts: RowComponents, count: int, seed: int, tick: 
             without[parts.component[drawn]] = False
             drawn = np.concatenate((drawn, parts.roots[without]))
         owner[drawn] = drawn
-        reach_borders(*graph, owner, reach, via, heap, place, state)
-        state[1] = len(drawn)
-        while state[0] and 2 * state[1] < len(free):
-            tick()
-            delta = max(delta, float(reach[heap[0]]))
-            while grow_to(*graph, *labels, dtype.type(delta), _SLICE_ARCS):
-                tick()
-            if 2 * state[1] < len(free):
-                delta *= 2
-        forget_borders(owner, reach, none, place, state)
+        owned = np.flatnonzero(owner >= 0)
+        reach, _ = arcs.nearest(owned)
+        delta = _half(reach[free], len(drawn), delta)
+        before = arcs.forest(reach, owned)
+        join(before, reach, arcs.distance_dtype.type(delta), unreached(reach.dtype), owner, lengths)
         free = free[owner[free] < 0]
     owner[free] = free
     masters = np.flatnonzero(owner == np.arange(n))
-    number = via  # not needed any more
+    number = np.empty(n, np.int64)
     number[masters] = np.arange(len(masters))
     return Clusters(masters, number[owner], lengths, stages, delta)
 
 
+def _half(reach: np.ndarray, joined: int, delta: float) -> float:
+    """Delta, doubled until half of the vertices at these distances have joined, or all that can. joined : of them."""
+    far = np.sort(reach[reach != unreached(reach.dtype)])
+    while joined < len(far) and 2 * joined < len(reach):
+        delta = max(delta, float(far[joined]))
+        joined = int(np.searchsorted(far, far.dtype.type(delta), "right"))
+        if 2 * joined < len(reach):
+            delta *= 2
+    return delta
+
+
 @kernel
-def reach_borders(offsets, heads, costs, owner, reach, via, heap, place, state):  # type: ignore[no-untyped-def]
-    """Put every vertex without an owner that has a neighbour with one in the heap, at the lightest weight of an edge to
-    such; those with one are at 0."""
-    size = 0
-    for v in range(len(owner)):
-        if owner[v] < 0:
+def join(before, reach, limit, none, owner, lengths):  # type: ignore[no-untyped-def]
+    """Give every vertex within `limit` the owner of the root of its tree, and the length to it.
+
+    before : int64[n], the vertex before each, -1 of roots, which have owners; those of the trees are lost."""
+    for v in range(len(before)):
+        if owner[v] >= 0 or reach[v] == none or reach[v] > limit:
             continue
-        reach[v] = 0
-        for p in range(offsets[v], offsets[v + 1]):
-            u = np.int64(heads[p])
-            if owner[u] < 0 and costs[p] < reach[u]:
-                reach[u] = costs[p]
-                via[u] = v
-                size = push(u, size, reach, heap, place)
-    state[0] = size
-
-
-@kernel
-def grow_to(offsets, heads, costs, owner, lengths, reach, via, heap, place, state, limit, most):  # type: ignore[no-untyped-def]
-    """Let vertices join while the nearest one is within `limit` of a border (False), or `most` arcs were looked at
-    (True). state : int64[2], vertices in the heap, and those that have joined."""
-    size = state[0]
-    arcs = 0
-    while size and reach[heap[0]] <= limit:
-        if arcs >= most:
-            state[0] = size
-            return True
-        v = heap[0]
-        place[v] = -1
-        size -= 1
-        if size:
-            sift_down(heap[size], size, reach, heap, place)
-        u = via[v]
-        owner[v] = owner[u]
-        lengths[v] = lengths[u] + (reach[v] - reach[u])
-        state[1] += 1
-        arcs += offsets[v + 1] - offsets[v]
-        for p in range(offsets[v], offsets[v + 1]):
-            u = np.int64(heads[p])
-            new = reach[v] + costs[p]
-            if owner[u] < 0 and new < reach[u]:
-                reach[u] = new
-                via[u] = v
-                size = push(u, size, reach, heap, place)
-    state[0] = size
-    return False
-
-
-@kernel
-def forget_borders(owner, reach, none, place, state):  # type: ignore[no-untyped-def]
-    """Empty the heap; nobody without an owner is near a border."""
-    state[0] = 0
-    for v in range(len(owner)):
-        place[v] = -1
-        if owner[v] < 0:
-            reach[v] = none
+        root = v
+        while before[root] >= 0:
+            root = before[root]
+        u = v
+        while u != root:
+            above = before[u]
+            before[u] = root
+            u = above
+        owner[v] = owner[root]
+        lengths[v] = lengths[root] + reach[v]

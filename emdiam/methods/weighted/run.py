@@ -70,7 +70,12 @@ def solve(store: Store | str | Path, asked: WeightedOptions, progress: Listener 
 
 def _solved(stages: Stages, asked: WeightedOptions) -> WeightedResult:
     """The answer, checked. Raises StoppedEarly, NotWritten."""
-    search = stages.search = METHODS[asked.method](stages.load(), stages.units, stages.options)
+    with stages.opened_arcs() as arcs:
+        return _proved(stages, METHODS[asked.method](arcs, stages.units), asked)
+
+
+def _proved(stages: Stages, search: WeightedSearch, asked: WeightedOptions) -> WeightedResult:
+    stages.search = search
     if isinstance(search, WeightedPivots):
         search.room, stages.planned = stages.room, stages.memory
     with stopping(lambda: _answer(stages, search)), timed(stages.seconds, "solve"):

@@ -15,11 +15,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ...sssp.methods import nearest_distances, with_delta
-from ...sssp.paths import SearchOptions
-from ...sssp.rows import WeightedRows, unreached
+from ...sssp.arcs import Arcs
+from ...sssp.rows import unreached
 from ...weighted.heights import NEVER, count_open, farthest_of, fold_column
-from .components import RowComponents, row_components
+from .components import Components, components_of
 from .units import Units
 
 STATE_BYTES = 28
@@ -47,18 +46,16 @@ class Work:
 class WeightedSearch:
     """One run of a method; solve() closes the graph, and bounds() tells what is proved at any time.
 
-    rows : undirected, with at least one vertex. heights : int64 or uint32[n_vertices], in units: the distance of two
+    arcs : of at least one vertex. heights : int64 or uint32[n_vertices], in units: the distance of two
     vertices is h(x) + d(x, y) + h(y) in all that follows; None: 0. longest : over all components. upper, lower :
     int64[n_vertices], bounds on eccentricities in units, see fold_column."""
 
     name: ClassVar[str] = ""
 
-    def __init__(self, rows: WeightedRows, units: Units, options: SearchOptions,
-                 heights: np.ndarray | None = None) -> None:
-        self.rows, self.units, self.tick = rows, units, options.tick or (lambda: None)
-        self._options = with_delta(rows, options)
-        self.parts: RowComponents = row_components(rows)
-        n, c = rows.n_vertices, len(self.parts.roots)
+    def __init__(self, arcs: Arcs, units: Units, heights: np.ndarray | None = None) -> None:
+        self.arcs, self.units, self.tick = arcs, units, arcs.tick
+        self.parts: Components = components_of(arcs)
+        n, c = arcs.n_vertices, len(self.parts.roots)
         self.longest, self.of_largest, self.work = Longest(), Longest(), Work()
         self.upper, self.lower = np.full(n, NEVER), np.zeros(n, np.int64)
         self.n_open = self.parts.sizes.astype(np.int64)
@@ -76,7 +73,7 @@ class WeightedSearch:
         """Distances from `sources`, int64[components], -1: none, in units; and the vertex farthest from each. They are
         in the bounds then."""
         self.tick()
-        found, relaxed = nearest_distances(self.rows, sources[sources >= 0], self._options)
+        found, relaxed = self.arcs.nearest(sources[sources >= 0])
         distances = self.units.counted(found)
         self.work.searches += 1
         self.work.relaxations += relaxed
@@ -125,7 +122,7 @@ class WeightedSearch:
     @property
     def largest_weight(self) -> int:
         """Of all arcs, in units."""
-        return int(self.units.counted(np.array([self.rows.largest_weight], self.rows.distance_dtype))[0])
+        return int(self.units.counted(np.array([self.arcs.largest_weight], self.arcs.distance_dtype))[0])
 
     def bounds(self) -> tuple[int, int]:
         """Bounds on the longest distance, in units."""

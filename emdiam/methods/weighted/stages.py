@@ -1,6 +1,7 @@
-"""What all runs on weighted graphs share: their options, the memory plan, the rows, events, and what they tell.
+"""What all runs on weighted graphs share: their options, the memory plan, the arcs, events, and what they tell.
 
-Bytes: the rows; a vertex: what a search holds (sssp/plan.py), 28 for bounds, and what the run holds beside.
+Bytes: the rows, or an arena of blocks; a vertex: what a search holds (sssp/plan.py), 28 for bounds, and what the run
+holds beside.
 """
 
 from __future__ import annotations
@@ -17,11 +18,10 @@ import numpy as np
 from ..._version import __version__
 from ...errors import InputError, NotWritten
 from ...progress import Event, Listener, Meter, silent, timed, until
-from ...sssp.loading import in_rows, load_rows, loading_buffers, rows_bytes
-from ...sssp.methods import check_lengths
+from ...sssp.arcs import Arcs, ArcsInRam, ArcsOnDisk
+from ...sssp.loading import load_rows
 from ...sssp.paths import SearchOptions
-from ...sssp.plan import search_bytes
-from ...sssp.rows import WeightedRows
+from ...sssp.plan import plan_arcs
 from ...store.store import Store, open_store
 from ...stream.plan import BASE_JITTER, MARGIN, program_bytes, too_small
 from ...units import available_cores, default_memory_bytes, parse_duration, parse_size, peak_rss_bytes
@@ -32,16 +32,19 @@ from .units import units_of
 from .witness import checked_path
 
 Parsers = Mapping[str, tuple[str, Callable[[Any], Any]]]
-_COMMON: Parsers = {"memory": ("memory_bytes", parse_size), "time_limit": ("seconds", parse_duration),
-                    "threads": ("threads", int), "evict_page_cache": ("evict_page_cache", bool)}
+_COMMON: Parsers = {"memory": ("memory_bytes", parse_size), "arena": ("arena_bytes", parse_size),
+                    "time_limit": ("seconds", parse_duration), "threads": ("threads", int),
+                    "evict_page_cache": ("evict_page_cache", bool)}
 
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Of every run. seconds : wall time, None: no limit. memory_bytes : None: what the machine leaves."""
+    """Of every run. seconds : wall time, None: no limit. memory_bytes : None: what the machine leaves. arena_bytes : of
+    blocks in RAM, where the arcs stay on disk; None: as it fits."""
 
     seconds: float | None = None
     memory_bytes: int | None = None
+    arena_bytes: int | None = None
     threads: int = 1
     evict_page_cache: bool = False
 
@@ -57,7 +60,7 @@ def given_fields(given: Mapping[str, Any], own: Parsers) -> dict[str, Any]:
     parsers, fields = {**_COMMON, **own}, dict[str, Any]()
     for name, value in known.items():
         if name not in parsers:
-            has = ", ".join(f"--{one.replace('_', '-')}" for one in ("memory", "threads", "time_limit", *own))
+            has = ", ".join(f"--{one.replace('_', '-')}" for one in ("memory", "arena", "threads", "time_limit", *own))
             raise InputError("a run on a weighted graph has no option", text=name, remedy=f"it has {has}")
         field, parse = parsers[name]
         fields[field] = parse(value)
@@ -76,16 +79,10 @@ def opened(store: Store | str | Path, asked: RunOptions) -> Iterator[Store]:
     yield store
 
 
-def planned_bytes(store: Store, threads: int, vertex_bytes: int) -> int:
-    """Peak of a run that holds so many bytes a vertex beside a search and the bounds."""
-    state = search_bytes(store, "delta-stepping", threads, tree=True) + (STATE_BYTES + vertex_bytes) * store.n_vertices
-    return (program_bytes() + MARGIN + store.ahead_bytes + rows_bytes(store)
-            + max(loading_buffers(store, threads), state))
-
-
 class Stages:
-    """Of one run. vertex_bytes : see planned_bytes. least_room : bytes beside without which it does not run. room :
-    those that there are. seconds : wall seconds of each stage. Raises BudgetError with the numbers."""
+    """Of one run. vertex_bytes : that it holds beside searches and bounds. least_room : bytes beside without which it
+    does not run. room : those that there are. seconds : wall seconds of each stage. Raises BudgetError with the
+    numbers."""
 
     def __init__(self, store: Store, asked: RunOptions, progress: Listener | None, vertex_bytes: int,
                  least_room: int = 0) -> None:
@@ -94,29 +91,35 @@ class Stages:
         self._loading, self._listener = progress or silent, until(deadline, progress) or silent
         self.seconds: dict[str, float] = {}
         self.memory = default_memory_bytes() if asked.memory_bytes is None else asked.memory_bytes
-        self.planned = planned_bytes(store, asked.threads, vertex_bytes)
-        least = self.planned + least_room + BASE_JITTER
-        if least > self.memory:
-            raise too_small(self.memory, least, in_rows(store))
-        self.room = self.memory - self.planned - BASE_JITTER
+        base = program_bytes() + MARGIN + store.ahead_bytes + BASE_JITTER
+        plan = plan_arcs(store, asked.threads, self.memory - base, (STATE_BYTES + vertex_bytes) * store.n_vertices,
+                         least_room, asked.arena_bytes)
+        if base + plan.need + least_room > self.memory:
+            raise too_small(self.memory, base + plan.need + least_room)
+        self._arena, self.planned = plan.arena_bytes, base - BASE_JITTER + plan.need
+        self.room = self.memory - base - plan.need
+        self.arcs: Arcs | None = None
         self.search: WeightedSearch | None = None
-        self._read = 0
 
-    def load(self) -> WeightedRows:
-        """The rows in RAM. Raises InputError for weights below 0, OverflowError where distances may not fit 64 bits."""
+    @contextmanager
+    def opened_arcs(self) -> Iterator[Arcs]:
+        """The arcs, in RAM or where they are. Raises InputError for weights below 0, OverflowError where distances may
+        not fit 64 bits."""
+        options = SearchOptions(self.threads, tick=self.tick)
         meter = Meter(self._loading)
         meter.begin("load", None, "arcs")
         with timed(self.seconds, "load"):
-            rows, self._read = load_rows(self.store, self.threads, lambda: meter.update(0))
+            if self._arena is None:
+                rows, read = load_rows(self.store, self.threads, lambda: meter.update(0))
+                self.arcs = ArcsInRam(rows, options, read)
+            else:
+                self.arcs = ArcsOnDisk(self.store, self._arena, options)
+            self.units = units_of(self.arcs)
         meter.end()
-        self.units = units_of(rows)
-        check_lengths(rows)
-        return rows
-
-    @property
-    def options(self) -> SearchOptions:
-        """Of searches, which tell the bounds."""
-        return SearchOptions(self.threads, tick=self.tick)
+        try:
+            yield self.arcs
+        finally:
+            self.arcs.close()
 
     def tick(self) -> None:
         """An event with the bounds of the search at hand."""
@@ -139,8 +142,8 @@ class Stages:
             "diameter_largest_component": length(of_largest[0]) if of_largest[0] == of_largest[1] else None,
             "diameter_max_component": length(lower) if exact else None, "lower": length(lower), "upper": length(upper),
             "exact": exact, "witness": None, "traversals": Traversals(search.work.searches),
-            "edges_scanned": search.work.relaxations, "bytes_read": self._read, "memory_limit_bytes": self.memory,
-            "planned_rss_bytes": self.planned, "peak_rss_bytes": peak_rss_bytes(),
+            "edges_scanned": search.work.relaxations, "bytes_read": search.arcs.bytes_read,
+            "memory_limit_bytes": self.memory, "planned_rss_bytes": self.planned, "peak_rss_bytes": peak_rss_bytes(),
             "seconds": {"solve": 0.0, "verify": 0.0, **self.seconds, "total": time.perf_counter() - self._begin},
             "version": __version__, "store_digest": store.digest, "store_path": store.path, "store_name": store.name,
             "details": {"interval_largest_component": [length(one) for one in of_largest],
@@ -151,8 +154,7 @@ class Stages:
     def checked(self, search: WeightedSearch) -> list[int]:
         """The vertices of a longest shortest path, see checked_path."""
         with timed(self.seconds, "verify"):
-            return checked_path(search.rows, self.units, search.longest,
-                                SearchOptions(tick=lambda: self._listener(Event("verify"))))
+            return checked_path(search.arcs, self.units, search.longest)
 
     def witness(self, search: WeightedSearch, path: list[int]) -> Witness:
         """The pair with that path, which is left out where it is long."""

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from ...errors import InputError
-from ...sssp.rows import WeightedRows, unreached
+from ...sssp.arcs import Arcs
+from ...sssp.rows import unreached
 
 _PIECE = 1 << 20
 _FRACTION_BITS = 53
@@ -68,16 +69,16 @@ class Units:
         return float(np.ldexp(np.nextafter(number, np.inf) if number < units else number, self.exponent))
 
 
-def units_of(rows: WeightedRows) -> Units:
-    """The units of these weights. Raises InputError for weights below 0, with which an edge, there and back, is a cycle
-    of negative length."""
-    if rows.least_weight < 0:
+def units_of(arcs: Arcs) -> Units:
+    """The units of these weights; those of floats take a pass. Raises InputError for weights below 0, with which an
+    edge, there and back, is a cycle of negative length."""
+    if arcs.least_weight < 0:
         raise InputError("there are weights below 0: an edge without direction is then a cycle of negative weight, and"
                          " no path is the shortest")
-    if rows.costs.dtype.kind != "f":
+    if arcs.distance_dtype.kind != "f":
         return Units()
-    exponents = [least for first in range(0, rows.n_arcs, _PIECE)
-                 if (least := _least_exponent(rows.costs[first : first + _PIECE])) is not None]
+    exponents = [least for piece in arcs.pieces() for first in range(piece.offsets[0], piece.offsets[-1], _PIECE)
+                 if (least := _least_exponent(piece.costs[first : min(first + _PIECE, piece.offsets[-1])])) is not None]
     return Units(min(exponents, default=0), False)
 
 

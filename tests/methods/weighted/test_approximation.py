@@ -18,14 +18,13 @@ from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.weighted import clusters as module
 from emdiam.methods.weighted.clusters import WeightedClusters, quotient_of
-from emdiam.methods.weighted.components import row_components
+from emdiam.methods.weighted.components import components_of
 from emdiam.methods.weighted.growth import grow
 from emdiam.methods.weighted.sweep import WeightedSweep
 from emdiam.methods.weighted.units import Units, units_of
-from emdiam.sssp.paths import SearchOptions
-from emdiam.sssp.rows import WeightedRows
+from emdiam.sssp.arcs import Arcs
 from tests.conftest import ROOT
-from tests.helpers.lengths import ODD, Edges, all_pairs, random_edges, rows_of, two_parts
+from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, rows_of, two_parts
 
 
 def longest(n: int, edges: Edges) -> float:
@@ -33,16 +32,16 @@ def longest(n: int, edges: Edges) -> float:
     return float(distances[np.isfinite(distances)].max())
 
 
-def check_clusters(rows: WeightedRows, distances: np.ndarray, count: int) -> None:
+def check_clusters(arcs: Arcs, n: int, edges: Edges, count: int) -> None:
     """Every vertex has a path of its length to its master; the graph of clusters has all edges between two of them, and
     its distances with the radii are above those of the graph."""
-    parts, units = row_components(rows), units_of(rows)
-    clusters = grow(rows, parts, count, 3, lambda: None)
+    units, distances, rows = units_of(arcs), all_pairs(n, edges), rows_of(n, edges, "float64")
+    clusters = grow(arcs, components_of(arcs), count, 3)
     k, cluster, lengths = len(clusters.masters), clusters.cluster, clusters.lengths.astype(float)
     assert (clusters.masters[cluster[clusters.masters]] == clusters.masters).all()
     assert (lengths[clusters.masters] == 0).all()
     assert (distances[np.arange(rows.n_vertices), clusters.masters[cluster]] <= lengths).all()
-    quotient = quotient_of(rows, units, clusters, 1 << 40)
+    quotient = quotient_of(arcs, units, clusters, 1 << 40)
     want: dict[tuple[int, int], float] = {}
     for v in range(rows.n_vertices):
         for p in range(rows.offsets[v], rows.offsets[v + 1]):
@@ -64,9 +63,13 @@ def check_clusters(rows: WeightedRows, distances: np.ndarray, count: int) -> Non
 
 
 def check(n: int, edges: Edges, dtype: str, count: int) -> None:
-    rows, want = rows_of(n, edges, dtype), longest(n, edges)
+    check_arcs(in_ram(n, edges, dtype), n, edges, count)
+
+
+def check_arcs(arcs: Arcs, n: int, edges: Edges, count: int) -> None:
+    want = longest(n, edges)
     for kind, iterations in ((WeightedSweep, 1), (WeightedSweep, 3), (WeightedClusters, 1)):
-        search = kind(rows, units_of(rows), SearchOptions())
+        search = kind(arcs, units_of(arcs))
         search.iterations = iterations
         if isinstance(search, WeightedClusters):
             search.masters = count
@@ -75,7 +78,7 @@ def check(n: int, edges: Edges, dtype: str, count: int) -> None:
         assert lower <= want <= upper, kind
         pair = search.longest
         assert all_pairs(n, edges)[pair.source, pair.target] == lower
-    check_clusters(rows, all_pairs(n, edges), count)
+    check_clusters(arcs, n, edges, count)
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -83,6 +86,8 @@ def test_odd_graphs(name: str) -> None:
     n, edges = ODD[name]
     for dtype in ("uint8", "uint32", "float32"):
         check(n, edges, dtype, 1 + n // 8)
+    with on_disk(n, edges, "uint8") as arcs:
+        check_arcs(arcs, n, edges, 1 + n // 8)
 
 
 @settings(deadline=None)
@@ -110,16 +115,16 @@ def test_few_searches_of_the_clusters_bound_too(monkeypatch: pytest.MonkeyPatch)
     for _ in range(30):
         n = generator.randint(20, 40)
         edges = random_edges(generator, n, "uint8")
-        rows = rows_of(n, edges, "uint8")
-        search = WeightedClusters(rows, units_of(rows), SearchOptions())
+        arcs = in_ram(n, edges, "uint8")
+        search = WeightedClusters(arcs, units_of(arcs))
         search.masters = 15
         search.solve()
         assert search.bounds()[0] <= longest(n, edges) <= search.bounds()[1]
 
 
 def test_by_itself_there_are_fewer_clusters_where_memory_is_short(store: tuple[Path, int, Edges]) -> None:
-    rows = rows_of(*store[1:], "uint16")  # type: ignore[call-arg]
-    search = WeightedClusters(rows, units_of(rows), SearchOptions())
+    arcs = in_ram(*store[1:], "uint16")
+    search = WeightedClusters(arcs, units_of(arcs))
     search.masters, search.or_fewer, search.room = 120, True, 170 * 120
     search.solve()
     assert search.quotient is not None and search.masters < 120
@@ -155,6 +160,14 @@ def test_a_run(store: tuple[Path, int, Edges], method: str) -> None:
         assert (again.lower, again.upper, again.masters) == (result.lower, result.upper, result.masters)
 
 
+@pytest.mark.parametrize("method", ["sweep", "clusters"])
+def test_a_run_on_disk(store: tuple[Path, int, Edges], method: str) -> None:
+    in_ram, streamed = (emdiam.approximate(store[0], method=method, weighted=True, arena=arena)
+                        for arena in (None, 2 * 64 * 6))
+    assert (streamed.lower, streamed.upper) == (in_ram.lower, in_ram.upper)
+    assert streamed.bytes_read > in_ram.bytes_read
+
+
 def test_sweeps_close_the_bounds(store: tuple[Path, int, Edges]) -> None:
     uppers = [emdiam.approximate(store[0], method="sweep", iterations=k, weighted=True).upper for k in (1, 3, 40)]
     assert uppers == sorted(uppers, reverse=True) and uppers[-1] == longest(*store[1:])
@@ -173,9 +186,9 @@ def test_what_is_refused(store: tuple[Path, int, Edges]) -> None:
         emdiam.approximate(store[0], weighted=True, time_limit=1e-6)
     result: Any = stopped.value.result  # type: ignore[attr-defined]
     assert result.lower <= longest(*store[1:]) <= result.upper
-    rows = rows_of(*store[1:], "uint16")  # type: ignore[call-arg]
+    arcs = in_ram(*store[1:], "uint16")
     with pytest.raises(BudgetError, match="fewer --masters"):
-        quotient_of(rows, units_of(rows), grow(rows, row_components(rows), 9, 0, lambda: None), 100)
+        quotient_of(arcs, units_of(arcs), grow(arcs, components_of(arcs), 9, 0), 100)
 
 
 def test_command(store: tuple[Path, int, Edges]) -> None:

@@ -22,10 +22,15 @@ from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.run import METHODS
 from emdiam.methods.weighted.search import WeightedSearch
 from emdiam.methods.weighted.units import units_of
+from emdiam.methods.weighted.witness import checked_path
+from emdiam.sssp.arcs import Arcs, ArcsInRam
 from emdiam.sssp.paths import SearchOptions
+from emdiam.sssp.plan import ArcsPlan
 from emdiam.sssp.rows import WeightedRows
+from emdiam.verification import weighted as verification
+from emdiam.verification.weighted import are_distances
 from tests.conftest import ROOT
-from tests.helpers.lengths import ODD, Edges, all_pairs, random_edges, random_weight, rows_of, two_parts
+from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, random_weight, two_parts
 from tests.helpers.weighted_stores import make_weighted_store
 
 
@@ -38,8 +43,8 @@ def naive(n: int, edges: Edges) -> tuple[float, float]:
     return float(distances[finite].max()), float(distances[within].max())
 
 
-def solved(rows: WeightedRows, method: str, room: int | None = None) -> WeightedSearch:
-    search = METHODS[method](rows, units_of(rows), SearchOptions())
+def solved(arcs: Arcs, method: str, room: int | None = None) -> WeightedSearch:
+    search = METHODS[method](arcs, units_of(arcs))
     if room is not None:
         search.room = room  # type: ignore[attr-defined]
     search.solve()
@@ -47,12 +52,18 @@ def solved(rows: WeightedRows, method: str, room: int | None = None) -> Weighted
 
 
 def check(n: int, edges: Edges, dtype: str) -> None:
-    rows, want = rows_of(n, edges, dtype), naive(n, edges)
+    check_arcs(in_ram(n, edges, dtype), n, edges)
+
+
+def check_arcs(arcs: Arcs, n: int, edges: Edges) -> None:
+    want = naive(n, edges)
     for method, room in (("pivots", None), ("bounding", None), ("pivots", 0)):
-        search = solved(rows, method, room)
+        search = solved(arcs, method, room)
         length = search.units.length
         assert [length(one) for one in search.bounds()] == [want[0]] * 2, (method, room)
         assert [length(one) for one in search.bounds_of_largest()] == [want[1]] * 2, (method, room)
+    path = checked_path(arcs, search.units, search.longest)
+    assert (path[0], path[-1]) == (search.longest.source, search.longest.target)
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -60,6 +71,9 @@ def test_odd_graphs(name: str) -> None:
     n, edges = ODD[name]
     for dtype in ("uint8", "uint32", "float32", "float64"):
         check(n, edges, dtype)
+    for dtype in ("uint8", "float32"):
+        with on_disk(n, edges, dtype) as arcs:
+            check_arcs(arcs, n, edges)
 
 
 @settings(deadline=None)
@@ -69,6 +83,16 @@ def test_random_graphs(seed: int, dtype: str) -> None:
     n = generator.randint(1, 40)
     check(n, {(generator.randrange(n), generator.randrange(n)): random_weight(generator, dtype)
               for _ in range(generator.randint(0, 3 * n))}, dtype)
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1 << 30), dtype=st.sampled_from(["uint8", "uint32", "float32"]))
+def test_random_graphs_on_disk(seed: int, dtype: str) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(1, 150)
+    edges = random_edges(generator, n, dtype)
+    with on_disk(n, edges, dtype) as arcs:
+        check_arcs(arcs, n, edges)
 
 
 @pytest.mark.slow
@@ -83,15 +107,15 @@ def test_many_random_graphs(seed: int) -> None:
 
 def test_units() -> None:
     """The largest power of two that divides all weights; sums that are rounded are refused."""
-    assert units_of(rows_of(2, {(0, 1): 7}, "uint8")).whole
-    units = units_of(rows_of(3, {(0, 1): 0.75, (1, 2): 1e10}, "float64"))
+    assert units_of(in_ram(2, {(0, 1): 7}, "uint8")).whole
+    units = units_of(in_ram(3, {(0, 1): 0.75, (1, 2): 1e10}, "float64"))
     assert (units.exponent, units.whole, units.length(3)) == (-2, False, 0.75)
     with pytest.raises(InputError, match="53 bits"):
-        solved(rows_of(4, {(0, 1): 0.1, (1, 2): 0.3, (2, 3): 2.0}, "float64"), "pivots")
-    assert solved(rows_of(3, {(0, 1): 0.125, (1, 2): 2.0**40}, "float64"), "pivots").bounds()[0] == 1 + 2**43
+        solved(in_ram(4, {(0, 1): 0.1, (1, 2): 0.3, (2, 3): 2.0}, "float64"), "pivots")
+    assert solved(in_ram(3, {(0, 1): 0.125, (1, 2): 2.0**40}, "float64"), "pivots").bounds()[0] == 1 + 2**43
     negative = WeightedRows.from_edges(2, [0], [1], np.array([-1], np.int32))
     with pytest.raises(InputError, match="below 0"):
-        units_of(negative)
+        units_of(ArcsInRam(negative, SearchOptions()))
 
 
 @pytest.fixture(scope="module")
@@ -128,6 +152,38 @@ def test_a_run_and_its_certificate(store: tuple[Path, int, Edges], tmp_path: Pat
     assert [int(line) for line in walk.read_text().split()] == path
     report = emdiam.verify(file, place)
     assert report.verified and (report.lower, report.diameter_largest_component) == want
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_run_on_disk(store: tuple[Path, int, Edges], tmp_path: Path, method: str,
+                       monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks are read again and again; the answer and its certificate are those of arcs in RAM, verified on disk."""
+    place, n, edges = store
+    arena, files = 2 * 64 * 6, (tmp_path / "ram.json", tmp_path / "disk.json")
+    in_ram: Any = emdiam.exact(place, method=method, weighted=True, certificate=files[0])
+    result: Any = emdiam.exact(place, method=method, weighted=True, certificate=files[1], arena=arena)
+    assert (result.lower, result.upper, result.exact) == (in_ram.lower, in_ram.upper, True)
+    assert result.bytes_read > 10 * in_ram.bytes_read and result.witness.length == result.lower
+    assert json.loads(files[1].read_text())["claims"] == json.loads(files[0].read_text())["claims"]
+    monkeypatch.setattr(verification, "plan_arcs", lambda *_: ArcsPlan(0, arena))
+    assert emdiam.verify(files[1], place).verified
+    edited(files[1], _longer)
+    assert not emdiam.verify(files[1], place).verified
+    with pytest.raises(BudgetError, match="least is .*2 blocks"):
+        emdiam.exact(place, method=method, weighted=True, arena=64)
+
+
+def test_what_are_no_distances() -> None:
+    """One too large, one too small, and vertices that fit each other alone, around an edge of no length."""
+    edges: Edges = {(0, 1): 2, (1, 2): 0, (2, 3): 3, (3, 4): 0}
+    for arcs in (in_ram(6, edges, "uint8"), in_ram(6, edges, "float32")):
+        right, _ = arcs.nearest(np.array([0]))
+        assert are_distances(arcs, right, np.array([0]), 5)
+        assert not are_distances(arcs, right, np.array([0]), 4) and not are_distances(arcs, right, np.array([1]), 5)
+        for vertices, change in (([4], 1), ([2], -1), ([3, 4], -1), ([1, 2], -1)):
+            wrong = right.copy()
+            wrong[vertices] += change if wrong.dtype.kind == "f" else np.array(change).astype(np.uint64)
+            assert not are_distances(arcs, wrong, np.array([0]), 5), vertices
 
 
 def edited(file: Path, change: Callable[[dict[str, Any]], None]) -> None:

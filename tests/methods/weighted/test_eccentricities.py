@@ -21,10 +21,10 @@ from emdiam.errors import InputError, StoppedEarly
 from emdiam.methods.weighted.eccentricities import ALL, CENTER, RADIUS, WeightedEccentricities
 from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
 from emdiam.methods.weighted.units import Units, units_of
-from emdiam.sssp.paths import SearchOptions
+from emdiam.sssp.arcs import Arcs
 from emdiam.sssp.rows import WeightedRows
 from tests.conftest import ROOT
-from tests.helpers.lengths import ODD, Edges, all_pairs, random_edges, rows_of, two_parts
+from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, two_parts
 
 
 def naive(n: int, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
@@ -35,9 +35,13 @@ def naive(n: int, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check(n: int, edges: Edges, dtype: str) -> None:
-    rows, (want, largest) = rows_of(n, edges, dtype), naive(n, edges)
+    check_arcs(in_ram(n, edges, dtype), n, edges)
+
+
+def check_arcs(arcs: Arcs, n: int, edges: Edges) -> None:
+    want, largest = naive(n, edges)
     for what in (ALL, RADIUS, CENTER):
-        search = WeightedEccentricities(rows, units_of(rows), SearchOptions(), what)
+        search = WeightedEccentricities(arcs, units_of(arcs), what)
         search.solve()
         lower, upper = (search.units.lengths(one) for one in search.intervals())
         assert (lower <= want).all() and (want <= upper).all(), what
@@ -56,6 +60,8 @@ def test_odd_graphs(name: str) -> None:
     n, edges = ODD[name]
     for dtype in ("uint8", "uint32", "float32"):
         check(n, edges, dtype)
+    with on_disk(n, edges, "uint32") as arcs:
+        check_arcs(arcs, n, edges)
 
 
 @settings(deadline=None)
@@ -64,6 +70,14 @@ def test_random_graphs(seed: int, dtype: str) -> None:
     generator = random.Random(seed)
     n = generator.randint(1, 40)
     check(n, random_edges(generator, n, dtype), dtype)
+
+
+def test_a_run_on_disk(tmp_path: Path) -> None:
+    place = two_parts(tmp_path / "g.zarr")[0]
+    in_ram, streamed = emdiam.eccentricities(place, weighted=True), emdiam.eccentricities(
+        place, weighted=True, arena=2 * 64 * 6)
+    assert (streamed.radius, streamed.diameter_max_component) == (in_ram.radius, in_ram.diameter_max_component)
+    assert streamed.histogram == in_ram.histogram and streamed.bytes_read > in_ram.bytes_read
 
 
 @pytest.mark.slow
