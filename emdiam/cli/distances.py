@@ -30,7 +30,8 @@ from .output import answer
 @click.option("--seed", type=options.AT_LEAST_0, metavar="N", default=0, show_default=True,
               help="Seed of the sample, or of the hash of --hyperball.")
 @click.option("--out", type=options.NEW_FILE, metavar="FILE",
-              help="Write the closeness and the harmonic centrality of every vertex to FILE, as Parquet.")
+              help="Write the closeness and the harmonic centrality of every vertex to FILE, Parquet, or CSV if"
+                   " its name ends so.")
 @options.stacked(options.time_limit, options.memory, options.arena, options.threads, options.vertex_state,
                  options.spill, options.evict_page_cache, options.gpu, options.workers)
 @options.stacked(options.as_json, options.verbose, options.progress)

@@ -36,7 +36,7 @@ _ON_DEVICE = ("harish", "harish-pairs", "harish-lists", "harish-list-matrix", "h
 @click.option("--delta", type=click.FloatRange(0, min_open=True), metavar="D",
               help="Width of a bucket of distances: inf is a single one. [default: 32 x mean weight / mean degree]")
 @click.option("--out", type=options.NEW_FILE, metavar="FILE",
-              help="Write distance and predecessor of every vertex to FILE, as Parquet.")
+              help="Write distance and predecessor of every vertex to FILE, Parquet, or CSV if its name ends so.")
 @click.option("--device", default="cpu", show_default=True, metavar="DEVICE",
               help="What searches: cpu, gpu, gpu:N (the GPU of number N), or auto: a GPU if there is one, else the"
                    " CPU.")

@@ -1,4 +1,4 @@
-"""Closeness and harmonic centrality of all vertices from sums over sources, and the Parquet file that takes them.
+"""Closeness and harmonic centrality of all vertices from sums over sources, and the file that takes them.
 
 Definitions are those of networkx: with r vertices reached from v, v among them, and the sum S of their distances,
 closeness is (r - 1) / (n - 1) * (r - 1) / S (Wasserman and Faust's improvement for several components; 0 where nobody
@@ -13,17 +13,15 @@ Bytes a vertex: 8 for a store in another order, beside the sums.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 
-from ..durable import whole_file
 from ..engine.interface import Engine
-from ..errors import InputError
 from ..progress import Meter
+from ..vertex_tables import PIECE, Piece, write_vertices
 
-PIECE = 1 << 16
 # Chance at which a mean distance may be further off than is stated.
 CHANCE = 0.05
 
@@ -44,29 +42,23 @@ def closeness(reached: np.ndarray, total: np.ndarray, n_vertices: int) -> np.nda
 
 
 def write_centralities(engine: Engine, path: Path, sums: Sums, meter: Meter) -> None:
-    """Write id, closeness and harmonic of every vertex to a Parquet file, in increasing order of ids. Raises
-    InputError where it cannot be written."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    store, n = engine.store, engine.facts.n_vertices
-    names = pa.string() if store.record.id_kind == "string" else pa.int64()
-    schema = pa.schema([("id", names), ("closeness", pa.float64()), ("harmonic", pa.float64())])
-    placed = _by_rank(engine)
-    meter.begin("write", n, "vertices")
+    """Write id, closeness and harmonic of every vertex to a file, in increasing order of ids. Raises InputError where
+    it cannot be written."""
+    meter.begin("write", engine.facts.n_vertices, "vertices")
     try:
-        with whole_file(path) as file, pq.ParquetWriter(file, schema) as writer:
-            for start in range(0, n, PIECE):
-                ranks = np.arange(start, min(start + PIECE, n))
-                reached, total, harmonic = sums(ranks if placed is None else placed[ranks])
-                writer.write_batch(pa.record_batch([
-                    pa.array(store.ids_of_ranks(ranks), names), closeness(reached, total, n), harmonic], schema=schema))
-                meter.update(start + len(ranks))
-    except OSError as error:
-        raise InputError(f"this cannot be written ({error.strerror or error})", path=path,
-                         remedy="choose another place") from None
+        write_vertices(path, _pieces(engine, sums, meter))
     finally:
         meter.end()
+
+
+def _pieces(engine: Engine, sums: Sums, meter: Meter) -> Iterator[Piece]:
+    """The rows in pieces."""
+    n, placed = engine.facts.n_vertices, _by_rank(engine)
+    for start in range(0, n, PIECE):
+        ranks = np.arange(start, min(start + PIECE, n))
+        reached, total, harmonic = sums(ranks if placed is None else placed[ranks])
+        yield {"id": engine.store.ids_of_ranks(ranks), "closeness": closeness(reached, total, n), "harmonic": harmonic}
+        meter.update(start + len(ranks))
 
 
 def _by_rank(engine: Engine) -> np.ndarray | None:

@@ -24,6 +24,7 @@ from ..traverse.hyperball import hyperball_bytes
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
 from ..units import format_count, peak_rss_bytes
+from ..vertex_tables import writing_bytes
 from .centrality import write_centralities
 from .counting import SourceCount
 from .hyperball import BallCount
@@ -80,16 +81,16 @@ def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> N
                  tables_bytes=held, device=DeviceState(1, batches=True))
 
 
-def _registers(store: Store, run: Run, asked: DistanceOptions) -> tuple[Run, int]:
+def _registers(store: Store, run: Run, asked: DistanceOptions, held: int) -> tuple[Run, int]:
     """The run of HyperBall, with counters in memory, and the logarithm of how many registers a vertex has in one of its
-    runs: as many as there is room for. Raises BudgetError, and InputError for a run elsewhere."""
+    runs: as many as there is room for beside `held` bytes. Raises BudgetError, and InputError for a run elsewhere."""
     if run.cluster is not None or run.vertex_state == DISK:
         raise InputError("HyperBall has its counters in the memory of this process",
                          remedy="leave --workers, --scheduler and --vertex-state disk out, or use --sample")
     for bits in range(asked.log2_registers, LEAST_REGISTERS, -1):
         with suppress(BudgetError):
             plan_here(store, needs_of(store, asked, bits), RAM, memory_bytes=run.memory_bytes,
-                      arena_bytes=run.arena_bytes, threads=run.threads)
+                      arena_bytes=run.arena_bytes, threads=run.threads, program=program_bytes() + held)
             return replace(run, vertex_state=RAM), bits
     return replace(run, vertex_state=RAM), LEAST_REGISTERS
 
@@ -97,12 +98,12 @@ def _registers(store: Store, run: Run, asked: DistanceOptions) -> tuple[Run, int
 def _solve(store: Store, run: Run, asked: DistanceOptions, selected: Selection, deadline: float | None,
            progress: Listener | None) -> Distances:
     """The result on the selected device."""
-    begin = time.perf_counter()
+    begin, held = time.perf_counter(), 0 if asked.out is None else writing_bytes()
     # Sums of vertices cannot do without the rest of a batch: the time is looked at between batches then.
     listener = until(deadline, progress) if asked.out is None else progress
     try:
-        run, bits = _registers(store, run, asked) if asked.method == HYPERBALL else (run, 0)
-        with open_for(store, run, selected, listener, program_bytes(), needs_of(store, asked, bits)) as opened:
+        run, bits = _registers(store, run, asked, held) if asked.method == HYPERBALL else (run, 0)
+        with open_for(store, run, selected, listener, program_bytes() + held, needs_of(store, asked, bits)) as opened:
             engine: Any = opened
             counting = _Counting(engine, asked, deadline, bits)
             try:

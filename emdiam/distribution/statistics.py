@@ -55,6 +55,8 @@ def _figures_of_rows(pairs: np.ndarray, quantile: float) -> tuple[np.ndarray, np
 def jackknife(left_out: np.ndarray, quantile: float, unseen: float = 1.0) -> Figures | None:
     """Standard errors. left_out : [groups, levels + 1], the distribution without each group. unseen : share of the
     population that was not drawn. None with fewer than two groups that leave a pair."""
+    if left_out.shape[1] < 2:
+        return None
     means, effective = _figures_of_rows(left_out, quantile)
     means, effective = means[np.isfinite(means)], effective[np.isfinite(effective)]
     count = len(means)

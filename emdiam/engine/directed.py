@@ -23,7 +23,7 @@ from ..store.store import Store
 from ..stream.blocks import build_block_table, table_bytes
 from ..stream.counters import SharedCounters
 from ..stream.pager import Arena, Pager
-from ..stream.plan import READERS, MemoryPlan, Phase, Pool, make_plan
+from ..stream.plan import READERS, MemoryPlan, Phase, Pool, make_plan, program_bytes
 from ..stream.rows import RowCheck
 from ..stream.threads import Threads
 from ..traverse.bfs import BfsRun, Traversal
@@ -159,13 +159,15 @@ def shared_bytes(store: Store) -> int:
 
 
 def plan_directed(store: Store, phases: tuple[Phase, ...], *, memory_bytes: int | None = None,
-                  arena_bytes: int | None = None, threads: int = 2, pool: Pool | None = None) -> MemoryPlan:
-    """The memory plan of a run on a store with directions; as make_plan. Raises BudgetError, InputError."""
+                  arena_bytes: int | None = None, threads: int = 2, pool: Pool | None = None,
+                  held_bytes: int = 0) -> MemoryPlan:
+    """The memory plan of a run on a store with directions; as make_plan. held_bytes : beside the program. Raises
+    BudgetError, InputError."""
     if threads < 1:
         raise InputError("at least one thread is needed", text=str(threads))
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     return make_plan(store, phases, memory_bytes=memory, arena_bytes=arena_bytes, threads=threads,
-                     pool=replace(pool or Pool(), both_ways=True))
+                     pool=replace(pool or Pool(), both_ways=True), program=program_bytes() + held_bytes)
 
 
 @contextmanager

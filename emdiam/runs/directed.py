@@ -13,6 +13,7 @@ from ..errors import InputError, NotWritten, StoppedEarly
 from ..progress import Listener, TimeOver, until
 from ..store.store import Store, check_directed, open_store
 from ..units import available_cores, parse_duration, parse_size, peak_rss_bytes
+from ..vertex_tables import PIECE, Piece, write_vertices, writing_bytes
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
@@ -58,8 +59,9 @@ def opened(store: Store, given: Mapping[str, Any], phases: tuple[Phase, ...], pr
     threads, n = given.get("threads") or available_cores(), store.n_vertices
     memory, arena = (None if given.get(name) is None else parse_size(given[name]) for name in ("memory", "arena"))
     pool = Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, NARROW_BITS))
+    held = writing_bytes() if given.get("out") is not None else 0
     plan = plan_directed(store, phases, memory_bytes=memory, arena_bytes=arena, threads=threads,
-                         pool=pool if batches else None)
+                         pool=pool if batches else None, held_bytes=held)
     with open_directed_engine(store, plan, threads=threads, progress=progress) as engine:
         yield engine
 
@@ -89,7 +91,6 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
     out : a file for them, a row a vertex: id, eccentricity, component (the number of its strong component); and keep :
     whether the result has ids and bounds of all vertices."""
     from ..methods.directed.apsp import Eccentricities, EccentricitiesIn
-    from ..methods.eccentricity.output import write_pieces
 
     if direction not in ("out", "in"):
         raise InputError("eccentricities are those of distances out or in", text=direction)
@@ -102,7 +103,7 @@ def eccentricities_directed(store: Store | str | Path, direction: str, options: 
         known: DirectedEccentricities = method.told(result, bool(given.get("keep")))
         if given.get("out") is not None and not known.unresolved:
             try:
-                write_pieces(Path(given["out"]), _tables(method))
+                write_vertices(Path(given["out"]), _pieces(method), "the table of eccentricities")
                 known.out = str(given["out"])
             except InputError as error:
                 known.not_written.append(str(error))
@@ -200,12 +201,11 @@ def _complete(result: Any, engine: DirectedEngine) -> None:
     result.store_digest, result.store_path, result.store_name = store.digest, store.path, store.name
 
 
-def _tables(method: Any) -> Iterator[Any]:
+def _pieces(method: Any) -> Iterator[Piece]:
     """The file of all eccentricities, in pieces."""
     import numpy as np
-    import pyarrow as pa
 
-    for start in range(0, method.n, 1 << 17):
-        ids = np.arange(start, min(start + (1 << 17), method.n))
-        yield pa.table({"id": pa.array(method.engine.store.user_ids(ids)), "eccentricity": pa.array(method.values[ids]),
-                        "component": pa.array(method.numbers[ids])})
+    for start in range(0, method.n, PIECE):
+        ids = np.arange(start, min(start + PIECE, method.n))
+        yield {"id": method.engine.store.user_ids(ids), "eccentricity": method.values[ids],
+               "component": method.numbers[ids]}

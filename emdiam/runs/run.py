@@ -35,6 +35,7 @@ from ..progress import Listener, TimeOver, until
 from ..store.store import Store, check_directed, open_store
 from ..store.writer import check_target
 from ..units import available_cores, current_rss_bytes, format_size, parse_duration, parse_size, peak_rss_bytes
+from ..vertex_tables import writing_bytes
 from .registry import entry_of, method_options
 
 if TYPE_CHECKING:
@@ -160,6 +161,7 @@ def execute(store: Store | str | Path, run: Run, progress: Listener | None = Non
     seconds = run.options.limits.seconds
     deadline = None if seconds is None else time.monotonic() + seconds
     _check_files(run)
+    _writing_bytes(run)  # imports what writes, before memory is measured
     with ExitStack() as stack:
         opened = stack.enter_context(store_of(store, run))
         say_weights_ignored(opened)
@@ -305,6 +307,21 @@ def _solve_again(
     return _solve(placed, run, selected.without_gpu(fault), None, deadline)
 
 
+def _writing_bytes(run: Run) -> int:
+    """What a table that is asked for will take while it is written; see writing_bytes."""
+    return 0 if getattr(run.options, "out", None) is None else writing_bytes()
+
+
+def _program(placed: Placed, run: Run) -> int | None:
+    """Bytes of the program for the memory plan; None: those that are measured then."""
+    from ..stream.plan import program_bytes
+
+    writing = _writing_bytes(run)
+    if not writing:
+        return placed.program
+    return writing + (program_bytes() if placed.program is None else placed.program)
+
+
 def _solve(
     placed: Placed, run: Run, selected: Selection, checkpoint: Checkpoint | None, deadline: float | None
 ) -> Result:
@@ -315,7 +332,7 @@ def _solve(
 
     listener, compiled = until(deadline, placed.listener), compile_seconds()
     try:
-        with open_for(placed.store, run, selected, listener, placed.program) as opened:
+        with open_for(placed.store, run, selected, listener, _program(placed, run)) as opened:
             engine: Any = opened
             loaded = kernel_seconds()
             _tell_unmet_limit(placed.store, run, engine, deadline)

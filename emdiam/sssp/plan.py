@@ -97,10 +97,11 @@ def block_bytes(store: Store) -> int:
 
 
 def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tree: bool,
-               arena_bytes: int | None = None) -> PathPlan:
+               arena_bytes: int | None = None, writing: int = 0) -> PathPlan:
     """Plan a search within `memory_bytes` of peak RSS: in RAM if there is room, else streamed, if the method can be.
-    tree : whether predecessors are made. arena_bytes : most bytes of blocks; it streams a store that has more. Raises
-    BudgetError with the numbers if it cannot work, InputError for an arena where the method has none."""
+    tree : whether predecessors are made. arena_bytes : most bytes of blocks; it streams a store that has more.
+    writing : bytes that writing a table of the paths takes. Raises BudgetError with the numbers if it cannot work,
+    InputError for an arena where the method has none."""
     name = method if method in METHODS else "delta-stepping" if method == AUTO else "near-far"
     base = program_bytes() + MARGIN + store.ahead_bytes
     arcs = store.indices.n_chunks * block_bytes(store)
@@ -109,11 +110,12 @@ def plan_paths(store: Store, method: str, memory_bytes: int, threads: int, *, tr
         raise InputError(f"{method} has all arcs in memory", text="--arena",
                          remedy="leave --arena out, or use --method auto with weights that are not negative")
     rows, held = rows_bytes(store), search_bytes(store, name, threads, tree=tree)
-    in_ram = base + rows + max(held, loading_buffers(store, threads))
+    # What a search holds beside distances and predecessors is gone when they are written.
+    in_ram = base + rows + max(held, loading_buffers(store, threads), 17 * store.n_vertices + writing)
     if in_ram <= memory_bytes and (arena_bytes is None or arena_bytes >= arcs):
         return PathPlan(in_ram, in_ram + BASE_JITTER)
     blocks = min(2, store.indices.n_chunks) * block_bytes(store)
-    state = streamed_bytes(store, threads, tree=tree) if streams else in_ram - base - rows
+    state = streamed_bytes(store, threads, tree=tree) + writing if streams else in_ram - base - rows
     need = base + state + (blocks if streams else rows)
     if need > memory_bytes:
         raise too_small(

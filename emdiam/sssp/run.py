@@ -17,6 +17,7 @@ from ..errors import InputError, NotWritten
 from ..progress import Listener, Meter, timed
 from ..store.store import Store, open_store
 from ..units import available_cores, default_memory_bytes, parse_size, peak_rss_bytes
+from ..vertex_tables import writing_bytes
 from .loading import load_rows
 from .methods import AUTO, shortest_paths
 from .naming import vertex_of
@@ -102,7 +103,8 @@ class _Run:
         self._target = None if asked.target is None else vertex_of(store, asked.target)
         self._memory = memory
         self._plan: PathPlan = plan_paths(store, asked.method, memory, asked.threads, tree=self._needs_tree,
-                                          arena_bytes=asked.arena_bytes)
+                                          arena_bytes=asked.arena_bytes,
+                                          writing=0 if asked.out is None else writing_bytes())
         if self._plan.streamed and asked.searcher is not None:
             raise InputError(f"{asked.searcher.name} takes all arcs from RAM, where there is no room for them",
                              remedy="give more --memory, or --device cpu, which reads them as it needs them")

@@ -165,7 +165,7 @@ def test_an_answer_survives_a_file_that_cannot_be_written(tmp_path: Path, monkey
     def full(*_: Any) -> Any:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("emdiam.distribution.centrality.whole_file", full)
+    monkeypatch.setattr("emdiam.vertex_tables.whole_file", full)
     with pytest.raises(NotWritten, match="No space left") as stop:
         distances(store, {**SMALL, "out": tmp_path / "c.parquet"})
     assert stop.value.result.mean and stop.value.result.not_written  # type: ignore[attr-defined]

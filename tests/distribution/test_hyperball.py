@@ -168,7 +168,7 @@ def test_the_plan_holds_the_counters(tmp_path: Path) -> None:
 
 def test_a_stop_leaves_the_runs_that_are_done(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = write_store(tmp_path / "g.zarr", ODD["grid"])
-    monkeypatch.setattr(run_module, "_registers", lambda store, run, asked: (run, 4))
+    monkeypatch.setattr(run_module, "_registers", lambda store, run, asked, held: (run, 4))
     grow, done = run_module.open_for, []
 
     def opened(*arguments: Any) -> Any:

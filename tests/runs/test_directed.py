@@ -114,6 +114,12 @@ def test_distances(graph: tuple[Path, nx.DiGraph]) -> None:
         distances_directed(path, {"hyperball": 6})
 
 
+def test_a_sample_that_reaches_nothing(tmp_path: Path) -> None:
+    write_arcs([(0, v) for v in range(1, 90)], tmp_path / "g.zarr", 90)
+    found = distances_directed(tmp_path / "g.zarr", {"sample": 4, "seed": 2})
+    assert (found.samples, found.pairs, found.mean, found.standard_error) == (4, {}, None, None)
+
+
 def test_info(graph: tuple[Path, nx.DiGraph]) -> None:
     path, twin = graph
     found = json.loads(command("info", path, "--components", "--check", "--json"))
@@ -167,7 +173,7 @@ def test_a_file_that_cannot_be_written(graph: tuple[Path, nx.DiGraph], monkeypat
     def full(*_: Any) -> None:
         raise InputError("the eccentricities cannot be written (No space left on device)")
 
-    monkeypatch.setattr("emdiam.methods.eccentricity.output.write_pieces", full)
+    monkeypatch.setattr("emdiam.runs.directed.write_vertices", full)
     with pytest.raises(NotWritten, match="No space") as stopped:
         eccentricities_directed(graph[0], "out", {"out": str(graph[0].with_name("e.csv"))})
     assert stopped.value.result.exact

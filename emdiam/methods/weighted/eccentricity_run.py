@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ...errors import EmdiamError, InputError
 from ...progress import Listener, timed
 from ...sssp.rows import unreached
 from ...store.store import Store
-from ..eccentricity.output import write_pieces
+from ...vertex_tables import PIECE, Piece, write_vertices, writing_bytes
 from ..exact.method import stopping
 from ..exact.witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
@@ -25,11 +25,7 @@ from .eccentricities import WeightedEccentricities as Search
 from .eccentricity_result import WeightedEccentricities, histogram, of_largest
 from .stages import RunOptions, Stages, given_fields, opened
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
 _TOLD_BYTES = 41
-_PIECE = 1 << 17
 
 
 @dataclass(frozen=True)
@@ -63,8 +59,9 @@ def solve(store: Store | str | Path, asked: EccentricityOptions,
     on Ctrl-C and at the end of the time, OverflowError where distances may not fit 64 bits."""
     if asked.out is not None:
         check_file(asked.out)
+    held = 0 if asked.out is None else writing_bytes()
     with opened(store, asked) as place:
-        return _solved(Stages(place, asked, progress, _TOLD_BYTES), asked)
+        return _solved(Stages(place, asked, progress, _TOLD_BYTES, held_bytes=held), asked)
 
 
 def _solved(stages: Stages, asked: EccentricityOptions) -> WeightedEccentricities:
@@ -105,7 +102,7 @@ def _answer(stages: Stages, search: Search, asked: EccentricityOptions, whole: b
     if asked.out is not None:
         try:
             with timed(result.seconds, "write"):
-                write_pieces(asked.out, _tables(stages, search, lower, upper))
+                write_vertices(asked.out, _pieces(stages, search, lower, upper), "the table of eccentricities")
             result.seconds["total"] += result.seconds["write"]
             result.out = str(asked.out)
         except InputError as error:
@@ -125,16 +122,12 @@ def _check_radius(stages: Stages, search: Search) -> None:
         raise EmdiamError(f"a second search from {vertex} finds another eccentricity, {found}: {REPORT}")
 
 
-def _tables(stages: Stages, search: Search, lower: np.ndarray, upper: np.ndarray) -> Iterator[pa.Table]:
+def _pieces(stages: Stages, search: Search, lower: np.ndarray, upper: np.ndarray) -> Iterator[Piece]:
     """A row for every vertex in the order of the store, in pieces: id, eccentricity (lower and upper where some bounds
     differ), component (the id of its smallest vertex). lower, upper : see Search.intervals."""
-    import pyarrow as pa
-
     store, units, parts = stages.store, stages.units, search.parts
     bounds = {"eccentricity": lower} if (lower == upper).all() else {"lower": lower, "upper": upper}
-    for start in range(0, len(lower), _PIECE):
-        ids = np.arange(start, min(start + _PIECE, len(lower)))
-        yield pa.table({
-            "id": pa.array(store.user_ids(ids)),
-            **{name: pa.array(units.lengths(values[ids])) for name, values in bounds.items()},
-            "component": pa.array(store.user_ids(parts.roots[parts.component[ids]]))})
+    for start in range(0, len(lower), PIECE):
+        ids = np.arange(start, min(start + PIECE, len(lower)))
+        yield {"id": store.user_ids(ids), **{name: units.lengths(values[ids]) for name, values in bounds.items()},
+               "component": store.user_ids(parts.roots[parts.component[ids]])}

@@ -81,17 +81,17 @@ def opened(store: Store | str | Path, asked: RunOptions) -> Iterator[Store]:
 
 class Stages:
     """Of one run. vertex_bytes : that it holds beside searches and bounds. least_room : bytes beside without which it
-    does not run. room : those that there are. seconds : wall seconds of each stage. Raises BudgetError with the
-    numbers."""
+    does not run. room : those that there are. held_bytes : of what is planned beside. seconds : wall seconds of each
+    stage. Raises BudgetError with the numbers."""
 
     def __init__(self, store: Store, asked: RunOptions, progress: Listener | None, vertex_bytes: int,
-                 least_room: int = 0) -> None:
+                 least_room: int = 0, held_bytes: int = 0) -> None:
         self.store, self.threads, self._begin = store, asked.threads, time.perf_counter()
         deadline = None if asked.seconds is None else time.monotonic() + asked.seconds
         self._loading, self._listener = progress or silent, until(deadline, progress) or silent
         self.seconds: dict[str, float] = {}
         self.memory = default_memory_bytes() if asked.memory_bytes is None else asked.memory_bytes
-        base = program_bytes() + MARGIN + store.ahead_bytes + BASE_JITTER
+        base = program_bytes() + MARGIN + store.ahead_bytes + BASE_JITTER + held_bytes
         plan = plan_arcs(store, asked.threads, self.memory - base, (STATE_BYTES + vertex_bytes) * store.n_vertices,
                          least_room, asked.arena_bytes)
         if base + plan.need + least_room > self.memory:
