@@ -1,4 +1,4 @@
-"""Part floor: the BFS `auto` by level against the least time that the device needs for the bytes.
+"""Part floor: the BFS `by-level`, level by level, against the least time that the device needs for the bytes.
 
 floor = bytes / measured copy rate (part facts: bytes read and written a second). Least bytes of a step from a
 frontier of R vertices with A arcs, which reaches F vertices, of n; an id has I bytes, a sector 32:
@@ -83,7 +83,7 @@ def steps_of(records: Sequence[LevelRecord], distances: np.ndarray, degrees: np.
 def run(setting: Setting, names: Sequence[str] = tuple(inputs.TIMED)) -> Iterator[Row]:
     """A row a class, with its steps."""
     for name in names:
-        yield from setting.cell({"class": name, "variant": "auto"}, partial(_measure, setting, name))
+        yield from setting.cell({"class": name, "variant": "by-level"}, partial(_measure, setting, name))
 
 
 def _measure(setting: Setting, name: str) -> dict[str, Any]:

@@ -17,10 +17,10 @@ from ..traverse.ram_column import first_labelled, fitted
 from .device import Device
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
-from .vector import DeviceVector, on_device
+from .vector import REACHED_ABOVE, DeviceVector, on_device
 
 _PIECE, _OPEN_PIECE = 1 << 17, 1 << 20
-_NO_KEY = np.uint64(0xFFFFFFFFFFFFFFFF)
+_ALL_BITS = 0xFFFFFFFFFFFFFFFF
 _MOST_VERTICES = 1 << 32
 
 
@@ -176,17 +176,15 @@ class DevicePivotBounds(PivotBounds):
         """See PivotBounds.fold."""
         device, n, values = self._device, self._graph.n_vertices, on_device(distances)
         columns = [column.array for column in self._columns]
-        out = device.array(np.array([0, 0, _NO_KEY, 0], np.uint64))
-        chosen = device.array(np.array([_NO_KEY, _NO_KEY], np.uint64))
+        out = zeros(device, 6, np.uint64)
         self._kernels.launch("fold_pivot", n, values, n, source, np.uint32(eccentricity),
                              np.uint32(limit), np.uint32(self._largest), *columns, out)
-        self._kernels.launch("choose_pivots", n, self._graph.offsets, values, n, *columns, out, chosen)
-        unsettled, highest = (int(value) for value in device.to_host(out)[:2])
-        centre, periphery = device.to_host(chosen)
-        return Folded(unsettled, -1 if centre == _NO_KEY else int(centre) & 0xFFFFFFFF,
-                      -1 if periphery == _NO_KEY else int(periphery), highest)
+        self._kernels.launch("choose_pivots", n, self._graph.offsets, values, n, *columns, out)
+        unsettled, highest, _, _, centre, periphery = (int(value) for value in device.to_host(out))
+        # Keys came with all bits turned round; 0 is none.
+        return Folded(unsettled, ~centre & 0xFFFFFFFF if centre else -1, ~periphery & _ALL_BITS if periphery else -1,
+                      highest)
 
     def unsettled(self, limit: int) -> np.ndarray:
         """See PivotBounds.unsettled."""
-        above = self.upper.select(">", limit)
-        return above[self.upper.gather(above) >= 0]
+        return self.upper.select(REACHED_ABOVE, limit)

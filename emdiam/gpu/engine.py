@@ -25,7 +25,8 @@ from ..traverse.clusters import grow_clusters
 from ..traverse.columns import Column
 from ..traverse.pivot_bounds import PivotBounds
 from .bfs_auto import AutoBfs
-from .device import DeviceArray
+from .bfs_whole import Found, WholeBfs
+from .device import Device, DeviceArray
 from .device_column import DeviceColumn, DevicePivotBounds
 from .failures import at_the_end
 from .graph import DeviceGraph, Search
@@ -33,6 +34,7 @@ from .kernel_file import UNREACHED
 from .labels import grow_labels, growth_bytes
 from .paged import PagedBfs, PagedGraph
 from .replicas import Replicas
+from .rows import count_steep, path_pieces
 from .setting import AUTO, OnDevice
 from .spread import Spreader
 from .upload import open_graph, upload
@@ -71,6 +73,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
                 raise error
         self._spreader: Spreader | None = None
         self._reached: DeviceArray | None = None  # bitmap of the last BFS
+        self._reached_all = False
 
     def details(self) -> dict[str, Any]:
         """See CpuEngine.details: the plan of the device's memory and its measured peak, and how edges came."""
@@ -93,21 +96,37 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
             raise ValueError(f"source {source} is not a vertex (0 to {self.facts.n_vertices - 1})")
         begin = time.perf_counter()
         self.reporter.begin()
-        array, levels, complete = self._search.run(int(source), radius)
-        values = DeviceColumn(self.device, array)
+        found = self._find(int(source), radius, None if into is None else on_device(into))
+        values = into if isinstance(into, DeviceColumn) else DeviceColumn(self.device, found.distances)
         if targets is not None:
-            levels, complete = _cut_at(values, np.unique(np.fromiter(targets, np.int64)), levels, complete)
-        if into is not None:
-            self.device.copy(values.array, on_device(into))
+            levels, complete = _cut_at(
+                values, np.unique(np.fromiter(targets, np.int64)), found.levels, found.complete)
+            if levels < found.levels:
+                found = _described(self.device, found.distances, levels, complete)
+            found = replace(found, complete=complete)
+        levels = found.levels
         run = Traversal(
-            int(source), levels if complete else None, levels, values.count_where("!=", UNREACHED),
-            values.first_with(levels), into if into is not None else values if distances else None,
-            values.histogram(levels).tolist() if profile else [])
-        self._reached = run.reached = values.reached_bits()
+            int(source), levels if found.complete else None, levels, found.n_reached, found.farthest,
+            values if distances or into is not None else None, values.histogram(levels).tolist() if profile else [])
+        run.reached = found.reached
+        # Whether components have to look at what was reached: not where that is all that has an edge.
+        whole = levels > 0 and found.n_reached + self.facts.n_isolated == self.facts.n_vertices
+        self._reached = None if whole else found.reached
+        self._reached_all = whole
         self._count(levels + 1, begin)
         self.reporter.end("bfs", source=int(source), eccentricity=run.eccentricity, reached=run.n_reached,
                           profile=partial(_profile, values, levels))
         return run
+
+    def _find(self, source: int, radius: int | None, into: DeviceArray | None) -> Found:
+        """One search by the way of this engine; the distances go to `into`, if it is given."""
+        if isinstance(self._search, WholeBfs):
+            return self._search.find(source, radius, into)
+        distances, levels, complete = self._search.run(source, radius)
+        if into is not None:
+            self.device.copy(distances, into)
+            distances = into
+        return _described(self.device, distances, levels, complete)
 
     def _count(self, levels: int, begin: float) -> None:
         """Count one traversal that began at `begin` (time.perf_counter)."""
@@ -136,8 +155,24 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
 
     def components(self, reached: int) -> Components | None:
         """See Engine.components."""
+        if self._reached_all:
+            return None
         self._fetch_reached()
         return super().components(reached)
+
+    # -- rows -----------------------------------------------------------------------------------
+    def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
+        """See Engine.path_pieces."""
+        if by_rank or not self.graph.resident:
+            return super().path_pieces(distances, target, by_rank=by_rank)
+        return path_pieces(self.device, self.graph, on_device(distances), target)
+
+    def scan(self, name: str, column: Column, source: int = 0) -> int:
+        """See Engine.scan."""
+        if name != "steep-arcs" or not self.graph.resident:
+            return super().scan(name, column, source)
+        self.core.counters.add(edges_scanned=self.graph.n_arcs)
+        return count_steep(self.device, self.graph, on_device(column))
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters. The CPU grows them where the device has no room beside the graph."""
@@ -195,6 +230,12 @@ def _cut_at(distances: DeviceVector, targets: np.ndarray, levels: int, complete:
     return last, False
 
 
+def _described(device: Device, distances: DeviceArray, levels: int, complete: bool) -> Found:
+    """What a search found whose distances, uint32[n] on the device, and largest distance are known."""
+    values = DeviceVector(device, distances)
+    return Found(distances, levels, complete, *values.reached_and_first(levels), values.reached_bits())
+
+
 def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
     """BFS on `graph` by the variant and the load balancing of `setting`; imports the variants only where one is named.
 
@@ -206,7 +247,9 @@ def open_search(graph: DeviceGraph, setting: OnDevice) -> Search:
         return named_bfs(graph, setting)
     if isinstance(graph, PagedGraph):
         return PagedBfs(setting.device, graph, setting.mapping or graph.usual_mapping, setting.tuning)
-    return AutoBfs(setting.device, graph, setting.mapping, setting.tuning)
+    if setting.mapping is not None:
+        return AutoBfs(setting.device, graph, setting.mapping, setting.tuning)
+    return WholeBfs(setting.device, graph)
 
 
 @contextmanager

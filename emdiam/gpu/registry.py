@@ -80,6 +80,8 @@ ENTRIES: tuple[Entry, ...] = (
     # Frontiers and their load balancing.
     *plain("frontier.cu", "frontier_degrees", "partition_rows", "arcs_of_queue", "words_of_queue", "queue_of_words",
            "queue_of_value", "admit_seeds", builds=VERTICES),
+    # BFS, all levels in one launch. Two blocks a multiprocessor: 64 registers are what their threads may have.
+    Entry("bfs_whole.cu", "whole_search", block=512, registers=64, builds=VERTICES, cooperative=True),
     # BFS, level by level. One block a multiprocessor: 64 registers are half of what its threads may have.
     Entry("bfs_persistent.cu", "persistent_levels", block=512, registers=64, builds=VERTICES, cooperative=True),
     Entry("bfs_bitmaps.cu", "bottom_up_words", registers=40, builds=_COUNTING),
@@ -95,10 +97,11 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
     *mapped("spread.cu", "spread_level"),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
+    *plain("rows.cu", "steep_arcs", "walk_down", builds=VERTICES),
     # Columns, and the bounds that the exact methods keep in them.
-    *plain("columns.cu", "column_bits", "column_best", "column_first", "column_count", "column_histogram",
-           "column_gather", "column_put", "column_fill_where", "column_recode", "column_recode_reached",
-           "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
+    *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
+           "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",
+           "column_recode_reached", "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),
     Entry("bounds.cu", "fold_pivot", registers=40),
 )

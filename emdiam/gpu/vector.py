@@ -19,6 +19,8 @@ from .kernel_file import UNREACHED, ExclusiveSums, KernelFile, zeros
 
 # Numbers of columns.cu.
 PREDICATES: Mapping[str, int] = MappingProxyType({"==": 0, "!=": 1, "<": 2, "<=": 3, ">": 4, ">=": 5})
+# Of reached values alone, which no column in RAM offers.
+REACHED_ABOVE, _CODES = "reached >", {**PREDICATES, "reached >": 6}
 # Vertices of a thread in a tile (ITEMS_OF_THREAD of columns.cu).
 SELECT_ITEMS = 8
 _NO_VERTEX = int(np.iinfo(np.uint64).max)
@@ -26,9 +28,11 @@ _NO_VERTEX = int(np.iinfo(np.uint64).max)
 
 def _compared(predicate: str, value: int) -> tuple[np.uint32, np.uint32] | bool:
     """A comparison for a kernel; or its result, if the number is no uint32."""
-    code = PREDICATES[predicate]
+    code = _CODES[predicate]
     if 0 <= value <= UNREACHED:
         return np.uint32(code), np.uint32(value)
+    if predicate == REACHED_ABOVE:
+        return (np.uint32(PREDICATES["!="]), np.uint32(UNREACHED)) if value < 0 else False
     return predicate in (("!=", "<", "<=") if value > UNREACHED else ("!=", ">", ">="))
 
 
@@ -85,7 +89,7 @@ class DeviceVector:
 
     def count_where(self, predicate: str, value: int) -> int:
         """How many vertices compare so ("==", "!=", "<", "<=", ">", ">=") with `value`; the sentinel takes part as
-        the largest value. KeyError for another predicate."""
+        the largest value. Of reached ones alone: REACHED_ABOVE. KeyError for another predicate."""
         compared = _compared(predicate, value)
         if isinstance(compared, bool):
             return self.array.size if compared else 0
@@ -104,6 +108,13 @@ class DeviceVector:
         self._run("column_first", *self._list([wanted] if isinstance(wanted, int | np.integer) else wanted), first)
         vertex = int(self.device.to_host(first)[0])
         return vertex if vertex != _NO_VERTEX else -1
+
+    def reached_and_first(self, value: int) -> tuple[int, int]:
+        """How many vertices are reached, and the smallest with this value, or -1."""
+        out = zeros(self.device, 2, np.uint64)
+        self._run("column_reached", np.uint32(value), out)
+        reached, first = (int(number) for number in self.device.to_host(out))
+        return reached, _NO_VERTEX - first if first else -1
 
     def histogram(self, largest: int | None = None) -> np.ndarray:
         """Vertices per value, int64[largest + 1], larger values and unreached ones left out. largest : if not given,

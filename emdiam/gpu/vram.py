@@ -14,6 +14,7 @@ from ..engine.needs import DeviceState
 from ..errors import DeviceRoomError
 from ..store.store import Store
 from ..units import format_size
+from .bfs_whole import WIDE_ROW
 from .paging_model import RING
 from .setting import OnDevice
 
@@ -21,8 +22,8 @@ from .setting import OnDevice
 # call cost little beside it, small enough that a ring of them does.
 PAGE_BYTES = 8 << 20
 _OFFSET_BYTES = 8
-# Distances of the search at hand, three bitmaps and those of what is reached.
-_SEARCH_BYTES = 4.5
+# Distances of the search at hand, four bitmaps and that of what is reached.
+_SEARCH_BYTES = 4.625
 # Of a traversal with queues: two of ids, and sums of degrees.
 _SUMS_BYTES = 8
 # Of a batch of 64 sources: three words, and marks.
@@ -73,7 +74,13 @@ def state_bytes(n_vertices: int, id_bytes: int, held: DeviceState, paged: bool) 
 def resident_bytes(store: Store, held: DeviceState) -> int:
     """Offsets, edges and vertex state on a device that holds the whole graph; one with less memory pages it."""
     n, item = store.n_vertices, store.id_dtype.itemsize
-    return _OFFSET_BYTES * (n + 1) + item * store.n_arcs + state_bytes(n, item, held, False)
+    return _OFFSET_BYTES * (n + 1) + item * store.n_arcs + _resident_state(store, held)
+
+
+def _resident_state(store: Store, held: DeviceState) -> int:
+    """Vertex state beside a resident graph, and room for its wide rows."""
+    n, item = store.n_vertices, store.id_dtype.itemsize
+    return state_bytes(n, item, held, paged=False) + item * (store.n_arcs // WIDE_ROW)
 
 
 def plan_vram(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
@@ -99,7 +106,7 @@ def _plan_one(store: Store, setting: OnDevice, held: DeviceState) -> VramPlan:
     offsets, edges = _OFFSET_BYTES * (n + 1), m * item
     pool = limit - resident_bytes(store, held)
     if pool >= 0 and not setting.paged:
-        resident = state_bytes(n, item, held, paged=False)
+        resident = _resident_state(store, held)
         return VramPlan(limit, offsets, resident, edges, 0, 0, pool, _least(store, held), True, 0, 0)
     state, (shift, page, n_pages, ring) = state_bytes(n, item, held, paged=True), _ring(store)
     left, least = limit - offsets - state - ring, _least(store, held, setting.paged)

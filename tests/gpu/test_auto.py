@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from emdiam.errors import InputError
 from emdiam.gpu.bfs_auto import AutoBfs, LevelRecord, bfs_auto
 from emdiam.gpu.bfs_persistent import PersistentLevels, bfs_persistent
+from emdiam.gpu.bfs_whole import WholeBfs, bfs_whole
 from emdiam.gpu.device import Device
 from emdiam.gpu.direction_table import (
     PERSISTENT,
@@ -36,7 +37,7 @@ from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
 
-pytestmark = pytest.mark.thin(6)
+pytestmark = pytest.mark.thin(24)
 
 FOREVER = 1e30
 UP = DirectionTable(FOREVER, FOREVER, (Rule("threads"),))
@@ -282,8 +283,8 @@ def test_direction_optimizing_with_mappings(mapping: str, turning: tuple[float, 
 def test_the_catalogue_has_them() -> None:
     device, graph = open_device("shim-0"), SHAPES["hub-and-tail"]
     on_device, want = device_graph(device, graph), naive.distances(graph, 2)
-    for name, options in (("persistent", {}), ("auto", {}), ("auto", {"mapping": "threads"}),
-                          ("auto", {"search": AutoBfs(device, on_device)}), ("auto", {"mapping": "virtual-warps"}),
+    for name, options in (("persistent", {}), ("auto", {}), ("by-level", {}), ("by-level", {"mapping": "threads"}),
+                          ("auto", {"search": WholeBfs(device, on_device)}), ("by-level", {"mapping": "virtual-warps"}),
                           ("direction-optimizing", {"mapping": "two-phase"})):
         distances, levels = find_variant(name).run(device, on_device, 2, block=None, **options)
         assert (plain_distances(device.to_host(distances)), levels) == (want, max(want))
@@ -296,6 +297,8 @@ def test_what_cannot_be_is_refused() -> None:
     for block in (0, 33, 544):
         with pytest.raises(InputError, match="a block has no"):
             bfs_persistent(device, graph, 0, block)
+        with pytest.raises(InputError, match="a block has no"):
+            bfs_whole(device, graph, 0, block)
     for run in (bfs_auto, bfs_direction_optimizing):
         with pytest.raises(InputError, match="name the mapping too"):
             run(device, graph, 0, tuning={"VIRTUAL_WARP": 4})

@@ -322,7 +322,7 @@ def test_several_devices_that_cannot_be(monkeypatch: pytest.MonkeyPatch, text: s
 FAILING = [
     (Failures(no_array=1), DeviceRoomError, ROOM), (Failures(no_array=5), DeviceRoomError, ROOM),
     (Failures(no_array=40), DeviceRoomError, ROOM), (Failures(gone_at=1), DeviceError, GONE),
-    (Failures(gone_at=40), DeviceError, GONE), (Failures(no_kernels=True), DeviceUnfitError, UNFIT),
+    (Failures(gone_at=9), DeviceError, GONE), (Failures(no_kernels=True), DeviceUnfitError, UNFIT),
 ]
 
 

@@ -89,8 +89,8 @@ def test_every_mapping(variant: str, mapping: str, name: str) -> None:
         check(device, variant, graph, len(graph) - 1, mapping=mapping, tuning=SMALL[mapping] if number % 2 else None)
 
 
-# `auto` has no mapping in small levels; which levels take one, its own tests show.
-@pytest.mark.parametrize("variant", [name for name in MAPPED if name != "auto"])
+# `by-level` has no mapping in small levels; which levels take one, its own tests show.
+@pytest.mark.parametrize("variant", [name for name in MAPPED if name != "by-level"])
 def test_the_mapping_reaches_the_kernel(variant: str) -> None:
     """Every mapped variant launches an entry built with the mapping, and refuses what is none."""
     for mapping, known in MAPPINGS.items():

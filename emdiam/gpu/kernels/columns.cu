@@ -12,6 +12,7 @@
 #define AT_MOST 3
 #define MORE 4
 #define AT_LEAST 5
+#define MORE_REACHED 6  // more, and reached
 
 DEVICE bool compares(u32 value, u32 comparison, u32 other) {
     switch (comparison) {
@@ -20,6 +21,7 @@ DEVICE bool compares(u32 value, u32 comparison, u32 other) {
         case LESS: return value < other;
         case AT_MOST: return value <= other;
         case MORE: return value > other;
+        case MORE_REACHED: return value > other && value != UNREACHED;
         default: return value >= other;
     }
 }
@@ -60,6 +62,19 @@ ENTRY(256) column_first(const u32* values, u64 n, const u32* wanted, u64 n_wante
     while (v < n && !is_one_of(values[v], wanted, n_wanted)) v += item_stride();
     const u64 lowest = warp_min(v < n ? v : ~0ull);
     if (lane_id() == 0 && lowest < load_fresh(first)) atomicMin(first, lowest);
+}
+
+// out: u64[2], zeros before: gets the number of reached vertices, and, with all bits turned round, the smallest vertex with
+// this value; 0 stays where there is none.
+ENTRY(256) column_reached(const u32* values, u64 n, u32 value, u64* out) {
+    u64 reached = 0, first = 0;
+    for (u64 v = first_item(); v < n; v += item_stride()) {
+        reached += values[v] != UNREACHED;
+        if (values[v] == value) first = max(first, ~v);
+    }
+    warp_add(reached, out);
+    first = warp_max(first);
+    if (lane_id() == 0 && first > load_fresh(out + 1)) atomicMax(out + 1, first);
 }
 
 // count: u64[1], raised by the vertices whose value compares so with `other`.

@@ -13,6 +13,7 @@ from typing import Any
 from ...errors import InputError, no_such
 from ..bfs_auto import AutoBfs, bfs_auto
 from ..bfs_persistent import bfs_persistent
+from ..bfs_whole import WholeBfs, bfs_whole
 from ..device import Device, DeviceArray
 from ..graph import DeviceGraph, Search
 from ..kernel_file import UNREACHED
@@ -115,8 +116,10 @@ VARIANTS: Mapping[str, Variant] = MappingProxyType({
     FRONTIER: Variant(
         bfs_frontier, "Frontier with load balancing", "papers/004, sections 2 and 5", _LINEAR, mapped=True),
     "persistent": Variant(bfs_persistent, "All levels in one launch", _RELATED, _LINEAR),
-    AUTO: Variant(bfs_auto, "Each level its own way", "papers/004, sections 2.1 and 5", "O((V + E) D)", mapped=True,
-                  prepare=lambda device, graph: {"search": AutoBfs(device, graph)}),
+    "by-level": Variant(bfs_auto, "Each level its own way", "papers/004, sections 2.1 and 5", "O((V + E) D)",
+                        mapped=True, prepare=lambda device, graph: {"search": AutoBfs(device, graph)}),
+    AUTO: Variant(bfs_whole, "All levels in one launch, down or up", _RELATED, "O((V + E) D)",
+                  prepare=lambda device, graph: {"search": WholeBfs(device, graph)}),
 })
 
 

@@ -1,0 +1,183 @@
+"""python -m bench.gpu.counts: launches, round trips and bytes between host and device of real runs, without a GPU.
+
+The code that a GPU would run, over the machine of fibres of the tests (tests/simt) under a device that counts
+(counting.py). What the host does depends on the graph and on counts that come back, hardly on how many multiprocessors
+there are, so the counts are those of a GPU; seconds are not. A round trip is a call in which the host waits for the
+device: a copy to the host, a copy from memory of the host that is not locked, or a plain wait. Uploading the graph is
+not counted, and neither are buffers that are made once.
+
+Allowed bytes (of `exact`): 1 % of the rows on the device (8 bytes a vertex, 4 an arc) and 64 KiB a traversal.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from emdiam.gpu.device import Device
+from emdiam.gpu.engine import GpuEngine, engine_on_device
+from emdiam.gpu.setting import OnDevice
+from emdiam.gpu.vram import plan_vram
+from emdiam.runs.registry import entry_of
+from emdiam.store.store import open_store
+
+from . import inputs
+from .counting import CountingDevice, Counts
+from .exact import method_of
+from .host_engine import HostGraph, memory_engine
+from .report_cells import Table, figure, table_text
+
+USUAL = ("kronecker:18", "grid:512")
+PATHS = ("bfs", "fold", "batch", "columns", "spread", "exact")
+BATCH, FEW, SPREAD_LEVELS = 64, 8, 4
+SHARE, A_TRAVERSAL = 0.01, 64 << 10
+
+
+def graph_named(text: str) -> HostGraph:
+    """The graph that CLASS:SIZE (a class of inputs.SIZED) or the path of a store names."""
+    name, _, size = text.partition(":")
+    if name in inputs.SIZED and size.isdecimal():
+        offsets, neighbours = inputs.rows_of(np, *inputs.SIZED[name](np, int(size)))
+        return HostGraph(text, offsets.astype(np.int64), neighbours)
+    with open_store(Path(text)) as store:
+        parts = []
+        for array in (store.indptr, store.indices):
+            rows = np.empty((array.n_chunks, array.chunk_items), array.dtype)
+            array.fetch(0, list(rows))
+            parts.append(rows.ravel()[: array.length])
+        return HostGraph(Path(text).stem, parts[0].astype(np.int64), parts[1].astype(np.uint32))
+
+
+@contextmanager
+def counted_engine(graph: HostGraph, device: Device) -> Iterator[tuple[GpuEngine, CountingDevice]]:
+    """A GpuEngine over the graph, resident on `device`, and what counts."""
+    counting: Any = CountingDevice(device)
+    with memory_engine(graph) as cpu:
+        setting = OnDevice(counting)
+        plan = plan_vram(cpu.store, setting, entry_of("pivots").definition().device)
+        with engine_on_device(cpu, setting, plan) as engine:
+            yield engine, counting
+
+
+def _bfs(engine: GpuEngine, hub: int) -> int:
+    engine.bfs(hub)
+    return 1
+
+
+def _fold(engine: GpuEngine, hub: int) -> int:
+    """A BFS whose distances are folded into bounds, as pivots do with each."""
+    bounds, column = engine.new_bounds(engine.facts.n_vertices - 1), engine.new_column(engine.facts.n_vertices - 1)
+    run = engine.bfs(hub, into=column)
+    bounds.fold(hub, column, run.levels, run.levels)
+    return 1
+
+
+def _sources(engine: GpuEngine, count: int) -> np.ndarray:
+    return np.random.default_rng(inputs.SEED).choice(engine.facts.n_vertices, count, replace=False)
+
+
+def _batch(engine: GpuEngine, hub: int) -> int:
+    engine.eccentricities(_sources(engine, BATCH))
+    return 1
+
+
+def _columns(engine: GpuEngine, hub: int) -> int:
+    """A batch that writes all its distances."""
+    columns = [engine.new_column(engine.facts.n_vertices - 1) for _ in range(FEW)]
+    engine.eccentricities(_sources(engine, FEW), columns=columns)
+    return 1
+
+
+def _spread(engine: GpuEngine, hub: int) -> int:
+    bound = engine.new_column(engine.facts.n_vertices - 1)
+    seeds = _sources(engine, FEW)
+    engine.spread(seeds, np.zeros(FEW, np.int64), SPREAD_LEVELS, bound)
+    engine.core.counters.add(levels=SPREAD_LEVELS)
+    return 1
+
+
+def _exact(engine: GpuEngine, hub: int) -> int:
+    done = method_of("pivots")(engine).traversals
+    return done.bfs + done.multi_source + done.partial
+
+
+RUNS: dict[str, Callable[[GpuEngine, int], int]] = {
+    "bfs": _bfs, "fold": _fold, "batch": _batch, "columns": _columns, "spread": _spread, "exact": _exact}
+
+
+def measure(graph: HostGraph, device: Device, paths: Sequence[str] = PATHS) -> Iterator[dict[str, Any]]:
+    """A row a path of the code, each over an engine that has done it once before (which makes its buffers), but for
+    `exact`, which starts anew."""
+    for path in paths:
+        with counted_engine(graph, device) as (engine, counting):
+            if path != "exact":
+                RUNS[path](engine, graph.hub)
+            before, levels = counting.counts.copy(), engine.core.counters.snapshot().levels
+            begin = time.process_time()
+            traversals = RUNS[path](engine, graph.hub)
+            used = counting.counts - before
+            yield row_of(graph, path, traversals, engine.core.counters.snapshot().levels - levels, used,
+                         time.process_time() - begin)
+
+
+def row_of(graph: HostGraph, path: str, traversals: int, levels: int, used: Counts, seconds: float) -> dict[str, Any]:
+    """The row of one path. seconds : of this CPU."""
+    graph_bytes = 8 * (graph.n + 1) + graph.id_bytes
+    return {**graph.key, "path": path, "traversals": traversals, "levels": levels, **used.to_dict(),
+            "round_trips": used.round_trips, "trips_a_traversal": used.round_trips / max(1, traversals),
+            "launches_a_level": (used.launches + used.fills) / max(1, levels), "host_bytes": used.host_bytes,
+            "allowed_bytes": int(SHARE * graph_bytes) + A_TRAVERSAL * traversals, "graph_bytes": graph_bytes,
+            "cpu_seconds": seconds}
+
+
+def markdown(rows: Sequence[dict[str, Any]], title: str) -> str:
+    """The table."""
+    header = ("graph", "path", "traversals", "levels", "launches", "fills", "round trips", "KiB to host",
+              "KiB from host", "launches and fills a level", "round trips a traversal", "KiB allowed", "CPU s")
+    cells = [[row["class"], row["path"], *(figure(row[name]) for name in (
+        "traversals", "levels", "launches", "fills", "round_trips")), figure(row["bytes_down"] / 1024),
+        figure(row["bytes_up"] / 1024), figure(row["launches_a_level"]), figure(row["trips_a_traversal"]),
+        figure(row["allowed_bytes"] / 1024) if row["path"] == "exact" else "-", figure(row["cpu_seconds"])]
+        for row in rows]
+    return "\n".join(table_text(Table(title, header, cells)))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    made = argparse.ArgumentParser(prog="python -m bench.gpu.counts", description=__doc__,
+                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    made.add_argument("graphs", nargs="*", default=list(USUAL), metavar="GRAPH",
+                      help=f"CLASS:SIZE ({', '.join(inputs.SIZED)}) or a store (default: {' '.join(USUAL)})")
+    made.add_argument("--paths", default=",".join(PATHS), help=f"which of {', '.join(PATHS)} (default: all)")
+    made.add_argument("--title", default="Counts", help="of the table")
+    made.add_argument("--out", type=Path, help="a file for the rows, as JSON")
+    return made
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Print the table."""
+    from tests.simt.devices import open_device  # a development tool: the machine of fibres comes with the tests
+
+    given = parser().parse_args(arguments)
+    rows: list[dict[str, Any]] = []
+    for text in given.graphs:
+        graph = graph_named(text)
+        for row in measure(graph, open_device("shim-0", total=1 << 32, step_limit=1 << 40), given.paths.split(",")):
+            rows.append(row)
+            print(markdown([row], ""), file=sys.stderr)
+    if given.out is not None:
+        given.out.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    print(markdown(rows, given.title))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

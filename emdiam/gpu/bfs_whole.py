@@ -1,0 +1,100 @@
+"""BFS in one launch, whatever its levels are like, with what it found in 64 bytes: the host's side of bfs_whole.cu.
+
+The kernel goes down from queues or up over bitmaps, and tells the eccentricity, the vertices reached and the farthest
+of them, so that the host waits once a search. Graphs are undirected.
+Source: papers/004, section 2.1 (inter-block synchronisation after Luo, Wong and Hwu; direction optimization after
+Beamer et al., SC 2012).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..errors import InputError
+from .device import Device, DeviceArray, blocks_for
+from .direction_table import usual_table
+from .graph import DeviceGraph
+from .kernel_file import UNREACHED, KernelFile, zeros
+
+WORD, MOST_THREADS = 32, 512
+# Rows of more arcs are done by the whole grid; largest frontier of one block alone (SOLO_SLOTS of bfs_whole.cu).
+WIDE_ROW, SOLO_ROWS = 1024, 512
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found. distances : uint32[n] on the device, all bits set where unreached. levels : largest of them;
+    complete : whether that is the eccentricity. n_reached : vertices reached; farthest : the smallest of them at the
+    largest distance. reached : their bitmap on the device, uint64[ceil(n / 64)], until the next search."""
+
+    distances: DeviceArray
+    levels: int
+    complete: bool
+    n_reached: int
+    farthest: int
+    reached: DeviceArray
+
+
+class WholeBfs:
+    """BFS on one graph that is on the device, for any number of sources; a Search (graph.py).
+
+    solo : largest frontier that one block does alone, at most SOLO_ROWS count. turns : alpha and beta of the rule of
+    turning up and down (None: the package's); (0, 0): always down. block : threads of a block, a multiple of 32 up to
+    512, which None is. wide_row : rows of more arcs are done by the whole grid. Device memory: 5 bitmaps of n vertices,
+    m / wide_row ids, and the queues of the graph. Raises InputError for a block that there cannot be.
+    """
+
+    def __init__(self, device: Device, graph: DeviceGraph, solo: int = SOLO_ROWS, turns: tuple[int, int] | None = None,
+                 block: int | None = None, wide_row: int = WIDE_ROW) -> None:
+        if block is not None and (block % device.warp or not device.warp <= block <= MOST_THREADS):
+            raise InputError(f"a block has no {block} threads", remedy=f"use a multiple of 32 up to {MOST_THREADS}")
+        self._device, self._graph, self._solo, self._wide_row = device, graph, solo, wide_row
+        table = usual_table()
+        self._turns = (round(table.alpha), round(table.beta)) if turns is None else turns
+        self._n, self._words = graph.n_vertices, 2 * -(-graph.n_vertices // (2 * WORD))
+        self._kernels = KernelFile(device, "bfs_whole.cu", graph.macros, block)
+        self._isolated, *self._bitmaps = (device.empty(self._words, np.uint32) for _ in range(4))
+        self._reached = device.empty(max(1, self._words // 2), np.uint64)
+        self._wide = device.empty(graph.n_arcs // wide_row + 1, graph.id_dtype)
+        self._counts, self._state = device.empty(10, np.uint64), device.empty(8, np.uint64)
+        self._barrier = zeros(device, 1, np.uint32)
+        KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": 0}).launch(
+            "isolated_words", self._n, graph.offsets, self._n, self._words, self._isolated, zeros(device, 1, np.uint64))
+
+    def find(self, source: int, radius: int | None = None, into: DeviceArray | None = None) -> Found:
+        """A search from `source`. radius : stop at this distance; there may be vertices behind it then.
+
+        into : uint32[n], gets the distances (None: a new vector, the caller's from then on). One launch, and the host
+        waits once. Work O(n + m), and n + m at most for each level that goes up. Raises OverflowError for a distance
+        that does not fit.
+        """
+        device, graph = self._device, self._graph
+        distances = device.empty(self._n, np.uint32) if into is None else into
+        last = UNREACHED - 1 if radius is None else min(radius, UNREACHED - 1)
+        blocks = blocks_for(self._n, self._kernels.block("whole_search"), device)
+        self._kernels.launch_resident(
+            "whole_search", blocks, graph.offsets, graph.neighbours, self._n, graph.n_arcs, self._words, self._isolated,
+            source, last, self._solo, *self._turns, *graph.queues(device), *self._bitmaps, self._wide,
+            self._wide_row, distances, self._reached, self._counts, self._state, self._barrier)
+        levels, complete, n_reached, farthest = (int(value) for value in device.to_host(self._state)[:4])
+        if radius is None and not complete:
+            raise OverflowError(f"a distance above {UNREACHED - 1} does not fit uint32")
+        return Found(distances, levels, bool(complete), n_reached, farthest, self._reached)
+
+    def run(self, source: int, radius: int | None = None) -> tuple[DeviceArray, int, bool]:
+        """See Search.run."""
+        found = self.find(source, radius)
+        return found.distances, found.levels, found.complete
+
+
+def bfs_whole(device: Device, graph: DeviceGraph, source: int, block: int | None = None,
+              search: WholeBfs | None = None) -> tuple[DeviceArray, int]:
+    """Distances from `source` (uint32[n]) and its eccentricity, in one launch. search : one of this graph, made before;
+    used if `block` is None. Raises InputError as WholeBfs does. Source: papers/004,
+    section 2.1."""
+    if search is None or block is not None:
+        search = WholeBfs(device, graph, block=block)
+    found = search.find(source)
+    return found.distances, found.levels

@@ -1,0 +1,387 @@
+// A whole breadth-first search in one launch: start, all levels, down from queues or up over bitmaps, and what it found.
+//
+// Source: papers/004, section 2.1: the grid waits for itself as in Luo, Wong and Hwu; directions after Beamer, Asanovic
+// and Patterson, SC 2012. While the frontier is small, block 0 alone goes on, with barriers of the block, and the others
+// wait for it. Wide rows are put aside and done by the whole grid, so no row keeps a warp busy
+// while others wait. One bit a vertex says who was reached: it is in the second cache where distances are not. Every load
+// that does not depend on another is asked for before any is waited for: a level is a chain of latencies, not of bytes.
+// Going up takes neighbours for predecessors, so the graph is undirected. Work: O(n + m), and up to n + m for each level
+// that goes up.
+#include "bottom_up.cuh"
+
+#define LANE_ROW 32u     // longer rows are done by the whole warp
+#define SOLO_SLOTS 512u  // largest frontier of block 0 alone
+
+// Places in the counts of a level: vertices reached, their arcs, wide rows that were put aside.
+#define REACHED 0
+#define ARCS 1
+#define WIDE 2
+#define LEVEL_COUNTS 3
+
+// Places in `state`. LEVELS: distance of the last frontier that has a vertex. COMPLETE: 1 if nothing lies behind it.
+// N_REACHED: vertices reached. FARTHEST: the smallest vertex at distance LEVELS. The others are what block 0 alone tells
+// the others: the level it has come to, vertices of the frontier before it, arcs that it looked at.
+#define LEVELS 0
+#define COMPLETE 1
+#define N_REACHED 2
+#define FARTHEST 3
+#define SOLO_LEVEL 4
+#define SOLO_BEFORE 5
+#define SOLO_ARCS 6
+
+// Asks for a line of memory without waiting for it.
+#ifdef EMDIAM_SHIM
+#define PREFETCH(p) ((void)(p))
+#else
+#define PREFETCH(p) asm volatile("prefetch.global.L2 [%0];" ::"l"(p))
+#endif
+
+// What all levels work on. next: distance of what is reached. wide: VERTEX[], takes rows of more than wide_row arcs.
+struct Search {
+    const u64* offsets;
+    const VERTEX* neighbours;
+    u32* visited;
+    u32* distances;
+    VERTEX* wide;
+    u64 wide_row;
+    u32 next;
+};
+
+// Where what is reached goes, for the whole grid: a queue and the counts of the level.
+struct GridTail {
+    u64* counts;
+    VERTEX* queue;
+    static constexpr bool counts_arcs = true;
+    __device__ u64 reserve(u32 items) const { return atomicAdd(counts + REACHED, static_cast<u64>(items)); }
+    __device__ u64 put_aside() const { return atomicAdd(counts + WIDE, 1ull); }
+    __device__ void put(u64 place, VERTEX v) const { queue[place] = v; }
+};
+// The same for block 0 alone, which keeps the first vertices in shared memory too, for its next level.
+struct SoloTail {
+    u32* fill;
+    u32* wide;
+    VERTEX* slots;
+    VERTEX* queue;
+    static constexpr bool counts_arcs = false;
+    __device__ u64 reserve(u32 items) const { return atomicAdd(fill, items); }
+    __device__ u64 put_aside() const { return atomicAdd(wide, 1u); }
+    __device__ void put(u64 place, VERTEX v) const {
+        if (place < SOLO_SLOTS) slots[place] = v;
+        queue[place] = v;
+    }
+};
+
+// The lane's arcs arc, arc + step, ... below end, at most BATCH. The winners of a warp are appended together; *arcs is
+// raised by the arcs of this lane's, if the tail wants them. All 32 lanes must call it.
+template <typename Tail>
+DEVICE void visit_batch(const Search& at, u64 arc, u64 end, u64 step, const Tail& tail, u64* arcs) {
+    VERTEX w[BATCH] = {};
+    bool open[BATCH];
+    u32 won = 0;
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k) {
+        open[k] = arc + k * step < end;
+        if (open[k]) w[k] = __ldg(at.neighbours + arc + k * step);
+    }
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k)
+        open[k] = open[k] && (load_fresh(at.visited + w[k] / WARP) >> (w[k] % WARP) & 1u) == 0;
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k) {
+        const u32 bit = 1u << (w[k] % WARP);
+        if (open[k] && (atomicOr(at.visited + w[k] / WARP, bit) & bit) == 0) won |= 1u << k;
+    }
+    if (__ballot_sync(FULL_WARP, won != 0) == 0) return;
+    const u32 items = static_cast<u32>(__popc(won)), upto = warp_inclusive_sum(items);
+    u64 place = 0;
+    if (lane_id() == WARP - 1) place = tail.reserve(upto);
+    place = __shfl_sync(FULL_WARP, place, WARP - 1) + (upto - items);
+#pragma unroll
+    for (u32 k = 0; k < BATCH; ++k) {
+        if ((won >> k & 1u) == 0) continue;
+        at.distances[w[k]] = at.next;
+        tail.put(place++, w[k]);
+        if (Tail::counts_arcs) *arcs += __ldg(at.offsets + w[k] + 1) - __ldg(at.offsets + w[k]);
+        else PREFETCH(at.offsets + w[k]);
+    }
+}
+
+// The rows of a warp's vertices, one a lane with `valid`, but for wide ones, which are put aside. Returns the arcs of the
+// lane's row. All 32 lanes must call it.
+template <typename Tail> DEVICE u64 expand_rows(const Search& at, bool valid, VERTEX v, const Tail& tail, u64* arcs) {
+    u64 arc = 0, end = 0;
+    if (valid) {
+        arc = __ldg(at.offsets + v);
+        end = __ldg(at.offsets + v + 1);
+    }
+    const u64 degree = end - arc;
+    if (degree > at.wide_row) {
+        at.wide[tail.put_aside()] = v;
+        arc = end;
+    }
+    for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
+        const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
+        const u64 last = __shfl_sync(FULL_WARP, end, owner);
+        for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP * BATCH)
+            visit_batch(at, base + lane_id(), last, WARP, tail, arcs);
+    }
+    if (degree > LANE_ROW) arc = end;
+    for (; __any_sync(FULL_WARP, arc < end); arc = min(arc + BATCH, end)) visit_batch(at, arc, end, 1, tail, arcs);
+    return degree;
+}
+
+// The wide rows that were put aside, in pieces of WARP * BATCH arcs that the warps of the grid take in turn. Each warp
+// reads 32 rows at a time and numbers their pieces. All threads of the grid must call it.
+DEVICE void expand_wide(const Search& at, u64 rows, const GridTail& tail, u64* scratch) {
+    const u64 warps = static_cast<u64>(gridDim.x) * warps_in_block();
+    const u64 warp = static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x;
+    u64 before = 0, arcs = 0;
+    for (u64 first = 0; first < rows; first += WARP) {
+        u64 begin = 0, end = 0;
+        if (first + lane_id() < rows) {
+            const VERTEX v = load_fresh(at.wide + first + lane_id());
+            begin = __ldg(at.offsets + v);
+            end = __ldg(at.offsets + v + 1);
+        }
+        const u64 own = (end - begin + WARP * BATCH - 1) / (WARP * BATCH), upto = warp_inclusive_sum(own);
+        const u64 pieces = __shfl_sync(FULL_WARP, upto, WARP - 1);
+        for (u64 piece = (warp + warps - before % warps) % warps; piece < pieces; piece += warps) {
+            const i32 owner = __popc(__ballot_sync(FULL_WARP, upto <= piece));
+            const u64 of_row = piece - __shfl_sync(FULL_WARP, upto - own, owner);
+            const u64 base = __shfl_sync(FULL_WARP, begin, owner) + of_row * WARP * BATCH;
+            visit_batch(at, base + lane_id(), __shfl_sync(FULL_WARP, end, owner), WARP, tail, &arcs);
+        }
+        before += pieces;
+    }
+    block_add(arcs, scratch, tail.counts + ARCS);
+}
+
+// What all blocks know of a search between two levels, alike, each in its shared memory. size, arcs: of the frontier,
+// whose distance is `level`, arcs as far as they are known; before: size of the one before; arcs_left: of vertices that
+// are not known to be reached. turn: whose counts the level takes. in_words: whether the frontier is a bitmap, else a
+// queue; up: whether the last level went up; dirty: whether the bitmaps have set bits; swapped: whether the bitmap of the
+// frontier is `there`. wide: rows that were put aside in the level that ends.
+struct Place {
+    u64 size, level, before, arcs, arcs_left, wide;
+    u32 turn, in_words, up, dirty, swapped, by_one;
+};
+
+// Levels of block 0 until the frontier is empty or larger than `limit`, or its distance is `last`, or wide rows were put
+// aside, which are then to be done for the level that ends. slots: 2 * SOLO_SLOTS, fill: 6 items of shared memory. What
+// has come of them goes to the counts of the level and to `state`. All threads of the block must call it.
+DEVICE void solo_levels(Search at, u64 size, u64 level, VERTEX* even, VERTEX* odd, u64 limit, u64 last, VERTEX* slots,
+                        u32* fill, u64* scratch, u64* counts, u64* state) {
+    u64 arcs = 0, unused = 0, before, looked, n_wide;
+    const VERTEX* const queue = level % 2 ? odd : even;
+    for (u64 i = threadIdx.x; i < size; i += blockDim.x) slots[level % 2 * SOLO_SLOTS + i] = load_fresh(queue + i);
+    if (threadIdx.x < 6) fill[threadIdx.x] = 0;
+    __syncthreads();
+    do {
+        const VERTEX* const here = slots + level % 2 * SOLO_SLOTS;
+        const bool at_odd = level % 2;
+        const SoloTail tail = {fill + level % 3, fill + 3 + level % 3, slots + (at_odd ? 0u : SOLO_SLOTS), at_odd ? even : odd};
+        at.next = static_cast<u32>(level + 1);
+        for (u64 first = warp_id() * WARP; first < size; first += blockDim.x) {
+            const bool valid = first + lane_id() < size;
+            arcs += expand_rows(at, valid, valid ? here[first + lane_id()] : VERTEX(0), tail, &unused);
+        }
+        // The places of the next level: they were last read before the last barrier.
+        if (threadIdx.x == 0) fill[(level + 1) % 3] = fill[3 + (level + 1) % 3] = 0;
+        __syncthreads();
+        before = size;
+        size = fill[level % 3];
+        n_wide = fill[3 + level % 3];
+        ++level;
+    } while (size != 0 && size <= limit && level < last && n_wide == 0);
+    block_exclusive_sum(arcs, scratch, &looked);
+    if (threadIdx.x != 0) return;
+    counts[REACHED] = size;
+    counts[WIDE] = n_wide;
+    state[SOLO_LEVEL] = level;
+    state[SOLO_BEFORE] = before;
+    state[SOLO_ARCS] = looked;
+}
+
+// Whether the next level goes up, and if not, whether block 0 does it alone. See Beamer et al., section 4: a growing
+// frontier with many arcs turns up, a shrinking one of few vertices down.
+DEVICE void choose_way(Place* now, u64 n, u64 alone, u64 alpha, u64 beta) {
+    const bool growing = now->size > now->before, many = now->size * beta >= n;
+    const bool up = now->up ? growing || many : growing && many && now->arcs * alpha > now->arcs_left;
+    now->up = alpha != 0 && up;
+    now->by_one = now->up == 0 && now->size <= alone;
+    now->turn = (now->turn + 1) % 3;
+}
+
+// The level is over, but for its wide rows. counts: of the level.
+DEVICE void end_level(Place* now, const u64* counts, const u64* state) {
+    now->wide = load_fresh(counts + WIDE);
+    now->before = now->by_one ? load_fresh(state + SOLO_BEFORE) : now->size;
+    // Block 0 has looked at the arcs of its first frontier too.
+    if (now->by_one) now->arcs_left -= load_fresh(state + SOLO_ARCS) - now->arcs;
+    now->level = now->by_one ? load_fresh(state + SOLO_LEVEL) : now->level + 1;
+    now->in_words = now->up;
+    now->dirty |= now->up;
+    now->swapped ^= now->up;
+}
+
+// queue: VERTEX[n], gets the vertices of the bitmap, u32[words], in any order; tail: u64[1], zero before.
+DEVICE void queue_of_bits(const u32* bitmap, u64 words, VERTEX* queue, u64* tail) {
+    for (u64 base = first_item() - lane_id(); base < words; base += item_stride()) {
+        const u64 word = base + lane_id();
+        u32 bits = word < words ? bitmap[word] : 0;
+        const u32 items = static_cast<u32>(__popc(bits)), upto = warp_inclusive_sum(items);
+        u64 place = 0;
+        if (lane_id() == WARP - 1 && upto != 0) place = atomicAdd(tail, static_cast<u64>(upto));
+        place = __shfl_sync(FULL_WARP, place, WARP - 1) + (upto - items);
+        for (; bits != 0; bits &= bits - 1)
+            queue[place++] = static_cast<VERTEX>(word * WARP + (static_cast<u32>(__ffs(static_cast<i32>(bits))) - 1u));
+    }
+}
+
+// Makes a queue of a frontier that is a bitmap, for a level down, or a bitmap of one that is a queue, for a level up.
+DEVICE void change_frontier(const Place& now, u32* barrier, u64 words, VERTEX* even, VERTEX* odd, u32* here, u32* there,
+                            u64* tail) {
+    VERTEX* const queue = now.level % 2 ? odd : even;
+    u32* const bitmap = now.swapped ? there : here;
+    if (now.in_words) {
+        queue_of_bits(bitmap, words, queue, tail);
+    } else {
+        for (u64 word = first_item(); now.dirty && word < words; word += item_stride()) bitmap[word] = 0;
+    }
+    grid_barrier(barrier);
+    if (now.in_words) {
+        if (first_item() == 0) store_fresh(tail, u64(0));
+        return;
+    }
+    for (u64 i = first_item(); i < now.size; i += item_stride()) {
+        const VERTEX v = load_fresh(queue + i);
+        atomicOr(bitmap + v / WARP, 1u << (v % WARP));
+    }
+    grid_barrier(barrier);
+}
+
+// A level from the unreached vertices up, from the bitmap `here` to `there`. counts: of the level.
+DEVICE void level_up(const Search& at, u64 words, const u32* here, u32* there, u64* scratch, u64* counts) {
+    u64 vertices = 0, arcs = 0, unused = 0;
+    for (u64 word = first_item() / WARP; word < words; word += item_stride() / WARP) {
+        const u64 degree = pull_word(at.offsets, at.neighbours, word, at.visited, here, there, at.distances, at.next,
+                                     &unused);
+        vertices += degree != 0;
+        arcs += degree;
+    }
+    block_add(vertices, scratch, counts + REACHED);
+    block_add(arcs, scratch, counts + ARCS);
+}
+
+// A level down from a queue of `size` vertices, but for wide rows. Warps beside each other in the queue are of different
+// blocks, so that all multiprocessors share it.
+DEVICE void level_down(const Search& at, const VERTEX* queue, u64 size, const GridTail& tail, u64* scratch) {
+    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
+    u64 arcs = 0;
+    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
+        const bool valid = first + lane_id() < size;
+        expand_rows(at, valid, valid ? load_fresh(queue + first + lane_id()) : VERTEX(0), tail, &arcs);
+    }
+    block_add(arcs, scratch, tail.counts + ARCS);
+}
+
+// A search from `source` to distance `last` at most. offsets: u64[n + 1], neighbours: VERTEX[m]. isolated: u32[words],
+// the vertices without arcs and the bits behind the last vertex; words is even. even, odd: VERTEX[n]. visited, here,
+// there: u32[words]. wide: VERTEX[m / wide_row + 1], takes rows of more than wide_row arcs. distances: u32[n], gets the distances, all bits set where unreached.
+// bits: u64[words / 2], gets the vertices that were reached. solo: largest frontier of block 0 alone. alpha, beta: of
+// turns_up; alpha 0: always down. counts: u64[3 * LEVEL_COUNTS + 1]. state: u64[8], see above. barrier: u32[1], zero
+// before its first use. What is not said to be given may have any content before. Any cooperative grid.
+ENTRY(512, 2) whole_search(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, u64 words, const u32* isolated,
+                           u64 source, u64 last, u64 solo, u64 alpha, u64 beta, VERTEX* even, VERTEX* odd, u32* visited,
+                           u32* here, u32* there, VERTEX* wide, u64 wide_row, u32* distances, u64* bits, u64* counts, u64* state,
+                           u32* barrier) {
+    __shared__ VERTEX slots[2 * SOLO_SLOTS];
+    __shared__ u32 fill[6];
+    __shared__ u64 scratch[33];
+    __shared__ Place now;
+    Search at = {offsets, neighbours, visited, distances, wide, wide_row, 0};
+    const u64 alone = min(solo, static_cast<u64>(SOLO_SLOTS));
+
+    for (u64 v = first_item(); v < n; v += item_stride()) distances[v] = v == source ? 0u : UNREACHED;
+    for (u64 word = first_item(); word < words; word += item_stride()) {
+        visited[word] = isolated[word] | (word == source / WARP ? 1u << (source % WARP) : 0u);
+        here[word] = 0;
+    }
+    if (first_item() == 0) {
+        even[0] = static_cast<VERTEX>(source);
+        for (u32 i = 0; i <= 3 * LEVEL_COUNTS; ++i) counts[i] = 0;
+        state[N_REACHED] = 0;
+        state[FARTHEST] = ~0ull;
+    }
+    if (threadIdx.x == 0) {
+        const u64 degree = __ldg(offsets + source + 1) - __ldg(offsets + source);
+        now = {1, 0, 0, degree, m - degree, 0, 2, 0, 0, 0, 0, 0};
+        choose_way(&now, n, alone, alpha, beta);
+    }
+    grid_barrier(barrier);
+
+    while (now.size != 0 && now.level < last) {
+        // The place of the next turn: it was last read before the last barrier.
+        if (first_item() == 0) {
+            for (u32 i = 0; i < LEVEL_COUNTS; ++i)
+                store_fresh(counts + (now.turn + 1) % 3 * LEVEL_COUNTS + i, u64(0));
+        }
+        if (now.up != now.in_words) change_frontier(now, barrier, words, even, odd, here, there, counts + 3 * LEVEL_COUNTS);
+        u64* const of_level = counts + now.turn * LEVEL_COUNTS;
+        at.next = static_cast<u32>(now.level + 1);
+        if (now.up) {
+            level_up(at, words, now.swapped ? there : here, now.swapped ? here : there, scratch, of_level);
+        } else if (!now.by_one) {
+            const GridTail tail = {of_level, now.level % 2 ? even : odd};
+            level_down(at, now.level % 2 ? odd : even, now.size, tail, scratch);
+        } else if (blockIdx.x == 0) {
+            solo_levels(at, now.size, now.level, even, odd, alone, last, slots, fill, scratch, of_level, state);
+        }
+        grid_barrier(barrier);
+        // One thread reads, so that thousands of warps do not ask for one word.
+        if (threadIdx.x == 0) end_level(&now, of_level, state);
+        __syncthreads();
+        if (now.wide != 0) {
+            const GridTail tail = {of_level, now.level % 2 ? odd : even};
+            at.next = static_cast<u32>(now.level);
+            expand_wide(at, now.wide, tail, scratch);
+            grid_barrier(barrier);
+        }
+        if (threadIdx.x == 0) {
+            now.size = load_fresh(of_level + REACHED);
+            now.arcs = load_fresh(of_level + ARCS);
+            now.arcs_left -= now.arcs;
+            choose_way(&now, n, alone, alpha, beta);
+        }
+        __syncthreads();
+    }
+
+    // The last frontier that has a vertex: that before the one that is empty, or the one where the search was stopped.
+    const bool complete = now.size == 0;
+    const u64 levels = now.level - (complete ? 1 : 0), size = complete ? now.before : now.size;
+    const u32* const front = (complete != 0) == (now.swapped != 0) ? here : there;
+    const VERTEX* const queue = levels % 2 ? odd : even;
+    u64 farthest = ~0ull, reached = 0;
+    for (u64 i = first_item(); !now.in_words && i < size; i += item_stride())
+        farthest = min(farthest, static_cast<u64>(load_fresh(queue + i)));
+    for (u64 i = first_item(); i < words / 2; i += item_stride()) {
+        u64 both = 0, last_bits = 0;
+        for (u32 half = 0; half < 2; ++half) {
+            const u64 word = 2 * i + half;
+            const u32 mine = word == source / WARP ? 1u << (source % WARP) : 0u;
+            both |= static_cast<u64>((visited[word] & ~isolated[word]) | mine) << (half * WARP);
+            if (now.in_words) last_bits |= static_cast<u64>(front[word]) << (half * WARP);
+        }
+        bits[i] = both;
+        reached += static_cast<u64>(__popcll(both));
+        if (last_bits != 0)
+            farthest = min(farthest, i * 64 + static_cast<u64>(__ffsll(static_cast<i64>(last_bits)) - 1));
+    }
+    warp_add(reached, state + N_REACHED);
+    farthest = warp_min(farthest);
+    if (lane_id() == 0 && farthest != ~0ull) atomicMin(state + FARTHEST, farthest);
+    if (first_item() == 0) {
+        state[LEVELS] = levels;
+        state[COMPLETE] = complete;
+    }
+}

@@ -1,0 +1,79 @@
+// What is done with rows and a column of distances, beside searching: the check that no arc is steep, and the walk down a
+// shortest path. Rows are VERTEX[m] behind offsets u64[n + 1], ascending.
+#include "simt.cuh"
+
+#define WARP_ARCS 1024u  // arcs that a warp takes at a time
+
+// The row of an arc, between `low`, which begins at or before it, and `high`, which begins behind it.
+DEVICE u64 row_of(const u64* offsets, u64 low, u64 high, u64 arc) {
+    while (high - low > 1) {
+        const u64 middle = low + (high - low) / 2;
+        if (__ldg(offsets + middle) <= arc) low = middle;
+        else high = middle;
+    }
+    return low;
+}
+
+// count: u64[1], raised by the arcs whose ends differ by more than 1 in values, u32[n]; a value with all bits set is as
+// far from others as it is, and level with itself. Arcs are shared out evenly, whatever their rows are like: a warp finds
+// the rows of its first and last arc, and each lane those of its arcs between these. Any grid. Work: O(m log n) at worst.
+ENTRY(256) steep_arcs(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, const u32* values, u64* count) {
+    u64 steep = 0;
+    const u64 stride = item_stride() / WARP * WARP_ARCS;
+    for (u64 first = first_item() / WARP * WARP_ARCS; first < m; first += stride) {
+        const u64 end = min(first + WARP_ARCS, m);
+        // Lane 0 looks for the row of the first arc, lane 1 for that of the last.
+        u64 row = 0;
+        if (lane_id() < 2) row = row_of(offsets, 0, n, lane_id() == 0 ? first : end - 1);
+        const u64 low = __shfl_sync(FULL_WARP, row, 0), high = __shfl_sync(FULL_WARP, row, 1) + 1;
+        row = low;
+        for (u64 arc = first + lane_id(); arc < end; arc += WARP) {
+            row = row_of(offsets, row, high, arc);
+            const u32 here = __ldg(values + row), there = __ldg(values + __ldg(neighbours + arc));
+            steep += max(here, there) - min(here, there) > 1;
+        }
+    }
+    warp_add(steep, count);
+}
+
+// A shortest path from state[0] to the source of the distances, u32[n]: the next vertex is always the smallest neighbour
+// that is one nearer. path: u64[most], gets the vertices that are walked to, at most `most`. state: u64[3], the vertex
+// at hand, read and written; gets how many were walked to, and 1 if the last vertex has no neighbour that is nearer,
+// though its distance is not 0. One block. Work: the rows of the path.
+ENTRY(256) walk_down(const u64* offsets, const VERTEX* neighbours, const u32* distances, u64 most, u64* path,
+                     u64* state) {
+    __shared__ u64 nearest[3];  // places in the row, by turn
+    u64 v = state[0], steps = 0;
+    u32 away = distances[v], turn = 0, stuck = 0;
+    if (threadIdx.x < 3) nearest[threadIdx.x] = ~0ull;
+    __syncthreads();
+    while (away != 0 && steps < most && stuck == 0) {
+        const u64 end = __ldg(offsets + v + 1);
+        u64 place = ~0ull;
+        for (u64 base = __ldg(offsets + v); base < end && place == ~0ull; base += blockDim.x) {
+            const u64 arc = base + threadIdx.x;
+            const bool nearer = arc < end && away != UNREACHED && distances[__ldg(neighbours + arc)] + 1 == away;
+            const u64 first = warp_min(nearer ? arc : ~0ull);
+            if (lane_id() == 0 && first != ~0ull) atomicMin(nearest + turn, first);
+            // The place of the next turn: it was last read before the last barrier.
+            if (threadIdx.x == 0) nearest[(turn + 1) % 3] = ~0ull;
+            __syncthreads();
+            place = nearest[turn];
+            turn = (turn + 1) % 3;
+        }
+        if (place == ~0ull) {
+            stuck = 1;
+        } else {
+            v = __ldg(neighbours + place);
+            if (threadIdx.x == 0) path[steps] = v;
+            ++steps;
+            --away;
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        state[0] = v;
+        state[1] = steps;
+        state[2] = stuck;
+    }
+}

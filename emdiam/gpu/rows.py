@@ -1,0 +1,49 @@
+"""Rows of a resident graph and a column of distances: the check that no arc is steep, and a path down; rows.cu.
+
+The same on the CPU: traverse/paths.py. Work: O(m log n) at worst, and the rows of the path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from .device import Device, DeviceArray
+from .graph import DeviceGraph
+from .kernel_file import KernelFile, zeros
+
+FILE = "rows.cu"
+# Vertices of a path that come to the host at a time.
+_PIECE = 1 << 11
+
+
+def count_steep(device: Device, graph: DeviceGraph, values: DeviceArray) -> int:
+    """Arcs whose ends differ by more than 1 in `values`, uint32[n] on the device."""
+    count = zeros(device, 1, np.uint64)
+    KernelFile(device, FILE, graph.macros).launch(
+        "steep_arcs", -(-graph.n_arcs // 32), graph.offsets, graph.neighbours, graph.n_vertices, graph.n_arcs, values,
+        count)
+    return int(device.to_host(count)[0])
+
+
+def path_pieces(device: Device, graph: DeviceGraph, distances: DeviceArray, target: int,
+                piece: int = _PIECE) -> Iterator[np.ndarray]:
+    """The vertices of a shortest path from `target` down to the source of `distances` (uint32[n] on the device), target
+    first, in pieces of at most `piece` (int64): a step goes to the smallest neighbour that is one nearer.
+
+    Raises RuntimeError where there is none, so that these are no distances."""
+    kernels = KernelFile(device, FILE, graph.macros)
+    yield np.array([target], np.int64)
+    # The path behind what the kernel tells of it, so that both come in one copy.
+    state = zeros(device, 3 + piece, np.uint64)
+    device.fill(state[:1], target)
+    while True:
+        kernels.launch_blocks("walk_down", 1, graph.offsets, graph.neighbours, distances, piece, state[3:], state[:3])
+        vertex, steps, stuck, *_ = (told := device.to_host(state)).tolist()
+        if stuck:
+            raise RuntimeError(f"no neighbour of vertex {vertex} is nearer to the source")
+        if steps:
+            yield told[3 : 3 + steps].astype(np.int64)
+        if steps < piece:
+            return
