@@ -14,7 +14,7 @@ import numpy as np
 
 from ..jit import inlined, kernel
 from ..traverse.atomics import atomic_count, count_trailing_zeros
-from .rows import unreached
+from .marked import WAITS, bucket_of
 
 CHUNK, CIRCLE = 64, 1024
 FAR, WORDS = CIRCLE, CIRCLE // 64
@@ -55,27 +55,18 @@ def clear(bins: Bins) -> None:
     own[:, FREE], own[:, FAR_LEAST], own[:, LOST], taken[:] = -1, NOTHING, 0, 0
 
 
-def refill(bins: Bins, labels: np.ndarray, scale: float, current: int) -> None:
-    """Every vertex with a label whose bucket is `current` or later is in a bin, and nothing else."""
+def refill(bins: Bins, labels: np.ndarray, scale: float | np.uint64, current: int) -> None:
+    """Every vertex that waits is in a bin, that of its bucket or of `current` if that is later, and nothing else."""
     clear(bins)
-    fill_bins(bins, labels, unreached(labels.dtype), scale, current)
+    fill_bins(bins, labels, np.flatnonzero(labels & labels.dtype.type(WAITS)), scale, current)
 
 
 @kernel
-def fill_bins(bins, labels, none, scale, current):  # type: ignore[no-untyped-def]
-    """Push all labels of buckets from `current` on, thread by thread in turns of a chunk."""
+def fill_bins(bins, labels, vertices, scale, current):  # type: ignore[no-untyped-def]
+    """Push `vertices` (int64[k]), thread by thread in turns of a chunk."""
     n_threads = len(bins[5])
-    for v in range(len(labels)):
-        if labels[v] != none:
-            bucket = bucket_of(labels[v], scale)
-            if bucket >= current:
-                push(v, bucket, current, bins, (v // CHUNK) % n_threads)
-
-
-@inlined
-def bucket_of(label, scale):  # type: ignore[no-untyped-def]
-    """The bucket of a label, int64: it rises with the label, which is all that is asked of it."""
-    return np.int64(np.float64(label) * scale)
+    for v in vertices:
+        push(v, max(current, bucket_of(labels[v], scale)), current, bins, (v // CHUNK) % n_threads)
 
 
 @inlined
@@ -154,9 +145,8 @@ def spread_far(current, labels, scale, bins, me):  # type: ignore[no-untyped-def
         rest = after[top]
         for i in range(fill):
             v = np.int64(chunks[top, i])
-            bucket = bucket_of(labels[v], scale)
-            if bucket >= current:
-                push(v, bucket, current, bins, me)
+            if labels[v] & WAITS:
+                push(v, max(current, bucket_of(labels[v], scale)), current, bins, me)
         give_back(top, bins, me)
         top = rest
         fill = np.int64(CHUNK)

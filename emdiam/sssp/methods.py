@@ -95,9 +95,9 @@ def nearest_distances(rows: WeightedRows, sources: np.ndarray, options: SearchOp
 
 
 def check_lengths(rows: Lengths) -> None:
-    """Raises OverflowError where a distance may not fit 64 bits."""
-    most = max(abs(rows.least_weight), abs(rows.largest_weight)) * max(1, rows.n_vertices - 1)
-    if rows.distance_dtype.kind != "f" and most >= np.iinfo(rows.distance_dtype).max:
+    """Raises OverflowError where a distance may not fit 64 bits with a sign."""
+    most = max(abs(rows.least_weight), abs(rows.largest_weight)) * rows.n_vertices
+    if rows.distance_dtype.kind != "f" and most >= np.iinfo(np.int64).max:
         raise OverflowError(f"distances up to {most} do not fit 64 bits")
 
 

@@ -76,7 +76,7 @@ def search_bytes(store: Store, method: str, threads: int, *, tree: bool) -> int:
     n, ids = store.n_vertices, store.id_dtype.itemsize
     held = n * _HELD[method]
     if method == "delta-stepping":
-        # Narrow labels, those that a row was relaxed with, and wide distances.
+        # Narrow labels and offsets, and wide distances.
         held += bins_bytes(n, threads, ids) + 8 * (n // 32 + 1)
     else:
         held += 3 * ids * n + n // 8

@@ -47,6 +47,11 @@ class WeightedRows:
         """Weights as kernels take them: those there are, or one 1 that stands for all."""
         return np.broadcast_to(np.uint8(1), self.n_arcs) if self.weights is None else self.weights
 
+    @cached_property
+    def narrow_offsets(self) -> np.ndarray:
+        """The offsets as uint32 where the last one fits."""
+        return self.offsets.astype(np.uint32) if self.n_arcs >> 32 == 0 else self.offsets
+
     @property
     def distance_dtype(self) -> np.dtype[Any]:
         """Of distances: uint64, int64 or float64."""
