@@ -23,7 +23,7 @@ from ...traverse.messages import first_messages, superstep
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
 from .method import UNKNOWN, Eccentricity, ExactMethod, solver
-from .small_graph import check_small, local_rows
+from .small_graph import check_small, local_rows, rows_bytes
 
 MOST_VERTICES = 1 << 16
 _SECONDS = 100.0
@@ -76,7 +76,7 @@ def _phases(store: Store, options: MethodOptions) -> tuple[Phase, ...]:
     """Three bitmaps of all vertices a vertex, and the rows."""
     n = store.n_vertices
     check_small("pennycuff-weninger", n, MOST_VERTICES, _SECONDS)
-    held = 24 * n * -(-n // 64) + 4 * store.n_arcs
+    held = 24 * n * -(-n // 64) + rows_bytes(store)
     return traversal_phases(store, lambda column: distance_bytes(store, column) + held)
 
 

@@ -7,9 +7,12 @@ import numpy as np
 from ...engine.interface import Engine
 from ...errors import BudgetError
 from ...sssp.rows import WeightedRows
+from ...store.store import Store
 
-# Vertices that are looked up at a time.
-_AT_ONCE = 1 << 12
+# Vertices that are looked up at a time, and their arcs, if they are not one row.
+_AT_ONCE, _ARCS_AT_ONCE = 1 << 12, 1 << 19
+# Of these rows: ids of 8 bytes, what looking them up takes, and 112 bytes of an array each.
+_LOOKUP_BYTES = 12 << 20
 
 
 def check_small(method: str, n_vertices: int, most: int, seconds: float) -> None:
@@ -19,10 +22,20 @@ def check_small(method: str, n_vertices: int, most: int, seconds: float) -> None
                           f" more, and this one has {n_vertices:,}", remedy="use --method pivots")
 
 
+def rows_bytes(store: Store) -> int:
+    """What local_rows takes, with the rows that are looked up at a time."""
+    return 4 * store.n_arcs + 24 * store.n_vertices + _LOOKUP_BYTES
+
+
 def local_rows(engine: Engine, vertices: np.ndarray) -> WeightedRows:
     """The rows of these vertices (int64[k], ascending, all of a component), which are numbered from 0."""
-    parts = [np.searchsorted(vertices, row).astype(np.uint32) for begin in range(0, len(vertices), _AT_ONCE)
-             for row in engine.rows(vertices[begin : begin + _AT_ONCE])]
     offsets = np.zeros(len(vertices) + 1, np.int64)
-    np.cumsum([len(part) for part in parts], out=offsets[1:])
-    return WeightedRows(offsets, np.concatenate([np.empty(0, np.uint32), *parts]))
+    np.cumsum(engine.degrees(vertices), out=offsets[1:])
+    heads, begin = np.empty(int(offsets[-1]), np.uint32), 0
+    while begin < len(vertices):
+        end = int(np.searchsorted(offsets, offsets[begin] + _ARCS_AT_ONCE, side="right")) - 1
+        end = max(begin + 1, min(end, begin + _AT_ONCE))
+        for v, row in enumerate(engine.rows(vertices[begin:end]), begin):
+            heads[offsets[v] : offsets[v + 1]] = np.searchsorted(vertices, row)
+        begin = end
+    return WeightedRows(offsets, heads)

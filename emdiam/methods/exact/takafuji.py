@@ -22,7 +22,7 @@ from ...traverse.components import Component
 from ..definition import Method, MethodOptions
 from .cost_model import bfs_cost
 from .method import Eccentricity, ExactMethod, solver
-from .small_graph import check_small, local_rows
+from .small_graph import check_small, local_rows, rows_bytes
 
 MOST_VERTICES = 1 << 15
 _SECONDS = 1000.0
@@ -67,7 +67,7 @@ def _phases(store: Store, options: MethodOptions) -> tuple[Phase, ...]:
     """The matrix of a component of all vertices, and the panels of two rounds."""
     n = store.n_vertices
     check_small("takafuji", n, MOST_VERTICES, _SECONDS)
-    matrix = 2 * ram_bytes(n, 4) - 4 * n * n + 4 * store.n_arcs
+    matrix = 2 * ram_bytes(n, 4) - 4 * n * n + rows_bytes(store)
     return traversal_phases(store, lambda column: distance_bytes(store, column) + matrix)
 
 
