@@ -146,6 +146,14 @@ def count(value: Any) -> int:
     return value
 
 
+def length(value: Any) -> int | float:
+    """A sum of weights that are not negative."""
+    if type(value) not in (int, float) or not 0 <= value < float("inf"):
+        raise TypeError(f"{value!r:.40} is no length")
+    found: int | float = value
+    return found
+
+
 def text(value: Any) -> str:
     """A text."""
     if not isinstance(value, str):

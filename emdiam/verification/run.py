@@ -23,6 +23,10 @@ from ..methods.weighted.certificate import FORMAT as WEIGHTED
 from ..methods.weighted.certificate import KEYS as WEIGHTED_KEYS
 from ..methods.weighted.certificate import WeightedCertificate
 from ..methods.weighted.certificate import parse_certificate as parse_weighted
+from ..methods.weighted.eccentricity_certificate import FORMAT as WEIGHTED_ECCENTRICITIES
+from ..methods.weighted.eccentricity_certificate import KEYS as WEIGHTED_ECCENTRICITY_KEYS
+from ..methods.weighted.eccentricity_certificate import WeightedEccentricityCertificate
+from ..methods.weighted.eccentricity_certificate import parse_certificate as parse_weighted_eccentricities
 from ..progress import Event, Listener, Meter, silent, timed
 from ..store.store import Store, check_directed, open_store
 from ..units import default_memory_bytes, peak_rss_bytes
@@ -34,9 +38,11 @@ from .parts import find_parts
 from .plan import Budget, check_graph_room
 from .report import Refused, VerifyReport
 from .weighted import prove_weighted
+from .weighted_eccentricities import prove_weighted_eccentricities
 
-Said = Certificate | EccentricityCertificate | WeightedCertificate
-_KEYS = {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS, WEIGHTED: WEIGHTED_KEYS}
+Said = Certificate | EccentricityCertificate | WeightedCertificate | WeightedEccentricityCertificate
+_KEYS = {FORMAT: KEYS, ECCENTRICITIES: ECCENTRICITY_KEYS, WEIGHTED: WEIGHTED_KEYS,
+         WEIGHTED_ECCENTRICITIES: WEIGHTED_ECCENTRICITY_KEYS}
 
 
 def verify(
@@ -53,7 +59,8 @@ def verify(
         raise InputError("at least one thread is needed", text=str(threads))
     document = read_sealed(certificate, _KEYS, VERSION)
     parse: dict[str, Callable[[dict[str, Any], str | Path], Said]] = {
-        FORMAT: parse_certificate, ECCENTRICITIES: parse_eccentricities, WEIGHTED: parse_weighted}
+        FORMAT: parse_certificate, ECCENTRICITIES: parse_eccentricities, WEIGHTED: parse_weighted,
+        WEIGHTED_ECCENTRICITIES: parse_weighted_eccentricities}
     said = parse[document["format"]](document, certificate)
     memory = default_memory_bytes() if memory_bytes is None else memory_bytes
     budget = Budget(memory, threads, progress)
@@ -74,8 +81,12 @@ def _verify(certificate: Said, store: Store, budget: Budget) -> VerifyReport:
         elif isinstance(certificate, WeightedCertificate):
             report = _claimed_with_weights(certificate)
             prove_weighted(certificate, store, report, budget)
+        elif isinstance(certificate, WeightedEccentricityCertificate):
+            report = of_all = _claimed_of_all(certificate)
+            prove_weighted_eccentricities(certificate, store, of_all, budget)
         else:
             report = of_all = _claimed_of_all(certificate)
+            of_all.histogram = dict(certificate.claims.histogram)
             prove_eccentricities(certificate, store, of_all, budget)
         report.verified = True
     except Refused as refused:
@@ -119,13 +130,16 @@ def _claimed_with_weights(certificate: WeightedCertificate) -> VerifyReport:
                         graph.n_vertices, graph.n_edges, version=__version__)
 
 
-def _claimed_of_all(certificate: EccentricityCertificate) -> EccentricityReport:
+def _claimed_of_all(certificate: EccentricityCertificate | WeightedEccentricityCertificate) -> EccentricityReport:
     claims, graph = certificate.claims, certificate.graph
-    largest, connected = claims.diameter_max_component, claims.n_components == 1
+    largest: Any = claims.diameter_max_component
+    of_largest: Any = claims.diameter_largest_component
+    radius: Any = claims.radius
+    connected = claims.n_components == 1
     return EccentricityReport(
-        False, largest, largest, largest if connected else None, claims.diameter_largest_component, claims.n_components,
-        connected, graph.n_vertices, graph.n_edges, version=__version__, radius=claims.radius,
-        center_size=claims.center_size, periphery_size=claims.periphery_size, histogram=dict(claims.histogram))
+        False, largest, largest, largest if connected else None, of_largest, claims.n_components, connected,
+        graph.n_vertices, graph.n_edges, version=__version__, radius=radius, center_size=claims.center_size,
+        periphery_size=claims.periphery_size)
 
 
 def _prove(gathered: list[Gathered], store: Store, budget: Budget, report: VerifyReport) -> None:

@@ -65,4 +65,5 @@ def test_the_verifier_takes_only_the_file_format_from_the_methods() -> None:
              for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
              if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("methods")}
     assert taken == {"methods.exact.certificate", "methods.eccentricity.certificate", "methods.sealed",
-                     "methods.weighted.certificate", "methods.weighted.units"}
+                     "methods.weighted.certificate", "methods.weighted.eccentricity_certificate",
+                     "methods.weighted.units"}

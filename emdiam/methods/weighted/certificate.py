@@ -19,7 +19,7 @@ import numpy as np
 
 from ...store.store import Store
 from ..exact.certificate import VERSION, GraphFacts, facts_of, parse_facts
-from ..sealed import Id, count, each, of_one_kind, only, sealed, understood, vertex_id, write_sealed
+from ..sealed import Id, count, each, length, of_one_kind, only, sealed, understood, vertex_id, write_sealed
 from .result import WeightedResult
 from .search import WeightedSearch
 
@@ -71,17 +71,9 @@ def parse_certificate(document: dict[str, Any], path: str | Path) -> WeightedCer
     """What a document, as read_sealed gives it, says. Raises InputError for what makes no sense."""
     with understood(path):
         said = only(document["claims"], WeightedClaims)
-        lengths = {name: _length(said[name]) for name in ("length", "diameter_largest_component")}
+        lengths = {name: length(said[name]) for name in ("length", "diameter_largest_component")}
         one, other = each(said["witness"], vertex_id)
         claims = WeightedClaims(n_components=count(said["n_components"]), witness=(one, other), **lengths)
         sources = each(document["sources"], vertex_id)
         of_one_kind((one, other, *sources))
         return WeightedCertificate(parse_facts(document["graph"]), claims, sources)
-
-
-def _length(value: Any) -> int | float:
-    """A sum of weights that are not negative."""
-    if type(value) not in (int, float) or not 0 <= value < float("inf"):
-        raise TypeError(f"{value!r:.40} is no length")
-    length: int | float = value
-    return length

@@ -22,6 +22,7 @@ from ..exact.method import stopping
 from ..exact.witness import REPORT
 from .eccentricities import ALL, CENTER, RADIUS
 from .eccentricities import WeightedEccentricities as Search
+from .eccentricity_certificate import write_certificate
 from .eccentricity_result import WeightedEccentricities, histogram, of_largest
 from .stages import RunOptions, Stages, given_fields, opened
 
@@ -31,16 +32,20 @@ _TOLD_BYTES = 41
 @dataclass(frozen=True)
 class EccentricityOptions(RunOptions):
     """what : ALL, or RADIUS or CENTER of the component with the most vertices. out : a file for the eccentricities.
-    keep : whether the result has them."""
+    certificate : a file for the proof of all of them. keep : whether the result has them."""
 
     what: str = ALL
     out: Path | None = None
+    certificate: Path | None = None
     keep: bool = False
 
     def __post_init__(self) -> None:
         if self.what not in (ALL, RADIUS, CENTER):
             raise InputError("unknown part of the eccentricities", text=self.what,
                              remedy=f"use {ALL}, {RADIUS} or {CENTER}")
+        if self.certificate is not None and self.what != ALL:
+            raise InputError("a certificate needs all eccentricities", text=str(self.certificate),
+                             remedy="leave out --radius and --center")
 
 
 def options_of(given: Mapping[str, Any]) -> EccentricityOptions:
@@ -48,7 +53,7 @@ def options_of(given: Mapping[str, Any]) -> EccentricityOptions:
     a weighted graph has not."""
     rest = {name: value for name, value in given.items() if name not in ("what", "keep")}
     return EccentricityOptions(what=given.get("what") or ALL, keep=bool(given.get("keep")),
-                               **given_fields(rest, {"out": ("out", Path)}))
+                               **given_fields(rest, {"out": ("out", Path), "certificate": ("certificate", Path)}))
 
 
 def solve(store: Store | str | Path, asked: EccentricityOptions,
@@ -57,8 +62,9 @@ def solve(store: Store | str | Path, asked: EccentricityOptions,
 
     Raises InputError (StoreError; BudgetError with the numbers; NotWritten with `result`), StoppedEarly with `result`
     on Ctrl-C and at the end of the time, OverflowError where distances may not fit 64 bits."""
-    if asked.out is not None:
-        check_file(asked.out)
+    for file in (asked.out, asked.certificate):
+        if file is not None:
+            check_file(file)
     held = 0 if asked.out is None else writing_bytes()
     with opened(store, asked) as place:
         return _solved(Stages(place, asked, progress, _TOLD_BYTES, held_bytes=held), asked)
@@ -78,6 +84,8 @@ def _settled(stages: Stages, search: Search, asked: EccentricityOptions) -> Weig
     _check_radius(stages, search)
     result = _answer(stages, search, asked, whole=True)
     result.witness = None if path is None else stages.witness(search, path)
+    if asked.certificate is not None:
+        stages.certify(result, asked.certificate, lambda file: write_certificate(file, result, search, stages.store))
     stages.end(result)
     return result
 

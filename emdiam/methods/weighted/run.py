@@ -86,7 +86,7 @@ def _proved(stages: Stages, search: WeightedSearch, asked: WeightedOptions) -> W
     if asked.path_file is not None:
         _write_path(stages.store, result, path, asked.path_file)
     if asked.certificate is not None:
-        _certify(stages.store, result, search, asked.certificate)
+        stages.certify(result, asked.certificate, lambda file: write_certificate(file, result, search, stages.store))
     stages.end(result)
     return result
 
@@ -100,14 +100,5 @@ def _write_path(store: Store, result: WeightedResult, path: list[int], file: Pat
     try:
         write_path(store, [np.array(path)], file)
         result.witness.path_file = str(file)
-    except InputError as error:
-        result.not_written.append(str(error))
-
-
-def _certify(store: Store, result: WeightedResult, search: WeightedSearch, file: Path) -> None:
-    try:
-        with timed(result.seconds, "certificate"):
-            write_certificate(file, result, search, store)
-        result.certificate = str(file)
     except InputError as error:
         result.not_written.append(str(error))

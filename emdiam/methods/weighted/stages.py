@@ -162,6 +162,15 @@ class Stages:
         names = self.store.user_ids(np.array(path if kept else [path[0], path[-1]]))
         return Witness(names[0], names[-1], self.units.length(search.longest.length), list(names) if kept else None)
 
+    def certify(self, result: Any, file: Path, write: Callable[[Path], object]) -> None:
+        """Write the certificate of a result; where that cannot be, it says so."""
+        try:
+            with timed(result.seconds, "certificate"):
+                write(file)
+            result.certificate = str(file)
+        except InputError as error:
+            result.not_written.append(str(error))
+
     def end(self, result: Any) -> Any:
         """The result, with what the whole run took. Raises NotWritten."""
         result.seconds["total"] = time.perf_counter() - self._begin

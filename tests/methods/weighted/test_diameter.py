@@ -27,8 +27,8 @@ from emdiam.sssp.arcs import Arcs, ArcsInRam
 from emdiam.sssp.paths import SearchOptions
 from emdiam.sssp.plan import ArcsPlan
 from emdiam.sssp.rows import WeightedRows
-from emdiam.verification import weighted as verification
-from emdiam.verification.weighted import are_distances
+from emdiam.verification import weighted_sources
+from emdiam.verification.weighted_sources import are_distances
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, random_weight, two_parts
 from tests.helpers.weighted_stores import make_weighted_store
@@ -165,7 +165,7 @@ def test_a_run_on_disk(store: tuple[Path, int, Edges], tmp_path: Path, method: s
     assert (result.lower, result.upper, result.exact) == (in_ram.lower, in_ram.upper, True)
     assert result.bytes_read > 10 * in_ram.bytes_read and result.witness.length == result.lower
     assert json.loads(files[1].read_text())["claims"] == json.loads(files[0].read_text())["claims"]
-    monkeypatch.setattr(verification, "plan_arcs", lambda *_: ArcsPlan(0, arena))
+    monkeypatch.setattr(weighted_sources, "plan_arcs", lambda *_: ArcsPlan(0, arena))
     assert emdiam.verify(files[1], place).verified
     edited(files[1], _longer)
     assert not emdiam.verify(files[1], place).verified

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import random
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,17 @@ from hypothesis import strategies as st
 import emdiam
 from emdiam.cli.main import group
 from emdiam.errors import InputError, StoppedEarly
+from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.eccentricities import ALL, CENTER, RADIUS, WeightedEccentricities
 from emdiam.methods.weighted.eccentricity_result import MOST_RANGES, histogram
 from emdiam.methods.weighted.units import Units, units_of
 from emdiam.sssp.arcs import Arcs
+from emdiam.sssp.plan import ArcsPlan
 from emdiam.sssp.rows import WeightedRows
+from emdiam.verification import weighted_sources
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, two_parts
+from tests.helpers.weighted_stores import make_weighted_store
 
 
 def naive(n: int, edges: Edges) -> tuple[np.ndarray, np.ndarray]:
@@ -70,6 +75,66 @@ def test_random_graphs(seed: int, dtype: str) -> None:
     generator = random.Random(seed)
     n = generator.randint(1, 40)
     check(n, random_edges(generator, n, dtype), dtype)
+
+
+def claims_of(file: Path) -> dict[str, Any]:
+    claims: dict[str, Any] = json.loads(file.read_bytes())["claims"]
+    return claims
+
+
+def test_a_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is proved again, from another order of the vertices and on disk too; changed claims and left out sources are
+    refused, as is another graph."""
+    place, n, edges = two_parts(tmp_path / "g.zarr")
+    file, changed = tmp_path / "e.json", tmp_path / "changed.json"
+    result = emdiam.eccentricities(place, weighted=True, certificate=file)
+    want, largest = naive(n, edges)
+    assert result.certificate == str(file) and claims_of(file)["radius"] == want[largest].min() == result.radius
+    emdiam.reorder(place, tmp_path / "r.zarr", order="bfs")
+    for graph in (place, tmp_path / "r.zarr"):
+        report: Any = emdiam.verify(file, graph)
+        assert report.verified and (report.radius, report.upper) == (want[largest].min(), want.max()), report.reason
+        assert report.center_size == result.center.size and report.periphery_size == result.periphery.size
+    for claim in claims_of(file):
+        document = json.loads(file.read_bytes())
+        del document["digest"]
+        document["claims"][claim] += 120 if claim == "largest" else 1
+        changed.write_bytes(sealed(document))
+        assert not emdiam.verify(changed, place).verified, claim
+    for number in range(len(document["sources"])):
+        document = json.loads(file.read_bytes())
+        del document["digest"], document["sources"][number]
+        changed.write_bytes(sealed(document))
+        report = emdiam.verify(changed, place)
+        assert not report.verified or report.radius == want[largest].min()
+    document["sources"] = document["sources"][:2]
+    changed.write_bytes(sealed(document))
+    assert "open" in str(emdiam.verify(changed, place).reason)
+    heavier = make_weighted_store(tmp_path / "h.zarr", {pair: 2 * weight for pair, weight in edges.items()},
+                                  n_vertices=n, dtype="uint16")
+    assert not emdiam.verify(file, heavier).verified
+    monkeypatch.setattr(weighted_sources, "plan_arcs", lambda *_: ArcsPlan(0, 2 * 64 * 6))
+    assert emdiam.verify(file, place).verified
+    with pytest.raises(InputError, match="needs all eccentricities"):
+        emdiam.eccentricities(place, weighted=True, what="radius", certificate=file)
+    done = CliRunner().invoke(group, ["ecc", str(place), "--weighted", "--certificate", str(changed), "--quiet"])
+    assert not done.exception and emdiam.verify(changed, place).verified
+    text = CliRunner().invoke(group, ["verify", str(changed), str(place), "--quiet"])
+    assert "all eccentricities of 151 vertices" in text.stdout and not text.exit_code
+
+
+@settings(deadline=None, max_examples=20)
+@given(seed=st.integers(0, 1 << 30), dtype=st.sampled_from(["uint8", "float32"]))
+def test_certificates_of_random_graphs(seed: int, dtype: str) -> None:
+    generator = random.Random(seed)
+    n = generator.randint(1, 40)
+    edges = {pair: weight for pair, weight in random_edges(generator, n, dtype).items() if pair[0] < pair[1]}
+    with tempfile.TemporaryDirectory() as folder:
+        place = make_weighted_store(Path(folder) / "g.zarr", edges, n_vertices=n, dtype=dtype)
+        file = Path(folder) / "e.json"
+        emdiam.eccentricities(place, weighted=True, certificate=file)
+        report = emdiam.verify(file, place)
+        assert report.verified, report.reason
 
 
 def test_a_run_on_disk(tmp_path: Path) -> None:
@@ -141,7 +206,7 @@ def test_a_graph_in_memory() -> None:
 
 
 def test_what_is_refused(store: tuple[Path, int, Edges], tmp_path: Path) -> None:
-    for options in ({"what": "all", "workers": 2}, {"certificate": "c.json"}, {"directed": "out"}):
+    for options in ({"what": "all", "workers": 2}, {"checkpoint": "c"}, {"directed": "out"}):
         with pytest.raises(InputError, match="no option"):
             emdiam.eccentricities(store[0], weighted=True, **options)  # type: ignore[arg-type]
     with pytest.raises(InputError, match="unknown part"):
