@@ -89,13 +89,16 @@ class LocalEngine:
     def _finish(self, run: BfsRun | MultiRun | WideRun | LevelWindowBatch | SharedSweeps | HyperBallRun) -> None:
         self.reporter.level = None
         rests = self.core.at_rest if isinstance(run, BfsRun) else None
-        while True:
-            if rests is not None:
-                rests(run)
-            if run.step(self.reporter.heartbeat):
-                return
-            self.reporter.level = run.level
-            self.reporter.heartbeat()
+        try:
+            while True:
+                if rests is not None:
+                    rests(run)
+                if run.step(self.reporter.heartbeat):
+                    return
+                self.reporter.level = run.level
+                self.reporter.heartbeat()
+        finally:
+            self.core.pager.stop_loading()  # of a run that was interrupted
 
     # -- clusters -------------------------------------------------------------------------------
     @cached_property

@@ -101,9 +101,13 @@ class DirectedEngine:
 
     def _finish(self, run: BfsRun | MultiRun) -> None:
         self.reporter.level = None
-        while not run.step(self.reporter.heartbeat):
-            self.reporter.level = run.level
-            self.reporter.heartbeat()
+        try:
+            while not run.step(self.reporter.heartbeat):
+                self.reporter.level = run.level
+                self.reporter.heartbeat()
+        finally:
+            for core in self._cores:
+                core.pager.stop_loading()  # of a run that was interrupted
         self.reporter.level = None
 
     def new_column(self, largest: int) -> Column:

@@ -21,14 +21,14 @@ import numpy as np
 from ..store.array_reader import ShardedArray
 from .counters import SharedCounters
 from .rows import RowCheck
-from .threads import Threads
+from .threads import Begun, Threads
 
 # kernel(chunks, position, turn, grain, ids) -> arcs scanned
 BlockKernel = Callable[[np.ndarray, np.ndarray, np.ndarray, int, np.ndarray], int]
 Tick = Callable[[], None]
 # Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
 _TURN_BLOCKS = 1 << 10
-_NO_BLOCKS = np.empty(0, np.int64)
+_RESERVED = np.iinfo(np.int64).max  # as if used later than all others: the slot is not taken
 
 
 def release_pages(values: np.ndarray) -> None:
@@ -85,8 +85,8 @@ class Arena:
         """
         priority = np.where(self._block_in < 0, -1, self._used)[: self.n_slots]
         locked = self.slot_of[keep]
-        priority[locked[locked >= 0]] = np.iinfo(np.int64).max
-        count = min(count, int(np.count_nonzero(priority < np.iinfo(np.int64).max)))
+        priority[locked[locked >= 0]] = _RESERVED
+        count = min(count, int(np.count_nonzero(priority < _RESERVED)))
         if count == 0:
             return np.empty(0, np.int64)
         slots = np.sort(np.argpartition(priority, count - 1)[:count]).astype(np.int64)
@@ -96,6 +96,16 @@ class Arena:
         if slots[-1] >= self._lent_from:
             self._lent_from = len(self._block_in)
         return slots
+
+    def reserve_slots(self, blocks: np.ndarray, keep: np.ndarray) -> np.ndarray:
+        """Slots for `blocks` (int64[k]), which nobody else is given until `admit` or `leave_slots`; see take_slots."""
+        slots = self.take_slots(len(blocks), keep)
+        self._block_in[slots], self._used[slots] = blocks, _RESERVED
+        return slots
+
+    def leave_slots(self, slots: list[int]) -> None:
+        """No block comes to these reserved slots."""
+        self._block_in[slots] = -1
 
     def _vacate(self, first: int) -> None:
         """The blocks in slot `first` and those after it are no longer there."""
@@ -136,6 +146,53 @@ class Arena:
         self.slot_of[block] = slot
 
 
+class Loading:
+    """Blocks on their way into reserved slots: `wait`, or `stop` after an error elsewhere. Until then nobody sees them.
+
+    blocks : int64[k]. here : one run of them is fetched by the thread that waits."""
+
+    _begun: Begun | None
+
+    def __init__(self, pager: Pager, blocks: np.ndarray, keep: np.ndarray, here: bool) -> None:
+        slots = pager.arena.reserve_slots(blocks, keep)
+        self.blocks, self._pager, self._slots = blocks, pager, dict(zip(blocks.tolist(), slots.tolist(), strict=True))
+        self._runs, self._begun = list(pager.runs(blocks)), None
+        pager.on_way.append(self)
+        if not here or len(self._runs) > 1:
+            self._begun = pager.threads.begin(self._runs, self._fetch)
+
+    def _fetch(self, run: tuple[int, int]) -> None:
+        first, count = run
+        self._pager.fetch(first, [self._pager.arena.row(self._slots[b]) for b in range(first, first + count)])
+
+    def wait(self, tick: Tick | None = None) -> None:
+        """Wait until they are there; they count as used now. Raises StoreError."""
+        begin, arena = time.perf_counter(), self._pager.arena
+        try:
+            if self._begun is None:
+                self._fetch(self._runs[0])
+            else:
+                self._begun.wait(tick)
+        except BaseException:
+            self._end()
+            raise
+        self._pager.on_way.remove(self)
+        for block, slot in self._slots.items():
+            arena.admit(block, slot)
+        self._pager.counters.add(wait_seconds=time.perf_counter() - begin)
+
+    def stop(self) -> None:
+        """None of them comes."""
+        if self._begun is not None:
+            self._begun.stop()
+        self._end()
+
+    def _end(self) -> None:
+        """Nobody writes to the slots any more."""
+        self._pager.on_way.remove(self)
+        self._pager.arena.leave_slots(list(self._slots.values()))
+
+
 class Pager:
     """Blocks of one array of ids.
 
@@ -144,7 +201,7 @@ class Pager:
     array : the store's `indices`. rows : looks at the rows of every block when it is first read; None: nobody does.
     arena : the cache. threads : that fetch and compute. counters : where I/O is counted.
     run_blocks : blocks a fetching thread reads in one go. watcher(blocks, position, ids) : looks, from several threads,
-    at what sweeps read (None: nobody does).
+    at what sweeps read (None: nobody does). on_way : blocks that are brought now.
     """
 
     def __init__(self, array: ShardedArray, rows: RowCheck | None, arena: Arena, threads: Threads,
@@ -153,6 +210,7 @@ class Pager:
         self._array, self._rows, self._run_blocks = array, rows, run_blocks
         self._local = threading.local()
         self._pass_blocks, self._pass_runs = 0, list[int]()
+        self.on_way = list[Loading]()
         self.watcher: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
 
     @property
@@ -189,42 +247,26 @@ class Pager:
         self.load(np.arange(count), count_blocks)
         self._pass_blocks, self._pass_runs = 0, []
 
-    def load(self, blocks: np.ndarray, tick: Tick | None = None, beside: Callable[[], None] | None = None,
-             keep: np.ndarray = _NO_BLOCKS) -> np.ndarray:
-        """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit, and run `beside` meanwhile.
+    def load(self, blocks: np.ndarray, tick: Tick | None = None) -> np.ndarray:
+        """Make the lowest of `blocks` (int64[k], ascending) resident, as many as fit.
 
-        Blocks that are already there count as used now. Returns those that are resident after it. keep : resident
-        blocks (int64[k]) that stay, for `beside`, which sees none of those that come; with `blocks` they fit.
-        """
+        Blocks that are already there count as used now. Returns those that are resident after it."""
         blocks = blocks[: self.arena.n_slots]
         there = self.arena.resident(blocks)
-        self.arena.touch(np.concatenate([blocks[there], keep]))
-        missing, begin = blocks[~there], time.perf_counter()
-        if len(missing):
-            slots = self.arena.take_slots(len(missing), keep=np.concatenate([blocks, keep]))
-            slot_of = dict(zip(missing.tolist(), slots.tolist(), strict=True))
-
-            def fetch(run: tuple[int, int]) -> None:
-                rows = [self.arena.row(slot_of[b]) for b in range(run[0], run[0] + run[1])]
-                self._fetch(run[0], rows)
-
-            def meanwhile() -> None:
-                nonlocal begin
-                if beside is not None:
-                    beside()
-                    begin = time.perf_counter()
-
-            runs = list(self._runs(missing))
-            if len(runs) == 1 and beside is None:
-                fetch(runs[0])
-            else:
-                self.threads.for_each(runs, fetch, tick, meanwhile)
-            for block, slot in slot_of.items():
-                self.arena.admit(block, slot)
-            self.counters.add(wait_seconds=time.perf_counter() - begin)
-        elif beside is not None:
-            beside()
+        self.arena.touch(blocks[there])
+        if not there.all():
+            Loading(self, blocks[~there], blocks, here=True).wait(tick)
         return blocks
+
+    def begin_load(self, blocks: np.ndarray, keep: np.ndarray) -> Loading:
+        """Bring `blocks` (int64[k], ascending, none of them resident or on its way) on the fetching threads from now
+        on. keep : resident blocks (int64[k]) that stay; all of them fit beside what is on its way."""
+        return Loading(self, blocks, keep, here=False)
+
+    def stop_loading(self) -> None:
+        """Stop all that is on its way, of what was given up: nobody writes to the arena any more."""
+        for loading in list(self.on_way):
+            loading.stop()
 
     def sweep(self, blocks: np.ndarray, kernel: BlockKernel, tick: Tick | None = None) -> int:
         """Run `kernel` over all `blocks` (int64[k], ascending), each once. Returns arcs scanned."""
@@ -273,7 +315,7 @@ class Pager:
     def _ahead(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
         """The runs of blocks, each announced to the disk a few runs before it is taken."""
         window: deque[tuple[int, int]] = deque()
-        for run in self._runs(blocks):
+        for run in self.runs(blocks):
             self._array.prefetch(*run)
             window.append(run)
             if len(window) > 2 * self.threads.fetchers:
@@ -285,7 +327,7 @@ class Pager:
         first, count = run
         buffer = self._buffer()
         rows = [buffer[i] for i in range(count)]
-        self._fetch(first, rows)
+        self.fetch(first, rows)
         begin = time.thread_time()
         chunks = np.arange(first, first + count)
         position = np.arange(count) * self.arena.block_ids
@@ -307,17 +349,17 @@ class Pager:
             self._local.buffer = buffer
         return buffer
 
-    def _runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
+    def runs(self, blocks: np.ndarray) -> Iterator[tuple[int, int]]:
         """(first, count) of consecutive blocks that one fetch takes."""
-        ends = np.flatnonzero(np.diff(blocks) != 1) + 1
-        for part in np.split(blocks, ends):
-            first, stop = int(part[0]), int(part[-1]) + 1
+        begin = 0
+        for end in (*(np.flatnonzero(blocks[1:] - blocks[:-1] != 1) + 1).tolist(), len(blocks)):
+            first, stop, begin = int(blocks[begin]), int(blocks[end - 1]) + 1, end
             while first < stop:
                 count = self._array.run_length(first, min(self._run_blocks, stop - first))
                 yield first, count
                 first += count
 
-    def _fetch(self, first: int, rows: list[np.ndarray]) -> None:
+    def fetch(self, first: int, rows: list[np.ndarray]) -> None:
         """Decode blocks into rows; an id that is no vertex is an error, never an index."""
         wall, cpu = time.perf_counter(), time.thread_time()
         read = self._array.fetch(first, rows)

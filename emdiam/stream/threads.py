@@ -9,13 +9,54 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Executor, ThreadPoolExecutor, wait
 from itertools import islice
 from operator import length_hint
 from typing import TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Begun:
+    """What some threads of a pool are at: task(item) for all items, in order of taking. After an error no further item
+    is taken. Whoever began it calls `wait`, or `stop`."""
+
+    def __init__(self, pool: Executor, n_threads: int, items: Iterable[T], task: Callable[[T], None]) -> None:
+        left, lock, stopped = iter(items), threading.Lock(), threading.Event()
+
+        def take() -> tuple[T, ...]:
+            """The next item, or nothing."""
+            with lock:
+                return () if stopped.is_set() else tuple(islice(left, 1))
+
+        def work() -> None:
+            try:
+                while taken := take():
+                    task(*taken)
+            except BaseException:
+                stopped.set()
+                raise
+
+        self._stopped, self._futures = stopped, [pool.submit(work) for _ in range(n_threads)]
+
+    def wait(self, tick: Callable[[], None] | None = None) -> None:
+        """Wait for the end. `tick` runs on the calling thread about five times a second meanwhile. The first error is
+        raised, of a task or of `tick`, or Ctrl-C."""
+        try:
+            while not all(future.done() for future in self._futures):
+                if wait(self._futures, timeout=0.2).not_done and tick is not None:
+                    tick()
+        except BaseException:
+            self.stop()
+            raise
+        for future in self._futures:
+            future.result()
+
+    def stop(self) -> None:
+        """Take no further item, and wait for those that were taken, whatever became of them."""
+        self._stopped.set()
+        wait(self._futures)
 
 
 class Threads:
@@ -42,42 +83,13 @@ class Threads:
                 wait(futures)
         return [result, *(f.result() for f in futures)]
 
-    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None,
-                 beside: Callable[[], None] | None = None) -> None:
-        """Run `task(item)` for all items on the fetching threads, in order of taking, and at the same time `beside` on
-        the calling thread.
+    def begin(self, items: Iterable[T], task: Callable[[T], None]) -> Begun:
+        """Have the fetching threads run `task(item)` for all items, in order of taking, from now on."""
+        return Begun(self._pool, min(self.fetchers, length_hint(items, self.fetchers)), items, task)
 
-        `tick` runs on the calling thread about five times a second after that. After an error (of a task, of `beside`
-        or of `tick`, or Ctrl-C) no further item is taken; the first error is raised.
-        """
-        left, lock, stopped = iter(items), threading.Lock(), threading.Event()
-
-        def take() -> tuple[T, ...]:
-            """The next item, or nothing."""
-            with lock:
-                return () if stopped.is_set() else tuple(islice(left, 1))
-
-        def work() -> None:
-            try:
-                while taken := take():
-                    task(*taken)
-            except BaseException:
-                stopped.set()
-                raise
-
-        futures = [self._pool.submit(work) for _ in range(min(self.fetchers, length_hint(items, self.fetchers)))]
-        try:
-            if beside is not None:
-                beside()
-            while wait(futures, timeout=0.2).not_done:
-                if tick is not None:
-                    tick()
-        except BaseException:
-            stopped.set()
-            wait(futures)
-            raise
-        for future in futures:
-            future.result()
+    def for_each(self, items: Iterable[T], task: Callable[[T], None], tick: Callable[[], None] | None = None) -> None:
+        """Run `task(item)` for all items on the fetching threads; see Begun.wait."""
+        self.begin(items, task).wait(tick)
 
     def close(self) -> None:
         """End the threads."""

@@ -23,7 +23,7 @@ from .columns import Column
 from .core import Core, Sweep
 from .direction import Front, commit, level_sweep
 from .left_rows import MOST_LEVELS, LeftRows, Lent
-from .level_windows import LevelWindows, labelled, waiting_arcs
+from .level_windows import LevelWindows, labelled, next_share, waiting_arcs
 from .profile import count_labels, count_level, thinned
 from .ram_column import RamColumn, widen
 from .shared_levels import THIN, share_levels
@@ -438,6 +438,14 @@ class BfsRun:
         if scalars["windows"]:  # what waits in which block follows from labels and frontier
             self._windows = LevelWindows(self._core, self._dist, self.level)
 
+    def _learn_of_windows(self) -> None:
+        """Tell the next BFS whether this one went in windows, and how wide they are to be."""
+        core, windowed = self._core, self._windowed and not self._swept
+        if windowed and core.thin:
+            again = int(core.work.state[ARCS]) / core.table.n_arcs - 1
+            core.window_share = next_share(core.window_share, again)
+        core.thin = self.level if windowed else 0
+
     def result(self) -> Traversal:
         """The traversal; call it after `step` has returned True."""
         state = self._core.work.state
@@ -445,7 +453,7 @@ class BfsRun:
         self._lent.give_back()
         self._core.left_rows, self._left = self._left, None
         if self._complete:
-            self._core.thin = self.level if self._windowed and not self._swept else 0
+            self._learn_of_windows()
             if self._core.alone_arcs is None and self._thick < _TRIED and 2 * int(state[REACHED]) > len(self._dist):
                 self._core.alone_arcs = self._core.dense_arcs
         level = self.level

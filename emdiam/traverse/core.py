@@ -49,6 +49,7 @@ class Core:
     BFS, if it took windows of levels and no dense one (0: not so). thin_share : of all arcs, up to which a frontier
     that outgrows the arena is taken in windows (level_windows.py). most_loaded : blocks that a sparse level may always
     bring, at a time; more than that only while they are less than a quarter of the arena (0: none).
+    window_share : a window has one of so many parts of the levels of the last BFS; see level_windows.py.
     left_rows : the rows that the last BFS put aside (left_rows.py), if it has: what they lie in may be taken since.
     shared_arcs : frontier arcs from which a sparse level may be shared by all threads (shared_levels.py). alone_arcs :
     up to which it is not, as a BFS has measured (None: none yet), since looking at every level costs time.
@@ -72,6 +73,7 @@ class Core:
     most_loaded: int = 16
     shared_arcs: int = _SHARED_ARCS
     thin: int = 0
+    window_share: int = 4
     alone_arcs: int | None = None
     left_rows: Any = None
     at_rest: Callable[[Any], None] | None = None

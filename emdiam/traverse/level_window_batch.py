@@ -16,7 +16,8 @@ import numpy as np
 from ..stream.pager import Tick
 from .columns import Column
 from .core import Core
-from .level_windows import NOTHING, Rounds, first_width, grow, next_width, waiting_keys
+from .level_growth import NOTHING, grow, place_groups, waiting_keys
+from .level_windows import Rounds, first_width, new_places, next_width
 from .workspace import set_bits, thin_capacity
 
 MAX_WINDOW_SOURCES = 32
@@ -54,7 +55,7 @@ class LevelWindowBatch:
                       for _ in range(core.threads.compute)]
         self._width, self._window, self.level = first_width(core, 0), 0, 0
         self._limit = columns[0].unreached - 1
-        self._rounds = Rounds(core, self._grow_all, beside=False)
+        self._rounds, self._places = Rounds(core, self._grow_all, beside=False), new_places(core)
 
     def step(self, tick: Tick | None = None) -> bool:
         """One round of blocks for all sources; True when nothing waits."""
@@ -77,8 +78,8 @@ class LevelWindowBatch:
     def _grow_all(self, blocks: np.ndarray) -> int:
         core, lock = self._core, threading.Lock()
         left, rooms = list(range(len(self._columns))), list(self._room)
-        ids, slot_of, shift = core.paging
-        bounds = np.array([self._window, self._capacity])
+        bounds, (place, placed) = np.array([self._window, self._capacity]), self._places
+        place_groups(core.pager.arena.slot_of, core.layout, place, placed)
 
         def run() -> int:
             arcs = 0
@@ -91,9 +92,8 @@ class LevelWindowBatch:
                     i = left.pop()
                 mine = blocks[self._keys[i, blocks] < self._window]
                 if len(mine):
-                    arcs += int(grow(ids, slot_of, shift, *core.offsets, core.table.first_vertex,
-                                     self._columns[i].raw(), self._active[i], self._keys[i], mine, queues, seeds,
-                                     bounds))
+                    arcs += int(grow(core.paging, core.layout, place, self._columns[i].raw(), self._active[i],
+                                     self._keys[i], mine, queues, seeds, bounds))
             core.counters.add(edges_scanned=arcs)
             return arcs
 

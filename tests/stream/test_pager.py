@@ -66,22 +66,42 @@ def test_load_evicts_the_least_recently_used(threads: Threads) -> None:
     assert one.counters.snapshot().blocks_read == 5
 
 
-def test_what_runs_beside_a_load_sees_its_blocks_and_none_of_those_that_come(threads: Threads) -> None:
+def test_blocks_on_their_way_are_seen_once_they_are_there(threads: Threads) -> None:
+    one = pager(6, 4, threads)
+    one.load(np.array([0, 1, 2, 3]))
+    first = one.begin_load(np.array([4]), np.array([1]))
+    second = one.begin_load(np.array([5]), np.array([1]))
+    assert one.arena.slot_of[[4, 5]].tolist() == [-1, -1] and one.arena.slot_of[1] >= 0
+    second.wait()
+    first.wait()
+    assert not one.on_way
+    for block in (4, 5):
+        assert one.arena.row(one.arena.slot_of[block])[0] == block * 64
+
+
+def test_slots_of_blocks_on_their_way_are_nobody_elses(threads: Threads) -> None:
     one = pager(6, 3, threads)
-    one.load(np.array([0, 1, 2]))
-    seen: list[list[bool]] = []
-
-    def beside() -> None:
-        seen.append((one.arena.slot_of >= 0).tolist())
-
-    one.load(np.array([4, 5]), None, beside, np.array([1]))
-    assert seen == [[False, True, False, False, False, False]]
+    coming = one.begin_load(np.array([4, 5]), np.array([], np.int64))
+    assert one.load(np.array([0])).tolist() == [0]
+    assert one.load(np.array([1])).tolist() == [1]  # in the place of 0
+    assert one.arena.slot_of[0] == -1
+    coming.wait()
     assert (one.arena.slot_of >= 0).tolist() == [False, True, False, False, True, True]
-    assert one.arena.row(one.arena.slot_of[5])[0] == 5 * 64
-    one.load(np.array([4]), None, beside)
-    assert len(seen) == 2
-    with pytest.raises(ZeroDivisionError):
-        one.load(np.array([0]), None, lambda: 1 // 0)
+
+
+def test_loads_that_are_stopped_or_fail_leave_their_slots(threads: Threads) -> None:
+    one = pager(6, 3, threads)
+    one.begin_load(np.array([4]), np.array([], np.int64))
+    one.begin_load(np.array([5]), np.array([], np.int64))
+    one.stop_loading()
+    assert not one.on_way and (one.arena.slot_of == -1).all()
+    assert one.load(np.arange(6)).tolist() == [0, 1, 2]
+    values = np.full(6 * 64, 1 << 30, np.uint32)
+    broken = pager(6, 3, threads, values, row_check([[1], [0]] * 2)[1])
+    coming = broken.begin_load(np.array([0, 2]), np.array([], np.int64))
+    with pytest.raises((StoreError, IndexError)):
+        coming.wait()
+    assert not broken.on_way and len(broken.arena.take_slots(3, np.array([], np.int64))) == 3
 
 
 def test_sweep_sees_every_block_once_and_evicts_nothing(threads: Threads) -> None:

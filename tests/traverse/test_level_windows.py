@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from emdiam.runs.opening import open_engine
 from emdiam.store.store import open_store
-from emdiam.traverse import level_window_batch, level_windows
+from emdiam.traverse import level_growth, level_window_batch, level_windows
 from tests.helpers import naive
 from tests.helpers.stores import CHUNK, write_store
 
@@ -86,18 +86,20 @@ def test_a_distance_that_does_not_fit_is_an_error(tmp_path: Path) -> None:
                 engine.eccentricities([0], columns=[engine.new_column(200)])
 
 
-@settings(max_examples=12, deadline=None)
-@given(st.sampled_from(sorted(SHAPES)), st.integers(0, 999), st.integers(5, 40), st.integers(1, 3), st.booleans())
+@settings(max_examples=16, deadline=None)
+@given(st.sampled_from(sorted(SHAPES)), st.integers(0, 999), st.integers(5, 40), st.integers(1, 3), st.booleans(),
+       st.sampled_from([CHUNK, 4 * CHUNK]), st.integers(1, 4))
 def test_distances_are_the_same_whatever_comes_beside(
         tmp_path_factory: pytest.TempPathFactory, shape: str, seed: int, slots: int, threads: int,
-        beside: bool) -> None:
-    """All threads and arenas, and blocks that come while others are expanded, or between."""
+        beside: bool, chunk: int, share: int) -> None:
+    """All threads, arenas and widths, blocks that come while others are expanded, or between, and that hold groups of
+    rows or not."""
     rng = random.Random(seed)
     graph = make(shape, rng)
     sources = [rng.randrange(len(graph)) for _ in range(4)]
-    options = {"memory_bytes": 2 << 30, "arena_bytes": slots * CHUNK * 4, "most_loaded": 0, "thin_share": 1.0,
-               "threads": threads}
-    path = write_store(tmp_path_factory.mktemp("windows") / "g.zarr", graph)
+    options = {"memory_bytes": 2 << 30, "arena_bytes": slots * chunk * 4, "most_loaded": 0, "thin_share": 1.0,
+               "threads": threads, "window_share": share}
+    path = write_store(tmp_path_factory.mktemp("windows") / "g.zarr", graph, chunk)
     with (pytest.MonkeyPatch.context() as patch, open_store(path) as store, open_engine(store, **options) as engine):
         patch.setattr(level_windows, "_LEAST_IDS", 1 if beside else 1 << 17)
         far = [naive.distances(graph, source) for source in sources]
@@ -107,6 +109,80 @@ def test_distances_are_the_same_whatever_comes_beside(
         columns = [engine.new_column(len(graph)) for _ in sources]
         engine.eccentricities(sources, columns=columns)
         assert [c.gather(np.arange(len(graph))).tolist() for c in columns] == far
+
+
+@pytest.mark.parametrize("chunk", [256, 1024])
+@pytest.mark.parametrize("beside", [False, True])
+def test_waves_far_apart(tmp_path: Path, chunk: int, beside: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a path one wave goes on for thousands of levels where its blocks are, while the other waits."""
+    if beside:
+        monkeypatch.setattr(level_windows, "_LEAST_IDS", 1)
+    n = 20 * chunk
+    graph = naive.graph_of(n, [(v, v + 1) for v in range(n - 1)])
+    with (open_store(write_store(tmp_path / "g.zarr", graph, chunk)) as store,
+          open_engine(store, memory_bytes=2 << 30, arena_bytes=12 * chunk * 4, most_loaded=0, thin_share=1.0,
+                      window_share=1) as engine):
+        for source in (0, n // 2, n // 3, n - 1, n // 5):
+            far = engine.bfs(source).distances.gather(np.arange(n))
+            assert (far == np.abs(np.arange(n) - source)).all()
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.sampled_from(sorted(SHAPES)), st.integers(0, 999), st.sampled_from([64, 128, 256, 1024]), st.data())
+def test_places_of_groups(tmp_path_factory: pytest.TempPathFactory, shape: str, seed: int, chunk: int,
+                          data: st.DataObject) -> None:
+    """What place_groups says of a group of 64 rows is where its arcs begin, if all are in one resident block."""
+    graph = make(shape, random.Random(seed))
+    path = write_store(tmp_path_factory.mktemp("places") / "g.zarr", graph, chunk)
+    indptr = naive.csr(graph)[0]
+    with open_store(path) as store, open_engine(store, memory_bytes=2 << 30) as engine:
+        n_blocks, n_groups = engine.core.table.n_blocks, (len(graph) + 63) // 64
+        place, placed = np.full(n_groups, -1, np.int64), np.full(n_blocks, -1, np.int32)
+        for _ in range(3):
+            slots = data.draw(st.lists(st.integers(-1, 50), min_size=n_blocks, max_size=n_blocks))
+            level_growth.place_groups(np.array(slots, np.int32), engine.core.layout, place, placed)
+            assert placed.tolist() == slots
+            for group in range(n_groups):
+                begin, end = int(indptr[64 * group]), int(indptr[min(64 * group + 64, len(graph))])
+                block = begin // chunk
+                whole = end > begin and end <= (block + 1) * chunk and slots[block] >= 0
+                if whole and 64 * group + 64 <= len(graph):
+                    assert place[group] == slots[block] * chunk + begin - block * chunk
+                elif not whole:
+                    assert place[group] == -1
+
+
+def test_a_run_that_is_interrupted_leaves_the_arena_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(level_windows, "_LEAST_IDS", 1)
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(40, 60))
+    graph = naive.graph_of(len(grid), list(grid.edges))
+    with (open_store(write_store(tmp_path / "g.zarr", graph)) as store,
+          open_engine(store, memory_bytes=2 << 30, arena_bytes=16 * CHUNK * 4, thin_share=1.0,
+                      most_loaded=0) as engine):
+        engine.bfs(0)
+        real, calls = level_windows.LevelWindows._grow, []
+
+        def interrupted(self, blocks):  # type: ignore[no-untyped-def]
+            calls.append(len(engine.core.pager.on_way))
+            if len(calls) % 7 == 0:
+                raise KeyboardInterrupt
+            return real(self, blocks)
+
+        monkeypatch.setattr(level_windows.LevelWindows, "_grow", interrupted)
+        for source in (1100, 7, 2000):
+            with pytest.raises(KeyboardInterrupt):
+                engine.bfs(source)
+            assert not engine.core.pager.on_way
+        assert max(calls) == 2
+        monkeypatch.setattr(level_windows.LevelWindows, "_grow", real)
+        for source in (249, 1000):
+            assert (engine.bfs(source).distances.gather(np.arange(len(graph))).tolist()
+                    == naive.distances(graph, source))
+
+
+def test_windows_widen_where_few_arcs_are_scanned_again() -> None:
+    assert [level_windows.next_share(4, again) for again in (0.0, 0.1, 0.2, 0.4)] == [2, 2, 4, 4]
+    assert [level_windows.next_share(1, again) for again in (-0.5, 0.2, 0.4)] == [1, 1, 2]
 
 
 def test_long_rows_are_brought_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
