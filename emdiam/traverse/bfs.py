@@ -114,7 +114,7 @@ class BfsRun:
         state[FARTHEST] = source
         self._front = Front(1, 0, 0)
         core.bias = 1.0 + (core.bias - 1.0) * 0.9
-        self._dense = self._windowed = self._swept = False
+        self._dense = self._windowed = self._swept = self._bounded = False
         self._alone = profile or len(self._targets) > 0
         self._most_alone, self._thick, self._pace = core.dense_arcs, 0, 1.0
         if core.shares and not self._alone:
@@ -141,6 +141,7 @@ class BfsRun:
     def stay_within(self, vertices: np.ndarray) -> None:
         """Reach no vertex but those of this bitmap, which has the source; before the first step."""
         self._core.work.visited |= ~vertices
+        self._bounded = True
 
     def use_distances(self, values: np.ndarray) -> None:
         """Keep distances in `values` (unsigned[n], all unreached) instead; before the first step.
@@ -269,10 +270,13 @@ class BfsRun:
             self._to_dense()
 
     def _to_windows(self) -> bool:
-        """Go on with windows of levels, if the frontier is thin and they are possible."""
+        """Go on with windows of levels, if the frontier is thin and they are possible: they go by labels, and so reach
+        all vertices."""
         core, work, state = self._core, self._core.work, self._core.work.state
         head, count, current = int(state[HEAD]), int(state[COUNT]), int(state[CURRENT])
-        if len(self._dist) == 0 or len(self._targets) > 0 or self._profile or not LevelWindows.possible(core):
+        if len(self._dist) == 0 or len(self._targets) > 0 or self._profile or self._bounded:
+            return False
+        if not LevelWindows.possible(core):
             return False
         if core.sum_degrees(work.queues[current, :count]) > core.table.n_arcs * core.thin_share:
             return False

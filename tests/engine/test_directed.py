@@ -23,6 +23,7 @@ from tests.helpers.directed_twins import (
     odd_digraphs,
     random_arcs,
     strong_components,
+    turned,
     write_arcs,
 )
 
@@ -143,3 +144,20 @@ def test_the_reverse_of_another_graph_is_seen(tmp_path: Path) -> None:
         plan = plan_directed(mixed, (Phase("bfs", 1, shared_bytes(mixed)),), memory_bytes=4 << 30)
         with pytest.raises(StoreError, match="one direction only"), open_directed_engine(mixed, plan):
             pass
+
+
+def test_a_search_that_stays_within_a_component_does_so_in_any_arena(tmp_path: Path) -> None:
+    """A ring in both directions, and a line out of it that the search must not take, whatever its levels read."""
+    half, n = 600, 1200
+    ring = [(v, (v + 1) % half) for v in range(half)]
+    arcs = sorted({*ring, *turned(ring), *((v, v + 1) for v in range(half - 1, n - 1))})
+    write_arcs(arcs, tmp_path / "g.zarr", n)
+    inside = np.packbits(np.arange((n + 63) // 64 * 64) < half, bitorder="little").view(np.uint64)
+    for blocks, core in ((None, {}), (8, {}), (8, {"most_loaded": 0, "thin_share": 1.0})):
+        with opened(tmp_path / "g.zarr", blocks, **core) as engine:
+            for source in (0, 250, 3):
+                run, away = engine.bfs(source, within=inside), np.abs(np.arange(half) - source)
+                assert run.distances is not None
+                assert (run.eccentricity, run.n_reached) == (half // 2, half)
+                assert run.distances.gather(np.arange(half)).tolist() == np.minimum(away, half - away).tolist()
+                assert (run.distances.gather(np.arange(half, n)) == -1).all()
