@@ -16,13 +16,18 @@ from .waiting import Rows
 # Narrow windows of labels, in mean weights over the mean degree. Windows that are relaxed before blocks are chosen, in
 # graphs of fewer arcs a vertex than this.
 _WIDE, _NEAR, _SPARSE = 16, 4, 8
+# Bytes of blocks of files that are read by the thread that relaxes; then, in sparse graphs: the part of the arena in a
+# round,
+# windows that blocks are due in, and windows that are relaxed.
+_SMALL, _SMALL_SHARE, _SMALL_NEAR, _SMALL_AHEAD = 1 << 16, 3, 12, 24
 
 
 class ArcBlocks(Protocol):
     """n_vertices, n_blocks, n_arcs : of the graph. block_arcs : arcs of a block. arc_bytes : of an arc in memory.
     rows : where rows lie. share : one of so many parts of the arena is read in a round. frugal : how often the arcs
     may be read and relaxed before no label is relaxed that is `ahead` narrow windows beyond the smallest. near : narrow
-    windows that are relaxed before blocks are chosen; 0: none."""
+    windows that are relaxed before blocks are chosen; 0: none. at_once : whether the thread that relaxes reads blocks,
+    those that are due within `near` windows, if that is not 0."""
 
     n_vertices: int
     n_blocks: int
@@ -34,6 +39,7 @@ class ArcBlocks(Protocol):
     frugal: int
     ahead: int
     near: int
+    at_once: bool
 
     def arena(self, n_slots: int) -> tuple[np.ndarray, ...]:
         """Room for so many blocks, as waiting.py says."""
@@ -50,11 +56,11 @@ class StoreBlocks:
     offsets, see stream/blocks.py. Raises StoreError.
 
     delta : width of a window; None: 16 mean weights over the mean degree. With an arena of a tenth of the rows and
-    blocks of 4,096 arcs, a search of NY (730,100 arcs) takes 0.10 CPU seconds so, reads 5.3 stores and relaxes 2.9
-    times the arcs; 6.4 stores and 3.9 times without `near`. An R-MAT of scale 20, 1.0 seconds, does not care for the
-    width, nor for what is ahead, and takes a twentieth more with `near`: it is for graphs of few arcs a vertex. With a
-    sixteenth of the arena in a round it takes 1.5. Rows and weights are looked at when a block is first read
-    (stream/rows.py), rows of a store with directions for what kernels need alone."""
+    blocks of 4,096 arcs, a search of NY (730,100 arcs) takes 0.055 CPU seconds so, reads 4.5 stores and relaxes 2.5
+    times the arcs; choosing blocks by how much waits in them reads as many. An R-MAT of scale 20, 1.0 seconds, does not
+    care for the width, nor for what is ahead, and takes a twentieth more with `near`: it is for graphs of few arcs a
+    vertex. With a sixteenth of the arena in a round it takes 1.5. Rows and weights are looked at when a block is first
+    read (stream/rows.py), rows of a store with directions for what kernels need alone."""
 
     share, frugal, ahead = 4, 0, 16
 
@@ -67,6 +73,9 @@ class StoreBlocks:
             table.first_vertex, table.offsets, table.n_blocks, self.block_arcs),
             np.array([self.block_arcs, self.n_arcs, 0, 0], np.int64))
         self.near = _NEAR if self.n_arcs < _SPARSE * self.n_vertices else 0
+        self.at_once = self.arc_bytes * self.block_arcs <= _SMALL and not store.ahead_bytes
+        if self.at_once and self.near:
+            self.share, self.near, self.ahead = _SMALL_SHARE, _SMALL_NEAR, _SMALL_AHEAD
         self._store, self._delta = store, delta
         self._weighed = np.zeros(table.n_blocks, bool)
         self._offsets = (table.offsets.group, table.offsets.row, table.offsets.hub)

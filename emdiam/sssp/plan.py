@@ -16,6 +16,7 @@ from ..units import format_size
 from .bins import bins_bytes
 from .loading import loading_buffers, rows_bytes
 from .methods import AUTO, METHODS
+from .queued import queue_bytes
 
 # Bytes a vertex that a search holds beside the distances, ids of 4 bytes; those of ids are added.
 _HELD = {"dijkstra": 16, "bellman-ford": 16, "frontier-bellman-ford": 24, "sorted-buckets": 57, "near-far": 41,
@@ -87,7 +88,7 @@ def streamed_bytes(store: Store, threads: int, *, tree: bool) -> int:
     """What a streamed search holds beside the arena."""
     n, block = store.n_vertices, block_bytes(store)
     held = 8 * n + n // 4 + n // 256 + 96 * store.indices.n_chunks + (9 * n if tree else n)
-    return table_bytes(store) + held + 9 * threads * block // 4 + (1 << 20)
+    return table_bytes(store) + held + queue_bytes(n) + 9 * threads * block // 4 + (1 << 20)
 
 
 def block_bytes(store: Store) -> int:

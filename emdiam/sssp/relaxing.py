@@ -45,13 +45,8 @@ def settle_blocks(arena, batch, slots, resident, shape, covers, heads, labels, w
                 for block in resident:
                     _end_block(covers[block], covers[block + 1], waits)
                 return True
-            if limits[2]:
-                thin = state[0] - opened < THIN * len(resident)
-                widths[1] = min(2 * widths[1], widths[0] * WIDEST) if thin else max(widths[0], widths[1] / 2)
+            open_window(low, state[0] - opened < THIN * len(resident), limits, widths)
             opened = state[0]
-            limits[2] = limits[0]
-            if longer(low, widths[1]) > low:
-                limits[2] = min(limits[2], longer(low, widths[1]))
         for block in resident:
             _heat(covers[block], covers[block + 1], waits, limits[2])
         relaxes = True
@@ -62,6 +57,17 @@ def settle_blocks(arena, batch, slots, resident, shape, covers, heads, labels, w
                                         limits, state)
             state[1] += 1
     return False
+
+
+@inlined
+def open_window(low, thin, limits, widths):  # type: ignore[no-untyped-def]
+    """The open window begins at `low` from now on. thin : whether the one before had few arcs. limits, widths : as
+    settle_blocks has them."""
+    if limits[2]:
+        widths[1] = min(2 * widths[1], widths[0] * WIDEST) if thin else max(widths[0], widths[1] / 2)
+    limits[2] = limits[0]
+    if longer(low, widths[1]) > low:
+        limits[2] = min(limits[2], longer(low, widths[1]))
 
 
 @inlined

@@ -54,8 +54,8 @@ def add_stored(arena, batch, count, slot, block, v, label, shape, labels, waits,
 
 
 @inlined
-def lower_all(batch, count, labels, waits, window):  # type: ignore[no-untyped-def]
-    """Lower labels by the arcs of a batch; vertices whose labels fall wait."""
+def shorter(batch, count, labels):  # type: ignore[no-untyped-def]
+    """Keep the arcs of a batch that shorten a path; returns how many."""
     ends, sums = batch
     kept = 0
     for i in range(count):
@@ -64,7 +64,14 @@ def lower_all(batch, count, labels, waits, window):  # type: ignore[no-untyped-d
         ends[kept] = u
         sums[kept] = new
         kept += new < np.uint64(labels[u])
-    for i in range(kept):
+    return kept
+
+
+@inlined
+def lower_all(batch, count, labels, waits, window):  # type: ignore[no-untyped-def]
+    """Lower labels by the arcs of a batch; vertices whose labels fall wait."""
+    ends, sums = batch
+    for i in range(shorter(batch, count, labels)):
         u = ends[i]
         if sums[i] < np.uint64(labels[u]):
             labels[u] = sums[i]

@@ -12,7 +12,7 @@ from .packed import WeightedArcs, weight_of
 class PackedBlocks:
     """The blocks of `arcs`; see sssp/blocks.py."""
 
-    arc_bytes, share, frugal, ahead, near = 8, 16, 3, 1, 0
+    arc_bytes, share, frugal, ahead, near, at_once = 8, 16, 3, 1, 0, False
 
     def __init__(self, arcs: WeightedArcs) -> None:
         self._arcs = arcs

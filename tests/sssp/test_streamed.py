@@ -12,6 +12,7 @@ from hypothesis import given, settings
 
 import emdiam
 from emdiam.errors import BudgetError, InputError
+from emdiam.sssp import blocks, queued
 from emdiam.sssp.paths import SearchOptions, length_of
 from emdiam.sssp.streamed import StreamedSearch
 from emdiam.store.store import open_store
@@ -72,6 +73,32 @@ def test_many_blocks_and_an_arena_of_few(dtype: str, largest: int) -> None:
     ends[:600, 0], ends[:600, 1] = 3, np.arange(600)
     edges = [(a, b, w) for (a, b), w in zip(ends.tolist(), weights.tolist(), strict=True)]
     assert check((n, edges, False), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
+
+
+@pytest.mark.parametrize("small", [0, 1 << 16])
+@pytest.mark.parametrize("entries", [64, 1 << 16])
+@pytest.mark.parametrize("dtype", ["uint8", "float64"])
+def test_sparse_graphs(small: int, entries: int, dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Blocks that other threads read and those that are read at once; a queue that has no room for all that waits."""
+    monkeypatch.setattr(blocks, "_SMALL", small)
+    monkeypatch.setattr(queued, "QUEUE", entries)
+    rng = np.random.default_rng(6)
+    ends = np.concatenate([rng.integers(0, 700, (1200, 2)), np.stack([np.full(400, 3), np.arange(400)], axis=1)])
+    weights = rng.integers(0, 200, len(ends)) if dtype == "uint8" else rng.random(len(ends))
+    edges = [(a, b, w) for (a, b), w in zip(ends.tolist(), weights.tolist(), strict=True)]
+    assert check((700, edges, False), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
+
+
+@pytest.mark.parametrize("delta", [1e-30, 1e-3, 1e30])
+def test_windows_of_any_width(delta: float, tmp_path: Path) -> None:
+    """Also such that a label and one window more are the same number."""
+    rng = np.random.default_rng(7)
+    edges = [(a, a + 1, w) for a, w in enumerate(rng.random(300).tolist())]
+    with open_store(stored(tmp_path, (301, edges, False), "float64")) as store:
+        search = StreamedSearch(store, 1 << 12, SearchOptions(delta=delta))
+        found = search.run(0, tree=False).distances
+        search.close()
+    assert np.array_equal(found, np.cumsum([0, *(w for _, _, w in edges)]))
 
 
 @pytest.mark.parametrize("threads", [1, 3])
