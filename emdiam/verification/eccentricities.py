@@ -16,6 +16,7 @@ import numpy as np
 
 from ..engine.cpu import open_cpu_engine
 from ..methods.eccentricity.certificate import MOST_ANEW, EccentricityCertificate
+from ..methods.eccentricity.summary import histogram
 from ..progress import Event, Meter, silent, timed
 from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
 from ..store.store import Store
@@ -239,7 +240,7 @@ class _Proof:
             "n_components": self.n_components, "radius": radius, "diameter_largest_component": diameter,
             "diameter_max_component": len(counts) - 1, "center_size": int(here[radius]),
             "periphery_size": int(here[diameter]),
-            "histogram": {str(value): int(counts[value]) for value in np.flatnonzero(counts).tolist()}}
+            "histogram": histogram(counts)[0]}
         for name, value in proved.items():
             said = getattr(claims, name)
             if said != value or name == "histogram" and list(said) != list(value):  # type: ignore[call-overload]

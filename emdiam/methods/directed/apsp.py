@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..eccentricity.result import EccentricityResult, VertexSet
-from ..eccentricity.summary import MOST_IDS
+from ..eccentricity.summary import MOST_IDS, histogram
 from ..exact.method import Best
 from .method import DirectedMethod
 from .result import DirectedResult
@@ -79,8 +79,8 @@ class Eccentricities(Apsp):
     def told(self, result: DirectedResult, keep: bool = False) -> DirectedEccentricities:
         """The result with what is known of all vertices; keep : with their ids and bounds too."""
         known = self.values[self.values >= 0]
-        counts = np.bincount(known)
-        more: dict[str, Any] = {"histogram": {str(at): int(count) for at, count in enumerate(counts) if count},
+        counts, width = histogram(np.bincount(known))
+        more: dict[str, Any] = {"histogram": counts, "histogram_width": width,
                                 "unresolved": self.n - len(known), "direction": "in" if self.back else "out",
                                 "sources": len(known)}
         if keep:

@@ -44,7 +44,7 @@ from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .certificate import MOST_ANEW
 from .output import write_table
 from .result import EccentricityResult, of_result
-from .summary import Summary, histogram
+from .summary import Summary, count_eccentricities, histogram
 
 ALL, RADIUS, CENTER = "all", "radius", "center"
 # Sources of a batch with distances, and the eccentricity up to which they share most of what they read.
@@ -168,7 +168,7 @@ class AllEccentricities(ExactMethod):
     def unresolved(self) -> int:
         """Vertices whose eccentricity is not known."""
         n = self.engine.facts.n_vertices
-        return n if self.bounds is None else histogram(self.bounds)[1]
+        return n if self.bounds is None else count_eccentricities(self.bounds)[1]
 
     def _others(self) -> Iterator[Component]:
         """Further components of more than SMALL vertices."""
@@ -416,8 +416,9 @@ class AllEccentricities(ExactMethod):
         result.center, result.periphery = self.summary.center, self.summary.periphery
         result.unresolved = self.engine.facts.n_vertices
         if self.bounds is not None:
-            counts, result.unresolved = histogram(self.bounds)
-            result.histogram = counts if self.options.what == ALL else {}
+            counts, result.unresolved = count_eccentricities(self.bounds)
+            if self.options.what == ALL:
+                result.histogram, result.histogram_width = histogram(counts)
             result.eccentricity_proof = None if result.unresolved else self.bounds.proof()
             result.traversed = self.bounds.traversed
             result.of_largest = self._central_vertex()

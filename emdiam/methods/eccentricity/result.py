@@ -44,7 +44,9 @@ class EccentricityResult(Result):
 
     radius : of the component with the most vertices; None while not proved. center, periphery : vertices of that
     component with the smallest and the largest eccentricity; None while not proved. histogram : how many vertices of
-    all components have each eccentricity, as far as they are proved. unresolved : vertices whose bounds differ.
+    all components have each eccentricity, as far as they are proved; of more than 65,536 of them, or, along weights,
+    24, those of ranges, by the smallest number of each. histogram_width : of a range; None where each eccentricity is
+    alone. unresolved : vertices whose bounds differ.
     exact : whether what was asked for is proved. out : the file that was written.
     ids, lower_bounds, upper_bounds : of all vertices, if they were asked for (keep): the user's ids, and unsigned[n],
     alike where the eccentricity is proved.
@@ -59,6 +61,7 @@ class EccentricityResult(Result):
     center: VertexSet | None = None
     periphery: VertexSet | None = None
     histogram: dict[str, int] = field(default_factory=dict)
+    histogram_width: int | float | None = None
     unresolved: int = 0
     sources: int = 0
     out: str | None = None

@@ -10,6 +10,8 @@ from .result import VertexSet
 
 # Vertices of a set that are named in the answer.
 MOST_IDS = 1000
+# Eccentricities of a histogram, at most, each by itself: some 8 MiB.
+MOST_VALUES = 1 << 16
 
 
 class Summary:
@@ -41,14 +43,28 @@ class Summary:
             self.periphery = VertexSet(sizes[diameter], list(self._store.user_ids(named[diameter])))
 
 
-def histogram(bounds: Bounds) -> tuple[dict[str, int], int]:
-    """How many vertices have each eccentricity, ascending; and how many vertices have bounds that differ, or none."""
-    counts, unresolved = np.zeros(1, np.int64), 0
+def count_eccentricities(bounds: Bounds) -> tuple[np.ndarray, int]:
+    """How many vertices have each eccentricity that is proved, int64[largest + 1]; and how many vertices have bounds
+    that differ, or none."""
+    largest = max(int(lower.max(initial=0)) for _, lower, _ in bounds.pieces())
+    counts, unresolved = np.zeros(largest + 1, np.int64), 0
     for _, lower, upper in bounds.pieces():
-        proved = (lower == upper) & (lower >= 0)
-        unresolved += int(np.count_nonzero(~proved))
-        some = np.bincount(lower[proved])
-        longer, shorter = (some, counts) if len(some) > len(counts) else (counts, some)
-        longer[: len(shorter)] += shorter
-        counts = longer
-    return {str(value): int(count) for value, count in enumerate(counts) if count}, unresolved
+        values = lower[(lower == upper) & (lower >= 0)]
+        unresolved += len(lower) - len(values)
+        if len(values):
+            first = int(values.min())
+            here = np.bincount(values - first)
+            counts[first : first + len(here)] += here
+    return counts, unresolved
+
+
+def histogram(counts: np.ndarray) -> tuple[dict[str, int], int | None]:
+    """Vertices by eccentricity, ascending, of those that occur, and None; of more than MOST_VALUES, the vertices of
+    ranges, by the smallest number of each, and their width. counts : int64[largest + 1]."""
+    if np.count_nonzero(counts) <= MOST_VALUES:
+        return {str(value): int(counts[value]) for value in np.flatnonzero(counts).tolist()}, None
+    width = 10
+    while -(-len(counts) // width) > MOST_VALUES:
+        width *= 10
+    sums = np.add.reduceat(counts, np.arange(0, len(counts), width))
+    return {str(one * width): int(sums[one]) for one in np.flatnonzero(sums).tolist()}, width

@@ -20,16 +20,13 @@ MOST_RANGES = 24
 @dataclass(repr=False)
 class WeightedEccentricities(EccentricityResult):
     """As EccentricityResult, but eccentricities, radius and diameters are sums of weights: whole numbers, or floats
-    where weights are. histogram : how many vertices have each eccentricity; where there are more than 24 of them, how
-    many have one of a range, by the smallest number of it. histogram_width : of a range; None where each eccentricity
-    is alone. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths. weights :
-    as in WeightedResult."""
+    where weights are. lower_bounds, upper_bounds : int64 or float64[n]. traversals.bfs : searches of shortest paths.
+    weights : as in WeightedResult."""
 
     shown: ClassVar[tuple[str, ...]] = (*EccentricityResult.shown, "weights")
 
     weighted: bool = True
     weights: str | None = None
-    histogram_width: int | float | None = None
 
 
 def histogram(values: np.ndarray, units: Units) -> tuple[dict[str, int], Any]:
