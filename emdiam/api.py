@@ -312,16 +312,17 @@ def distances(graph: Any, **options: Unpack[DistanceKeywords]) -> Distances:
     given = cast("dict[str, Any]", dict(options))
     directed = given.pop("directed", False)
     count = distances_directed if directed else count_distances
-    with as_own_store(graph, given, directed) as (store, _, progress):
+    with as_own_store(graph, given, Kept(directed)) as (store, _, progress):
         return named(lambda: count(store, given, progress), graph, None)
 
 
 def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
-    """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along its arcs and with
-    the weights that its store has.
+    """Distances between all pairs of vertices of `graph` (of any kind that `diameter` takes), along the weights of a
+    store that has them, and along its directions if it has those; else every edge has the length 1.
 
-    By name: method : "auto" (searches, or Floyd-Warshall by tiles on dense graphs), or one of
-    emdiam.apsp.methods.METHODS. out : a Zarr group for the matrix, beside which the ids of the vertices are, in
+    By name: weighted, directed : whether a graph that is no store counts with its weights, negative ones too, and with
+    its directions, which it must have then. method : "auto" (searches, or Floyd-Warshall by tiles on dense graphs), or
+    one of emdiam.apsp.methods.METHODS. out : a Zarr group for the matrix, beside which the ids of the vertices are, in
     those of the store (a graph in memory: its numbers); without it the matrix is in memory, as `distances` of the
     result, with `ids`. force : replace `out`. memory, threads, time_limit, scratch, progress as for `exact`.
 
@@ -333,7 +334,7 @@ def all_pairs(graph: Any, **options: Unpack[AllPairsKeywords]) -> AllPairs:
 
     _check_names(options, AllPairsKeywords)
     given = cast("dict[str, Any]", dict(options))
-    with as_own_store(graph, given) as (store, _, progress):
+    with as_own_store(graph, given, _lengths(given)) as (store, _, progress):
         given.pop("scratch", None)
         return named(lambda: find_all_pairs(store, given, progress), graph, None)
 
@@ -357,12 +358,13 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
     """Shortest paths from the vertex `source` (an id of the store; of a graph in memory its number) along the weights
     of a store that has them, and along its directions if it has those; else every edge has the length 1.
 
-    graph : of any kind that `diameter` takes. By name: method : a key of emdiam.sssp.methods.METHODS, or
-    "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu" (default), "gpu", "gpu:N" or
-    "auto". target : an id; the result has distance and path. delta : width of a bucket, for the methods that have them.
-    out : a Parquet file for distances and predecessors. keep : whether the result has `distances` and
-    `predecessors` of all vertices; default True. memory, threads, progress as for `diameter`; arena : memory for blocks
-    that are read as they are needed.
+    graph : of any kind that `diameter` takes. By name: weighted, directed : whether a graph that is no store counts
+    with its weights, negative ones too, and with its directions, which it must have then. method : a key of
+    emdiam.sssp.methods.METHODS, or "auto" (default), or of emdiam.gpu.paths.registry.SEARCHES on a GPU. device : "cpu"
+    (default), "gpu", "gpu:N" or "auto". target : an id; the result has distance and path. delta : width of a bucket,
+    for the methods that have them. out : a Parquet or CSV file for distances and predecessors. keep : whether the
+    result has `distances` and `predecessors` of all vertices; default True. memory, threads, progress as for
+    `diameter`; arena : memory for blocks that are read as they are needed.
 
     Raises InputError (StoreError, BudgetError, NegativeCycle with `cycle` and `weight`, NotWritten with `result`),
     OverflowError where distances may not fit 64 bits, and TypeError for an option that there is not."""
@@ -376,7 +378,7 @@ def shortest_paths(graph: Any, source: Any, **options: Unpack[PathKeywords]) -> 
         from .gpu.setting import select_device
 
         given["searcher"] = searcher_on(select_device(device))
-    with as_own_store(graph, given) as (store, _, progress):
+    with as_own_store(graph, given, _lengths(given)) as (store, _, progress):
         return named(lambda: search(store, options_of(source, given), progress), graph, None)
 
 
@@ -429,6 +431,12 @@ def _run(graph: Any, method: str, family: str, options: dict[str, Any]) -> Any:
         return named(lambda: execute(store, run, progress), graph, rename)
 
 
+def _lengths(given: dict[str, Any]) -> Kept:
+    """What counts of a graph in memory besides its edges, by these options, which are taken out."""
+    weighted, directed = given.pop("weighted", False), given.pop("directed", False)
+    return Kept(directed, WeightChoice(negative=True) if weighted else None)
+
+
 def _run_weighted(graph: Any, run: Any, given: dict[str, Any]) -> Any:
     """A result along weights, with the caller's names in it. run : the module with options_of and solve."""
     scratch = given.pop("scratch", None)
@@ -445,5 +453,5 @@ def _run_directed(graph: Any, what: str, given: dict[str, Any], all_vertices: bo
     from .runs.directed import eccentricities_directed, solve_directed
 
     solve = eccentricities_directed if all_vertices else solve_directed
-    with as_own_store(graph, given, directed=True) as (store, rename, progress):
+    with as_own_store(graph, given, Kept(directed=True)) as (store, rename, progress):
         return named(lambda: solve(store, what, given, progress), graph, rename)

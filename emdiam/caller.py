@@ -36,13 +36,13 @@ class Kept:
 
 @contextmanager
 def as_own_store(
-    graph: Any, given: dict[str, Any], directed: bool = False,
+    graph: Any, given: dict[str, Any], keep: Kept | None = None,
 ) -> Iterator[tuple[Store | str | Path, Rename | None, Listener | None]]:
     """As as_store, with what it takes of the options by name; and the listener, which they have no more."""
     progress, memory = given.pop("progress", None), given.get("memory")
     here = not (given.get("workers") or given.get("scheduler"))
     with as_store(graph, None if memory is None else parse_size(memory), given.get("threads"), given.get("scratch"),
-                  progress, here, Kept(directed)) as (store, rename):
+                  progress, here, keep) as (store, rename):
         yield store, rename, progress
 
 

@@ -35,6 +35,8 @@ class PathKeywords(TypedDict, total=False):
     """Of `shortest_paths`."""
 
     method: str
+    weighted: bool
+    directed: bool
     target: int | str | None
     delta: float | None
     device: str
@@ -98,6 +100,8 @@ class AllPairsKeywords(TypedDict, total=False):
     """Of `all_pairs`."""
 
     method: str
+    weighted: bool
+    directed: bool
     out: str | Path | None
     force: bool
     memory: int | str | None
@@ -166,7 +170,7 @@ class ApproximateKeywords(MethodKeywords, total=False):
     """Of `approximate`: of every method, then those that only some have."""
 
     gap: int | None
-    known_diameter: int | None
+    known_diameter: int | float | None
     weighted: bool
 
     masters: int | str | None

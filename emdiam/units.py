@@ -6,6 +6,7 @@ parsed here and nowhere else.
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import tempfile
@@ -57,6 +58,18 @@ def parse_count(text: str | int) -> int:
     if count != value:
         raise InputError("a count must be whole", text=text)
     return count
+
+
+def parse_length(text: str | int | float) -> int | float:
+    """A distance from a number or a text: 88, "88", "12.5", "1e3"; whole numbers without a point are ints. Raises
+    InputError for what is none, infinite or below 0."""
+    try:
+        length = text if isinstance(text, int | float) else int(text) if text.strip().isdigit() else float(text)
+    except ValueError:
+        raise InputError("not a length", text=str(text), remedy="write it like 88 or 12.5") from None
+    if not 0 <= length < math.inf:
+        raise InputError("a length is a number from 0 on", text=str(text))
+    return length
 
 
 def parse_duration(text: str | int | float) -> float:

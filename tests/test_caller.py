@@ -85,6 +85,37 @@ def test_stores_and_their_options(tmp_path: Path) -> None:
         assert emdiam.eccentricities(store, directed="out", keep=True).by_vertex() == {0: 3, 1: 2, 2: 2, 9: 0}
 
 
+@pytest.mark.parametrize("items", [caller._ITEMS_IN_MEMORY, 0])
+def test_paths_along_weights_and_directions_of_graphs_in_memory(monkeypatch: pytest.MonkeyPatch, items: int) -> None:
+    """Where they are asked for; a matrix, a list of triples and a graph of networkx."""
+    monkeypatch.setattr(caller, "_ITEMS_IN_MEMORY", items)
+    arcs = [(0, 1, 7), (1, 2, 1), (0, 2, 9), (2, 3, 2), (3, 0, 4), (3, 4, -1), (2, 4, 5)]
+    twin = nx.DiGraph()
+    twin.add_weighted_edges_from(arcs)
+    tails, heads, weights = np.array(arcs).T
+    matrix = sp.coo_array((weights, (tails, heads)), shape=(5, 5)).tocsr()
+    ways = {v: nx.single_source_bellman_ford_path_length(twin, v) for v in range(5)}
+    want = [[ways[v].get(u) for u in range(5)] for v in range(5)]
+    for graph in (twin, arcs, matrix):
+        told = {"weighted": True, "directed": True}
+        found = emdiam.shortest_paths(graph, 0, target=4, **told)
+        assert found.distances is not None and found.distances.tolist() == want[0]
+        assert (found.path, found.distance, found.directed, found.weights) == ([0, 1, 2, 3, 4], 9, True, "int32")
+        pairs = emdiam.all_pairs(graph, **told)
+        assert pairs.distances is not None and pairs.weighted and pairs.directed
+        assert [[None if d == pairs.unreachable else int(d) for d in row] for row in pairs.distances] == want
+    for graph in (twin, matrix):
+        plain = emdiam.shortest_paths(graph, 0)
+        assert plain.weights is None and plain.distances is not None and plain.distances.tolist() == [0, 1, 1, 1, 2]
+    light = nx.Graph([(0, 1, {"weight": 0.5}), (1, 2, {"weight": 0.25}), (0, 2, {"weight": 1.0})])
+    found = emdiam.shortest_paths(light, 0, weighted=True)
+    assert found.distances is not None and found.distances.tolist() == [0, 0.5, 0.75]
+    with pytest.raises(InputError, match="no weight"):
+        emdiam.all_pairs(nx.path_graph(3), weighted=True)
+    with pytest.raises(InputError, match="cycle"):
+        emdiam.shortest_paths(twin, 0, weighted=True)
+
+
 def test_what_does_not_go_with_directions(tmp_path: Path) -> None:
     arcs = [(0, 1), (1, 2)]
     for options in ({"certificate": tmp_path / "c"}, {"workers": 2}, {"bounds_only": True}, {"method": "fdiam"}):

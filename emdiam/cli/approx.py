@@ -47,7 +47,7 @@ if TYPE_CHECKING:
               help="sweep, fringe, spanning: at most so many iterations. [default: the method's]")
 @click.option("--weighted", is_flag=True,
               help="Distances are sums of weights, as the store has them (clusters and sweep).")
-@click.option("--known-diameter", type=options.AT_LEAST_0, metavar="D",
+@click.option("--known-diameter", type=options.LENGTH, metavar="D",
               help="Largest diameter of any component, if it is known: the answer has estimate / D.")
 @options.stacked(options.memory, options.arena, options.threads, options.gpu, options.workers,
                  options.vertex_state, options.spill, options.reorder)

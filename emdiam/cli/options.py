@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ..errors import InputError, closest
-from ..units import available_cores, parse_count, parse_duration, parse_size
+from ..units import available_cores, parse_count, parse_duration, parse_length, parse_size
 from .output import complain
 
 if TYPE_CHECKING:
@@ -75,6 +75,7 @@ class Choice(click.Choice[str]):
 SIZE = Parsed("size", parse_size)
 COUNT = Parsed("count", parse_count)
 DURATION = Parsed("duration", parse_duration)
+LENGTH = Parsed("length", parse_length)
 AT_LEAST_0, AT_LEAST_1 = click.IntRange(min=0), click.IntRange(min=1)
 STORE = click.argument("store", type=click.Path(path_type=str))
 

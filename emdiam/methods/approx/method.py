@@ -43,6 +43,9 @@ class ApproxOptions(MethodOptions):
     def __post_init__(self) -> None:
         if self.known_diameter is not None and self.known_diameter < 0:
             raise InputError("a diameter cannot be negative", text=str(self.known_diameter))
+        if self.known_diameter is not None and self.known_diameter != int(self.known_diameter):
+            raise InputError("a diameter without weights is a whole number", text=str(self.known_diameter),
+                             remedy="give a whole number, or --weighted")
 
 
 def labels_of_components(store: Store) -> dict[str, int]:

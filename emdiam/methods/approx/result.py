@@ -33,7 +33,7 @@ class Approximation(Result):
     shown: ClassVar[tuple[str, ...]] = ("estimate", "ratio", "known_diameter", *Result.shown)
 
     estimate: int | None = None
-    known_diameter: int | None = None
+    known_diameter: int | float | None = None
     ratio: float | None = None
     masters: int | None = None
     max_master_distance: int | None = None

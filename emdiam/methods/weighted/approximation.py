@@ -14,6 +14,7 @@ from typing import Any, ClassVar
 from ...errors import InputError, no_such
 from ...progress import Listener, timed
 from ...store.store import Store
+from ...units import parse_length
 from ..approx.masters import AUTO, resolve_masters
 from ..approx.result import Approximation, Condensed
 from ..exact.method import stopping
@@ -37,7 +38,7 @@ class ApproximationOptions(RunOptions):
     masters: int | str | None = None
     seed: int | None = None
     iterations: int | None = None
-    known_diameter: int | None = None
+    known_diameter: int | float | None = None
 
     def __post_init__(self) -> None:
         for name, of_method in (("masters", "clusters"), ("seed", "clusters"), ("iterations", "sweep")):
@@ -67,7 +68,7 @@ def options_of(given: Mapping[str, Any]) -> ApproximationOptions:
     if method not in METHODS:
         raise no_such("approximation for weighted graphs", method, METHODS)
     fields = given_fields(rest, {"masters": ("masters", lambda item: item), "iterations": ("iterations", int),
-                                 "known_diameter": ("known_diameter", lambda length: length)})
+                                 "known_diameter": ("known_diameter", parse_length)})
     return ApproximationOptions(method=method, seed=given.get("seed"), **fields)
 
 

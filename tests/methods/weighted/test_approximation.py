@@ -25,6 +25,7 @@ from emdiam.methods.weighted.units import Units, units_of
 from emdiam.sssp.arcs import Arcs
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, rows_of, two_parts
+from tests.helpers.weighted_stores import make_weighted_store
 
 
 def longest(n: int, edges: Edges) -> float:
@@ -106,6 +107,20 @@ def test_many_random_graphs(seed: int) -> None:
     for _ in range(400):
         n, dtype = generator.randint(1, 50), generator.choice(["uint8", "uint16", "uint32", "float32", "float64"])
         check(n, random_edges(generator, n, dtype), dtype, generator.randint(1, n))
+
+
+def test_a_known_diameter_is_of_the_kind_of_the_weights(tmp_path: Path) -> None:
+    edges: Edges = {(v, v + 1): 0.75 for v in range(9)}
+    place = make_weighted_store(tmp_path / "g.zarr", edges, n_vertices=10, dtype="float32")
+    found: Any = emdiam.approximate(place, method="sweep", weighted=True, known_diameter=6.75)
+    assert (found.lower, found.known_diameter, found.ratio) == (6.75, 6.75, 1.0)
+    command = ("approx", str(place), "--quiet", "--method", "sweep", "--known-diameter")
+    done = CliRunner().invoke(group, [*command, "6.75", "--weighted"])
+    assert done.exit_code == 0 and "ratio: 1.0000" in done.output, done.output
+    for text, said in (("-1", "from 0 on"), ("inf", "from 0 on"), ("x", "not a length")):
+        assert said in CliRunner().invoke(group, [*command, text, "--weighted"]).output
+    with pytest.raises(InputError, match="whole number"):
+        emdiam.approximate(place, method="sweep", known_diameter=6.75)
 
 
 def test_few_searches_of_the_clusters_bound_too(monkeypatch: pytest.MonkeyPatch) -> None:
