@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from emdiam.sssp.rows import WeightedRows
 from emdiam.store.layout import StoreRecord, id_dtype
 from emdiam.store.writer import StoreWriter
 
@@ -39,3 +40,22 @@ def some_weighted_graph(dtype: str, n_vertices: int = 40, n_edges: int = 150, se
         values = random.integers(limits.min, limits.max, n_edges, kind, endpoint=True)
     values[0] = 0
     return {(a, b): value for (a, b), value in zip(ends.tolist(), values.tolist(), strict=True) if a < b}
+
+
+def write_rows(path: Path, rows: WeightedRows, directed: bool = False, chunk_ids: int = 64) -> Path:
+    """Write these rows as a store, in place of one that is there; returns its path."""
+    writer = StoreWriter(path, n_vertices=rows.n_vertices, chunk_ids=chunk_ids, force=path.exists())
+    tails = np.repeat(np.arange(rows.n_vertices), np.diff(rows.offsets))
+    back = np.lexsort((tails, rows.heads))
+    if directed:
+        writer.keep_directions()
+    if rows.weights is not None:
+        writer.keep_weights(rows.weights.dtype)
+    writer.append_degrees(np.diff(rows.offsets))
+    writer.append_neighbours(rows.heads.astype(writer.id_dtype), rows.weights)
+    if directed:
+        writer.append_degrees(np.bincount(rows.heads, minlength=rows.n_vertices).astype(np.int64), reverse=True)
+        weights = None if rows.weights is None else rows.weights[back]
+        writer.append_neighbours(tails[back].astype(writer.id_dtype), weights, reverse=True)
+    writer.finish(StoreRecord())
+    return path

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from emdiam.generators import generate
@@ -24,3 +26,30 @@ def test_the_least_budget_has_room_for_compiling(command: str, method: str, tmp_
                     for _ in range(2))
     assert first["seconds"]["compile"] > 0 == later["seconds"]["compile"]
     assert max(first["peak_rss_bytes"], later["peak_rss_bytes"]) <= int(least)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [
+    ("sssp", "--source", "0", "--out", "t.csv"), ("sssp", "--source", "0", "--method", "near-far"),
+    ("exact", "--weighted"), ("approx", "--weighted"), ("ecc", "--weighted", "--out", "t.parquet"), ("ecc",),
+    ("exact", "--directed"), ("ecc", "--directed", "out"), ("distances", "--out", "t.parquet"),
+    ("distances", "--hyperball", "6"), ("distances", "--directed"), ("apsp", "--out", "m.zarr", "--method", "blocked"),
+    ("apsp", "--out", "m.zarr", "--method", "separators")], ids=" ".join)
+def test_the_least_budget_that_is_named_has_room_for_compiling(options: tuple[str, ...], tmp_path: Path,
+                                                               emdiam: Run) -> None:
+    """The same of commands that are planned when they run."""
+    command, *more = options
+    store, vertices = tmp_path / "g.zarr", 1 << 10 if command in ("apsp", "ecc") else 1 << 16
+    if "--directed" in more:
+        pairs = np.random.default_rng(1).integers(0, vertices, (3 * vertices, 2))
+        np.savetxt(tmp_path / "arcs.txt", pairs, "%d")
+        emdiam("convert", "arcs.txt", store, "--directed", "--quiet").check_returncode()
+    else:
+        generate("erdos-renyi", store, vertices=vertices, parameters={"average_degree": 5}, weights="uniform:1,100")
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    run = (command, store, *more, "--json", "--quiet", *(["--force"] if command == "apsp" else []))
+    named = re.search(r"--memory (\d+)MiB", emdiam(*run, "--memory", "1MiB", **cache).stderr)
+    assert named is not None
+    for _ in range(2):
+        done = emdiam(*run, "--memory", f"{named[1]}MiB", **cache)
+        assert json.loads(done.stdout)["peak_rss_bytes"] <= int(named[1]) << 20, done.stderr
