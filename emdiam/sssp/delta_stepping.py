@@ -48,9 +48,9 @@ _SLICE_ARCS = 1 << 26
 # Chunks that a thread relaxes by itself before it shares them out.
 _FUSED = 16
 # Slots of `shared`, uint64, in cache lines of their own: threads that came; barrier; then, for odd and even rounds,
-# items of work and how many were taken.
-_CAME, _BARRIER, _ITEMS, _TAKEN = 0, 8, 16, 32
-_SHARED = 48
+# items of work and how many were taken; not 0 where a thread will not come.
+_CAME, _BARRIER, _ITEMS, _TAKEN, _STOPPED = 0, 8, 16, 32, 48
+_SHARED = 56
 # Of `state`, int64: current bucket, rounds.
 _CURRENT, _ROUNDS = 0, 1
 _DONE, _AGAIN, _LOST = 0, 1, 2
@@ -94,8 +94,9 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
         while reason != _DONE:
             bins[5][:, ARCS] = 0
             shared = np.zeros(_SHARED, np.uint64)
-            reason = threads.everywhere(partial(run_buckets, graph, labels, bins, batches, shared, work, state, scale,
-                                                _SLICE_ARCS, team))[0]
+            reason = threads.everywhere(
+                partial(run_buckets, graph, labels, bins, batches, shared, work, state, scale, _SLICE_ARCS, team),
+                stop=partial(shared.__setitem__, _STOPPED, 1))[0]
             relaxations += int(bins[5][:, ARCS].sum())
             if reason == _LOST:
                 refill(bins, labels, scale, int(state[_CURRENT]))
@@ -108,10 +109,13 @@ def settle(rows: WeightedRows, labels: np.ndarray, sources: np.ndarray, scale: f
 
 @inlined
 def _wait(shared, target):  # type: ignore[no-untyped-def]
-    """Come to the barrier, and wait until `target` have."""
+    """Come to the barrier, and wait until `target` have; False where one of them never will."""
     atomic_count(shared, _BARRIER, ONE)
     while shared[_BARRIER] < np.uint64(target):
+        if shared[_STOPPED]:
+            return False
         yield_core()
+    return True
 
 
 @inlined
@@ -155,7 +159,8 @@ def run_buckets(graph, labels, bins, batches, shared, work, state, scale, most,
         own[me, VOTE] = first_full(current, bins, me)
         own[me, LOST_VOTE] = own[me, LOST]
         target += n_threads
-        _wait(shared, target)
+        if not _wait(shared, target):
+            return _AGAIN
         least = NOTHING
         arcs = np.int64(0)
         lost = np.int64(0)
@@ -179,7 +184,8 @@ def run_buckets(graph, labels, bins, batches, shared, work, state, scale, most,
             state[_ROUNDS] += 1
         if len(team):
             target += n_threads
-            _wait(shared, target)
+            if not _wait(shared, target):
+                return _AGAIN
             n_items = np.int64(shared[_ITEMS + 8 * odd])
             taken = np.int64(atomic_count(shared, _TAKEN + 8 * odd, ONE))
             while taken < n_items:

@@ -68,16 +68,23 @@ class Threads:
         self.compute, self.fetchers = compute, compute + readers
         self._pool = ThreadPoolExecutor(max_workers=self.fetchers, thread_name_prefix="emdiam")
 
-    def everywhere(self, task: Callable[[], R], shares: int | None = None) -> list[R]:
+    def everywhere(self, task: Callable[[], R], shares: int | None = None,
+                   stop: Callable[[], None] | None = None) -> list[R]:
         """Run `task` on every compute thread at once, or on as many as there are `shares` of the work; the results, the
         caller's first.
 
-        Waits for all threads even when one fails, then raises the first error.
+        Waits for all threads even when one fails, then raises the first error. stop : called where the caller's own
+        task does not come to its end, as by Ctrl-C before it has begun: where threads wait for each other, the others
+        would wait for ever.
         """
         count = self.compute if shares is None else min(self.compute, max(1, shares))
         futures = [self._pool.submit(task) for _ in range(count - 1)]
         try:
             result = task()
+        except BaseException:
+            if stop is not None:
+                stop()
+            raise
         finally:
             if futures:
                 wait(futures)

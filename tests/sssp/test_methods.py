@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -96,6 +98,23 @@ def test_rows_of_all_lengths(weights: str, threads: int) -> None:
     for delta in (None, float(rows.mean_weight) / 4):
         found = shortest_paths(rows, 7, "delta-stepping", SearchOptions(threads, delta))
         assert np.array_equal(found.distances, expected)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_a_stop_before_a_thread_has_begun(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others do not wait for it."""
+    run, main = delta_stepping.run_buckets, threading.main_thread()
+
+    def stopped(*arguments: Any) -> Any:
+        if threading.current_thread() is main:
+            time.sleep(0.05)
+            raise KeyboardInterrupt
+        return run(*arguments)
+
+    monkeypatch.setattr(delta_stepping, "run_buckets", stopped)
+    rows = rows_of((3, [(0, 1, 2), (1, 2, 5)], False))
+    with pytest.raises(KeyboardInterrupt):
+        shortest_paths(rows, 0, "delta-stepping", SearchOptions(threads))
 
 
 @pytest.mark.parametrize("threads", [1, 2])
