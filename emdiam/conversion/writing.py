@@ -181,13 +181,17 @@ class StoreWriting(ABC, Generic[Report]):
         room."""
         scratch = self._context.scratch
         try:
-            scratch_bytes, store_bytes = planned_disk(info, self._context.plan, self._options.directed)
+            scratch_bytes, store_bytes = self._planned_disk(info)
             # What was written before a stop is no longer needed.
             scratch.check_room(max(0, scratch_bytes - scratch.peak_bytes), store_bytes, self._target)
             return self.run()
         except BaseException:
             self._abort()
             raise
+
+    def _planned_disk(self, info: SourceInfo) -> tuple[int, int]:
+        """See planned_disk."""
+        return planned_disk(info, self._context.plan, self._options.directed)
 
     @abstractmethod
     def run(self) -> Report:

@@ -46,7 +46,7 @@ _CLUSTER_BYTES = 224
 _PLACE_BYTES = 48
 _PIECE = 1 << 16
 # Arcs between clusters that the order is made of: of a cluster, and in all. The graph alone decides how many they are.
-_WANTED, _LEAST_WANTED = 64, 1 << 20
+_WANTED, _LEAST_WANTED = 32, 1 << 20
 
 
 def cluster_needs(store: Store) -> Needs:

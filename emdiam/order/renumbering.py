@@ -1,40 +1,149 @@
-"""The edges of a run of rows with other numbers for their ends, and whether they are rows of a graph: compiled, for
-orders that have loaded numba anyway. Without, reorder.py and ArcCheck (store/check.py) do the same in many steps, which
-take three times the processor time."""
+"""Kernels that put rows under other numbers: look at the rows of a run, deal them to ranges of new numbers, and put
+those of one range in order."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ..hashing import draw
-from ..jit import kernel
+from ..jit import inlined, kernel
+
+# Rows up to this long are sorted by comparing all with all.
+SHORT = 48
 
 
 @kernel
-def edges_up(rows, starts, ids, new_of, sums, src, dst):  # type: ignore[no-untyped-def]
-    """Write the new numbers of the ends of all arcs that lead up to src and dst, uint64[len(ids)]; returns how many
-    these are, and a row that does not ascend or holds itself, -1 if there is none.
+def count_in_bins(rows, starts, new_of, shift, bins):  # type: ignore[no-untyped-def]
+    """Add the arcs of every row of a run (store/arc_runs.py) to the bin of its new number."""
+    for k in range(len(rows)):
+        bins[np.int64(new_of[rows[k]]) >> shift] += starts[k + 1] - starts[k]
 
-    rows, starts : of the run (store/arc_runs.py). new_of : id_dtype[n]. sums : uint64[2], the fingerprints of the arcs
-    that lead up and of those that lead down are added, as ArcCheck takes them."""
-    count, none = 0, np.uint64(0)
+
+@kernel
+def count_numbers(rows, starts, new_of, shift, place, inside):  # type: ignore[no-untyped-def]
+    """Add the arcs of every row to its own count, where its bin has a place in `inside`, int64[bins, 2^shift]."""
+    for k in range(len(rows)):
+        number = np.int64(new_of[rows[k]])
+        at = place[number >> shift]
+        if at >= 0:
+            inside[at, number & ((1 << shift) - 1)] += starts[k + 1] - starts[k]
+
+
+@inlined
+def _range_of(number, lookup):  # type: ignore[no-untyped-def]
+    bounds, first, shift = lookup
+    k = np.int64(first[number >> shift])
+    while number >= bounds[k + 1]:
+        k += 1
+    return k
+
+
+@kernel
+def count_rows(rows, starts, new_of, lookup, ranges, counts):  # type: ignore[no-untyped-def]
+    """ranges[k] = the range of the new number of rows[k]; counts, int64[2, B], gets the arcs and the rows of each."""
+    for k in range(len(rows)):
+        found = _range_of(np.int64(new_of[rows[k]]), lookup)
+        ranges[k] = found
+        counts[0, found] += starts[k + 1] - starts[k]
+        counts[1, found] += 1
+
+
+@kernel
+def check_rows(rows, starts, ids, sums):  # type: ignore[no-untyped-def]
+    """How many arcs lead up, and a row that does not ascend or holds itself, -1 if there is none.
+
+    sums : uint64[2], the fingerprints of the arcs that lead up and of those that lead down are added, as ArcCheck takes
+    them (store/check.py)."""
+    n_up, none = 0, np.uint64(0)
     total = up_only = none
     for k in range(len(rows)):
-        one, place, before = np.uint64(rows[k]), np.uint64(new_of[rows[k]]), np.int64(-1)
+        one, before = np.uint64(rows[k]), np.int64(-1)
         for p in range(starts[k], starts[k + 1]):
             other = np.uint64(ids[p])
             if other == one or np.int64(other) <= before:
-                return count, rows[k]
+                return n_up, rows[k]
             before = np.int64(other)
             # Without a branch, since nobody can foresee where an arc leads.
             up = np.uint64(one < other)
             fingerprint = draw(draw(min(one, other), none) ^ max(one, other), none)
             total += fingerprint
             up_only += fingerprint * up
-            src[count], dst[count] = place, other
-            count += np.int64(up)
-    for i in range(count):
-        dst[i] = new_of[np.int64(dst[i])]
+            n_up += np.int64(up)
     sums[0] += up_only
     sums[1] += total - up_only
-    return count, -1
+    return n_up, -1
+
+
+@kernel
+def deal_rows(run, weights, new_of, ranges, at, heads, out, out_weights):  # type: ignore[no-untyped-def]
+    """Write the rows of a run under their new numbers to the places of their ranges.
+
+    run : (rows, starts, ids). ranges : as count_rows gives it. at : int64[2, B], the next place of each range in `out`
+    and in `heads`, counted on. heads : id_dtype[r, 2], (number, arcs) of each row. weights, out_weights : of the arcs,
+    or empty."""
+    rows, starts, ids = run
+    # All lookups in one loop, in which many wait at a time.
+    others = np.empty(len(ids), out.dtype)
+    for i in range(len(ids)):
+        others[i] = new_of[np.int64(ids[i])]
+    for k in range(len(rows)):
+        p, head = at[0, ranges[k]], at[1, ranges[k]]
+        begin, size = starts[k], starts[k + 1] - starts[k]
+        at[0, ranges[k]] = p + size
+        at[1, ranges[k]] = head + 1
+        heads[head, 0] = new_of[rows[k]]
+        heads[head, 1] = size
+        for i in range(size):
+            out[p + i] = others[begin + i]
+        if len(weights):
+            for i in range(size):
+                out_weights[p + i] = weights[begin + i]
+
+
+@kernel
+def count_degrees(heads, low, ends):  # type: ignore[no-untyped-def]
+    """ends[number - low + 1] += arcs, of every head."""
+    for i in range(len(heads)):
+        ends[np.int64(heads[i, 0]) - low + 1] += np.int64(heads[i, 1])
+
+
+@kernel
+def place_rows(heads, ids, weights, low, free, out, out_weights):  # type: ignore[no-untyped-def]
+    """Copy the rows of `heads` to their places. free : int64[numbers], the next place of each row, counted on."""
+    p = 0
+    for i in range(len(heads)):
+        row = np.int64(heads[i, 0]) - low
+        at, size = free[row], np.int64(heads[i, 1])
+        free[row] = at + size
+        for j in range(size):
+            out[at + j] = ids[p + j]
+        if len(weights):
+            for j in range(size):
+                out_weights[at + j] = weights[p + j]
+        p += size
+
+
+@kernel
+def sort_short_rows(starts, ids, weights):  # type: ignore[no-untyped-def]
+    """Sort the rows of at most SHORT arcs, starts[k] to starts[k + 1] - 1 of `ids`; returns how many are longer.
+
+    Each arc goes to the place that says how many of its row are smaller: no branch depends on an id."""
+    n_long, row, with_row = 0, np.empty(SHORT, ids.dtype), np.empty(SHORT, weights.dtype)
+    for k in range(len(starts) - 1):
+        begin, size = starts[k], starts[k + 1] - starts[k]
+        if size > SHORT:
+            n_long += 1
+            continue
+        for i in range(size):
+            row[i] = ids[begin + i]
+        if len(weights):
+            for i in range(size):
+                with_row[i] = weights[begin + i]
+        for i in range(size):
+            place = 0
+            for j in range(size):
+                place += np.int64(row[j] < row[i])
+            ids[begin + place] = row[i]
+            if len(weights):
+                weights[begin + place] = with_row[i]
+    return n_long

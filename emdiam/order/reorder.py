@@ -1,38 +1,35 @@
 """Putting a store into another order: find the new numbers, then write the graph in them.
 
-    old store -> every edge with its ends renumbered -> sorted runs -> merge -> StoreWriter
+    old store -> every row renumbered -> dealt to ranges of new numbers (dealing.py) -> each in order -> StoreWriter
 
 The map of ids is copied as it is, in natural order, and natural_id says which entry belongs to a vertex. Results do
 not depend on the budget, the threads or the chunks. What a checkpoint has: the new numbers, the chunks of the old store
-read and the runs made of them, the new store so far.
+read and the rows dealt of them, the new store so far.
 RAM: the larger of what the order takes (registry.py) and of writing: the new numbers (4 bytes a vertex, 8 from 2^32
-vertices on) beside what the sort is planned to take; a budget that cannot do is refused before anything is read, with
-the numbers. I/O of writing: every array of the old store once (natural_id once a window of the new one), the runs of
-the sort, every array of the new store.
+vertices on) beside the rows that are dealt; a budget that cannot do is refused before anything is read, with
+the numbers. I/O of writing: every array of the old store once (natural_id once a window of the new one, `indptr` up to
+four times), all rows to scratch files and back where they do not fit in RAM, every array of the new store.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from crc32c import crc32c
 
 from ..checkpoint.records import State
-from ..conversion.arcs import ArcSorter
 from ..conversion.convert import check_outputs
-from ..conversion.weights import numbers_of
 from ..conversion.writing import (
     ConvertOptions,
     ReorderReport,
     StoreWriting,
     memory_to_plan,
-    planned_disk,
     resumable,
     sort_context,
 )
@@ -41,7 +38,7 @@ from ..formats.source import SourceInfo
 from ..malloc import return_freed_memory
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
-from ..sorting.plan import SortPlan, plan_sort
+from ..sorting.plan import LEAST_WORK_BYTES, SortPlan, plan_sort
 from ..sorting.scratch import Scratch, disk_full_is_said
 from ..sorting.sort import SortContext
 from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, run_weights, scan_arcs, scan_bytes
@@ -52,17 +49,22 @@ from ..store.store import Store, check_directed, open_store
 from ..store.writer import StoreWriter, check_target, writer_bytes
 from ..stream.plan import BASE_JITTER, program_bytes, too_small, with_budget
 from ..units import current_rss_bytes
+from .deal_plan import dealt_bytes, least_work_bytes, work_bytes
 from .placing import rank_bytes
 from .registry import Order, order_named
+
+if TYPE_CHECKING:
+    from .dealing import Dealer
 
 _MARGIN = 8 << 20
 # What the process may hold more when the numbers are found, and (BASE_JITTER) from one process to the next: what
 # is accepted now is not refused then, and the budget that a refusal names is accepted.
 _JITTER = 16 << 20
-# Of an arc whose ends are looked up: rows, which arcs lead up, and both ends before and after.
-_LOOKUP_BYTES = 32
-# And its weight: as stored, as a float and as the number that follows it, of all arcs and of those that lead up.
-_WEIGHTED_LOOKUP_BYTES = 80
+# Of an arc of a run that is dealt: the range of its row; and its weight, and its row, where it has one.
+_DEAL_BYTES, _WEIGHTED_DEAL_BYTES = 4, 24
+# What numba and kernels that deal rows take more than the margin, when they are compiled.
+_KERNEL_BYTES = 32 << 20
+_STORE_BYTES_PER_ARC = 1.5
 
 
 def reorder(
@@ -102,12 +104,13 @@ def check_reordering(
     program = program_bytes() if program is None else program
     _check_memory(store, order_named(order), options, program)
     plan = options.plan or _sort_plan(store, options, program + rank_bytes(store))
-    Scratch(options.scratch, target).check_room(*planned_disk(_source_info(store), plan), target)
+    Scratch(options.scratch, target).check_room(*_planned_disk(store, plan), target)
 
 
-def _source_info(store: Store) -> SourceInfo:
-    """How many edges the writing has to expect."""
-    return SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
+def _planned_disk(store: Store, plan: SortPlan) -> tuple[int, int]:
+    """Bytes of scratch files, and of the new store, to expect. Low figures: refused is only what has no chance."""
+    rows = dealt_bytes(store)
+    return 0 if rows <= work_bytes(plan) // 2 else rows, int(store.n_arcs * _STORE_BYTES_PER_ARC)
 
 
 @dataclass(frozen=True)
@@ -149,7 +152,8 @@ def _reorder(
         return_freed_memory()
     plan = options.plan or _sort_plan(store, options, current_rss_bytes())
     with sort_context(plan, target, options, checkpoint, meter, store.weights is not None) as context:
-        report = _Reordering(store, order, new_of, target, options, context).write(_source_info(store))
+        info = SourceInfo(n_vertices=store.n_vertices, n_entries=store.n_arcs // 2)
+        report = _Reordering(store, order, new_of, target, options, context).write(info)
     return replace(report, planned_rss_bytes=max(planned, report.planned_rss_bytes))
 
 
@@ -199,13 +203,16 @@ def _sort_plan(store: Store, options: ConvertOptions, base_bytes: int) -> SortPl
     """The memory plan of the writing. base_bytes : RSS when it begins, the new numbers included. Raises BudgetError
     with the numbers."""
     assert options.memory_bytes is not None
-    chunk_ids = max(options.chunk_ids, store.record.chunk_ids)
     weighted = store.weights is not None
-    lookup = _WEIGHTED_LOOKUP_BYTES if weighted else _LOOKUP_BYTES
-    reading = scan_bytes(store, options.threads) + options.threads * lookup * max(RUN_ARCS, chunk_ids)
+    dealing = options.threads * (_WEIGHTED_DEAL_BYTES if weighted else _DEAL_BYTES) * max(
+        RUN_ARCS, store.record.chunk_ids)
     # One array more than a conversion writes: natural_id.
     writer = writer_bytes(options.threads, options.chunk_ids, weighted)
-    return plan_sort(options.memory_bytes, base_bytes, reading + writer // 2, options.threads, writer, weighted)
+    more = max(0, least_work_bytes(store) - LEAST_WORK_BYTES)
+    reading = scan_bytes(store, options.threads) + dealing + writer // 2 + _KERNEL_BYTES + more
+    plan = plan_sort(options.memory_bytes, base_bytes, reading, options.threads, writer)
+    # What is to be there at least is there for use.
+    return replace(plan, run_keys=plan.run_keys + more // (2 * 8 * plan.n_buffers))
 
 
 def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
@@ -224,8 +231,8 @@ def _stored_numbers(store: Store, checkpoint: Checkpoint) -> np.ndarray | None:
 
 
 class _Reordering(StoreWriting[ReorderReport]):
-    """One reordering under way. order : the new one; if it traverses, kernels are compiled. new_of : id_dtype[n], the
-    new number of every vertex, each number from 0 to n - 1 once."""
+    """One reordering under way. order : the new one. new_of : id_dtype[n], the new number of every vertex, each number
+    from 0 to n - 1 once."""
 
     def __init__(
         self, store: Store, order: Order, new_of: np.ndarray, target: Path, options: ConvertOptions,
@@ -233,21 +240,22 @@ class _Reordering(StoreWriting[ReorderReport]):
     ) -> None:
         super().__init__(target, options, context)
         self._store, self._ordering, self._new_of = store, order.name, new_of
-        self._compiled = order.needs is not None
-        self._sorter: ArcSorter | None = None
-        self._n_down = self._n_chunks = 0
+        self._dealer: Dealer | None = None
+        self._n_down = self._n_chunks = self._placed = 0
         self._rows = ArcCheck(store)
         self._numbers: list[Any] = []
+
+    def _planned_disk(self, info: SourceInfo) -> tuple[int, int]:
+        return _planned_disk(self._store, self._context.plan)
 
     def _work_state(self) -> State:
         return {
             "numbers": self._numbers, "scan": [self._n_chunks, self._n_down],
-            "rows": self._rows.state(self._n_chunks), "sorter": None if self._sorter is None else self._sorter.state(),
+            "rows": self._rows.state(self._n_chunks), "dealer": None if self._dealer is None else self._dealer.state(),
         }
 
     def _stop_sorting(self) -> None:
-        if self._sorter is not None:
-            self._sorter.abort()
+        """Threads end with what they do."""
 
     def _begin(self) -> None:
         """Go on from what `_state` returned; without that keep the new numbers, the first to be known."""
@@ -264,6 +272,8 @@ class _Reordering(StoreWriting[ReorderReport]):
             safe.reached(always=True)
 
     def run(self) -> ReorderReport:
+        from .dealing import Dealer
+
         meter, resumed = self._context.meter, self._resumed
         self._begin()
         with disk_full_is_said(self._target.absolute().parent, "the store"):
@@ -274,10 +284,10 @@ class _Reordering(StoreWriting[ReorderReport]):
             if not goes_on:
                 self._copy_ids(writer)
                 self._write_ranks(writer)
-            self._sorter = sorter = ArcSorter(self._store.n_vertices, self._context, resumed and resumed["sorter"])
-            self._take_in(sorter)
-            meter.begin("merge", None, "arcs")
-            self._check_arcs(sorter.write_rows(writer))
+            self._dealer = dealer = Dealer(self._store, self._new_of, self._context, resumed and resumed["dealer"])
+            self._take_in(dealer)
+            meter.begin("merge", self._store.n_arcs, "arcs")
+            self._write_rows(dealer, writer)
             if self._store.record.weights is not None:
                 writer.edges_with_several = self._store.record.weights.edges_with_several
             record = self._finish_store(writer, self._record())
@@ -301,55 +311,69 @@ class _Reordering(StoreWriting[ReorderReport]):
         for ranks in _ranks_by_number(self._store, self._new_of, size):
             writer.append_ids("natural_id", ranks)
 
-    def _take_in(self, sorter: ArcSorter) -> None:
-        """Give every edge to the sorter, with its new ends; but for the chunks done before."""
-        lock, context = Lock(), self._context
-        edges = self._edges_fast if self._compiled and self._store.weights is None else self._edges
-        meter, n_chunks = context.meter, self._store.indices.n_chunks
+    def _take_in(self, dealer: Dealer) -> None:
+        """Give every row to the dealer; but for the chunks done before."""
+        lock, context, store = Lock(), self._context, self._store
+        meter, n_chunks = context.meter, store.indices.n_chunks
 
         def work(run: ArcRun, ids: np.ndarray) -> None:
-            src, dst, numbers = edges(run, ids)
-            with lock:  # the sorter takes keys from one thread at a time
-                sorter.add(src, dst, numbers)
-                self._n_down += len(ids) - len(src)
+            weights = run_weights(store, run)
+            n_up = self._checked(run, ids, weights)
+            dealer.deal(run, ids, weights)
+            with lock:
+                self._n_down += len(ids) - n_up
+
+        def tick(taken: int) -> None:
+            dealer.handed_out(taken)
+            meter.update(taken)
+
+        def at_rest(taken: int) -> None:
+            dealer.at_rest(taken)
+            self._keep(dealer.n_chunks)
 
         if self._n_chunks < n_chunks:
             meter.begin("read", n_chunks, "chunks")
-            pauses = Pauses(self._n_chunks, lambda: context.safe.due, self._at_rest)
-            scan_arcs(self._store, self._options.threads, work, meter.update, pauses)
-            self._n_chunks = n_chunks
-            context.safe.reached(always=True)
+            pauses = Pauses(self._n_chunks, dealer.due, at_rest)
+            scan_arcs(store, self._options.threads, work, tick, pauses, dealer.plan.run_chunks)
+        meter.begin("sort", None, "")  # what is left of it: the last rows go to disk, if any do
+        if self._n_chunks < n_chunks:
+            dealer.finish()
+            self._keep(n_chunks)
         self._check_arcs(2 * self._n_down)
         self._rows.finish()
-        meter.begin("sort", None, "keys")
-        sorter.finish()
 
-    def _edges(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
-        """The new ends of the edges that lead up, and what follows them, uint64[k] each. Raises StoreError for rows
-        that are none."""
-        rows, weights = np.repeat(run.rows, np.diff(run.starts)), run_weights(self._store, run)
-        self._rows.add(run, rows, ids, weights)
-        up = np.flatnonzero(rows < ids)
-        numbers = None if weights is None else numbers_of(weights[up].astype(np.float64))
-        return self._new_of[rows[up]].astype(np.uint64), self._new_of[ids[up]].astype(np.uint64), numbers
+    def _keep(self, n_chunks: int) -> None:
+        """The dealer has all chunks before this one where a checkpoint keeps them."""
+        if n_chunks > self._n_chunks:
+            self._n_chunks = n_chunks
+            self._context.safe.reached(always=n_chunks == self._store.indices.n_chunks)
 
-    def _edges_fast(self, run: ArcRun, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray, None]:
-        """The same, compiled."""
-        from .renumbering import edges_up
+    def _checked(self, run: ArcRun, ids: np.ndarray, weights: np.ndarray | None) -> int:
+        """How many arcs of a run lead up. Raises StoreError for rows that are none."""
+        from .renumbering import check_rows
 
-        src, dst = np.empty(len(ids), np.uint64), np.empty(len(ids), np.uint64)
         sums = np.zeros(2, np.uint64)
-        count, wrong = edges_up(run.rows, run.starts, ids, self._new_of, sums, src, dst)
+        n_up, wrong = check_rows(run.rows, run.starts, ids, sums)
         if wrong >= 0:
             raise self._rows.not_ascending(wrong)
-        self._rows.join(run, ids, sums)
-        return src[:count], dst[:count], None
+        if weights is None:
+            self._rows.join(run, ids, sums)
+        else:
+            self._rows.add(run, np.repeat(run.rows, np.diff(run.starts)), ids, weights)
+        return int(n_up)
 
-    def _at_rest(self, n_chunks: int) -> None:
-        """All chunks before this one have been given to the sorter."""
-        if n_chunks > (0 if self._resumed is None else self._resumed["scan"][0]):
-            self._n_chunks = n_chunks
-            self._context.safe.reached()
+    def _write_rows(self, dealer: Dealer, writer: StoreWriter) -> None:
+        """All rows to the writer, from where it was resumed."""
+        self._placed = 0 if writer.rows_resumed is None else writer.rows_resumed["placed"]
+        writer.follow_rows(lambda: {"placed": self._placed})
+        with closing(dealer.placed(self._placed)) as pieces:
+            for piece in pieces:
+                writer.append_neighbours(piece.ids, piece.weights)
+                writer.append_degrees(piece.degrees)
+                self._placed = piece.end
+                self._context.meter.update(writer.n_arcs)
+                self._context.safe.reached()
+        self._check_arcs(writer.n_arcs)
 
     def _check_arcs(self, n_arcs: int) -> None:
         """Half of the arcs lead down, and twice those that lead up are as many as there are: a store

@@ -85,16 +85,23 @@ class Pauses:
     at_rest: Callable[[int], None]
 
 
-def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None) -> None:
+def run_chunks(store: Store, most_arcs: int = RUN_ARCS) -> int:
+    """Chunks of a run of at most so many arcs, one at least."""
+    return max(1, most_arcs // store.indices.chunk_items)
+
+
+def scan_arcs(store: Store, threads: int, work: Work, tick: Tick | None = None, pauses: Pauses | None = None,
+              n_chunks: int | None = None) -> None:
     """Call work(run, ids) for every run, on `threads` threads and in no certain order.
 
     ids : id_dtype[arcs of the run], the neighbours, each a vertex. tick : called with how many chunks
-    were handed out. The first error, of reading or of `work`, ends the scan. Raises StoreError.
+    were handed out. n_chunks : most of a run; None: those of RUN_ARCS. The first error, of reading or of `work`, ends
+    the scan. Raises StoreError.
     """
     pending: deque[Future[None]] = deque()
     with ThreadPoolExecutor(threads, thread_name_prefix="scan") as pool:
         try:
-            for run in arc_runs(store, max(1, RUN_ARCS // store.indices.chunk_items)):
+            for run in arc_runs(store, n_chunks or run_chunks(store)):
                 if pauses is not None and run.first < pauses.begin:
                     continue
                 if pauses is not None and pauses.due():

@@ -243,6 +243,11 @@ class StoreWriter:
         zarr.open_group(str(self.partial), mode="r+", zarr_format=3).create_group(REVERSE)
 
     @property
+    def n_arcs(self) -> int:
+        """Arcs appended so far; of the rows out."""
+        return self._arrays["indices"].length
+
+    @property
     def weight_dtype(self) -> np.dtype[Any] | None:
         """Of the weights that come with the arcs, None without."""
         return None if self._weights is None else self._weights.dtype

@@ -19,16 +19,15 @@ from emdiam.errors import InputError, StoreError
 from emdiam.formats.source import SourceInfo
 from emdiam.order.bfs import by_bfs
 from emdiam.order.placing import place_by_key
-from emdiam.order.registry import ORDERS, Order
-from emdiam.order.reorder import _Reordering, reorder
+from emdiam.order.registry import ORDERS
+from emdiam.order.renumbering import check_rows
+from emdiam.order.reorder import reorder
 from emdiam.runs.run import execute, make_run
-from emdiam.sorting.scratch import Scratch
-from emdiam.sorting.sort import SortContext
 from emdiam.store.arc_runs import arc_runs
-from emdiam.store.check import check_store
+from emdiam.store.check import ArcCheck, check_store
 from emdiam.store.edge_digest import edge_digest, vertex_hashes
 from emdiam.store.info import store_info
-from emdiam.store.store import Store, open_store
+from emdiam.store.store import open_store
 from emdiam.verification.parts import find_vertices
 from emdiam.verification.run import verify
 from tests.helpers import naive
@@ -332,28 +331,23 @@ def test_the_command(emdiam: Any, tmp_path: Path) -> None:
     assert wrong.returncode == 2 and "sideways" in wrong.stderr and not (tmp_path / "other").exists()
 
 
-def test_compiled_edges_are_those_of_the_other_way(tmp_path: Path):
-    """The same edges and fingerprints, and the same row is refused."""
+def test_compiled_check_is_that_of_the_other_way(tmp_path: Path) -> None:
+    """The same fingerprints, and the same row is refused."""
     path = write_store(tmp_path / "g.zarr", ODD["grid"])
     with open_store(path) as store:
-        new_of = np.random.default_rng(1).permutation(store.n_vertices).astype(store.id_dtype)
-        plain, compiled = (_writing(store, new_of, ORDERS[name]) for name in ("degree", "bfs"))
-        assert compiled._compiled and not plain._compiled
         first = next(values.copy() for values in store.values("indices"))
         run = next(arc_runs(store, 1))
-        ids = first[: run.starts[-1]]
-        for one, other in zip(plain._edges(run, ids), compiled._edges_fast(run, ids), strict=True):
-            assert one is other is None or one.tolist() == other.tolist() and len(one) > 1
-        assert plain._rows.state(1) == compiled._rows.state(1)
+        ids, rows = first[: run.starts[-1]], np.repeat(run.rows, np.diff(run.starts))
+        plain, compiled, sums = ArcCheck(store), ArcCheck(store), np.zeros(2, np.uint64)
+        n_up, wrong = check_rows(run.rows, run.starts, ids, sums)
+        assert (n_up, wrong) == (np.count_nonzero(rows < ids), -1)
+        plain.add(run, rows, ids)
+        compiled.join(run, ids, sums)
+        assert plain.state(1) == compiled.state(1)
         begin = next(int(begin) for begin, end in zip(run.starts, run.starts[1:], strict=False) if end - begin > 1)
-        row = int(run.rows[np.searchsorted(run.starts, begin, side="right") - 1])
-        for wrong in (ids[begin + 1], row):
-            ids[begin] = wrong
-            for edges in (plain._edges, compiled._edges_fast):
-                with pytest.raises(StoreError, match=f"of vertex {row} do not ascend"):
-                    edges(run, ids)
-
-
-def _writing(store: Store, new_of: np.ndarray, order: Order) -> Any:
-    context = SortContext(TINY, Scratch(None, Path(store.path)))
-    return _Reordering(store, order, new_of, Path(store.path).with_suffix(".new"), OPTIONS, context)
+        row = int(rows[begin])
+        for other in (ids[begin + 1], row):
+            ids[begin] = other
+            assert check_rows(run.rows, run.starts, ids, sums)[1] == row
+            with pytest.raises(StoreError, match=f"of vertex {row} do not ascend"):
+                plain.add(run, rows, ids)
