@@ -1,8 +1,8 @@
 """The methods by name, a search by one of them, and which one suits a graph.
 
 By seconds of one thread on USA-road-d.NY (730,100 arcs, weights to 36,946) and an R-MAT of scale 20 (31 million
-arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.0073 and 0.23 with Delta = 8 and 2 mean weights / mean
-degree, which relaxes 1.07 and 1.2 times the arcs that there are; a binary heap takes 0.053 and 1.26. Where rows are
+arcs, weights 1 to 255), searched whole: Delta-stepping takes 0.0044 and 0.20 with Delta = 8 and 2 mean weights / mean
+degree, which relaxes 1.07 and 1.2 times the arcs that there are; a binary heap takes 0.034 and 1.26. Where rows are
 short, threads meet after every bucket of a few thousand arcs: on NY two threads take longer than one, so a graph of
 this size has one, and on larger ones the buckets are wider. Small graphs are done before the kernels of buckets are
 compiled.
