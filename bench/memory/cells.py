@@ -1,4 +1,4 @@
-"""The cells of the memory table: every command and method, what it is called with, and its least budget."""
+"""The cells of the memory table: every command, method and setting, what it is called with, and its least budget."""
 
 from __future__ import annotations
 
@@ -6,12 +6,21 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+from emdiam.apsp.methods import METHODS as PAIRS
+from emdiam.apsp.methods import TILES
 from emdiam.cli.options import ORDERS
+from emdiam.methods.weighted.approximation import METHODS as WEIGHTED_APPROXIMATIONS
+from emdiam.methods.weighted.run import METHODS as WEIGHTED_EXACT
+from emdiam.runs.directed import DIRECTED
 from emdiam.runs.registry import APPROXIMATIONS, EXACT
+from emdiam.sssp.methods import AUTO
+from emdiam.sssp.methods import METHODS as PATHS
+from emdiam.stream.plan import BASE_JITTER
 
-from .graphs import Files, Shape
+from .graphs import DIAMETERS, DISTANCES, Files, Shape
 from .process import Ended, call
 
 # Budgets: the least that the command names, and one that a user may well have.
@@ -21,32 +30,66 @@ ROUND_BYTES = 512 << 20
 # A budget that no command works with, so that it names the least that it does work with.
 _NOTHING = "1MiB"
 _PLENTY = "1TiB"
+# Commands whose stages refuse for themselves, each time with more; how often they are asked, and seconds of a question.
+_PLANNED_BY_STAGES, _MOST_QUESTIONS, _PATIENCE = ("convert", "generate", "reorder", "verify"), 4, 120.0
 _NAMED = re.compile(r"give (?:at least )?--memory (\d+)MiB")
-_MOST_QUESTIONS = 4
 _MASTERS = "2^10"
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A command, with a method or an order where it has some."""
+    """A command, with a method or an order where it has some, and options of a setting."""
 
     command: str
     method: str = ""
+    setting: str = ""
 
     @property
     def name(self) -> str:
-        """E.g. "exact pivots"."""
-        return f"{self.command} {self.method}".rstrip()
+        """E.g. "exact pivots --weighted"."""
+        return " ".join(filter(None, (self.command, self.method, self.setting)))
+
+    @property
+    def weighted(self) -> bool:
+        """Whether it takes weights."""
+        return WEIGHTED in self.setting
+
+    @property
+    def directed(self) -> bool:
+        """Whether it takes directions."""
+        return DIRECTIONS in self.setting
 
 
-# Of graphs smaller than those here.
+WEIGHTED, DIRECTIONS, OUT, IN_RAM = "--weighted", "--directed", "--out", "in RAM"
+# Of graphs with few vertices.
 OF_SMALL_GRAPHS = ("takafuji", "pennycuff-weninger")
+# Methods whose least budget is of blocks of the matrix or of the graph; with all of it in memory they have another.
+_IN_BLOCKS = {"sssp": ("delta-stepping",),
+              "apsp": tuple(name for name, method in PAIRS.items() if method.kind == TILES)}
+_HYPERBALL_REGISTERS = "6"
 SUBJECTS = (
-    Subject("convert"), Subject("generate"),
+    Subject("convert"), Subject("convert", "", WEIGHTED), Subject("convert", "", f"{DIRECTIONS} {WEIGHTED}"),
+    Subject("generate"),
     *(Subject("reorder", order) for order in ORDERS),
-    *(Subject("exact", method) for method in EXACT if method not in OF_SMALL_GRAPHS),
+    *(Subject("exact", method) for method in EXACT),
+    *(Subject("exact", method, WEIGHTED) for method in WEIGHTED_EXACT),
+    Subject("exact", "bounding", f"{WEIGHTED} {IN_RAM}"),
+    *(Subject("exact", method, DIRECTIONS) for method in DIRECTED),
     *(Subject("approx", method) for method in APPROXIMATIONS),
-    Subject("tradeoff"), Subject("verify"), Subject("plan"),
+    *(Subject("approx", method, WEIGHTED) for method in WEIGHTED_APPROXIMATIONS),
+    *(Subject("ecc", "", setting) for setting in (
+        "", OUT, WEIGHTED, f"{WEIGHTED} {OUT}", f"{WEIGHTED} {IN_RAM}",
+        *(f"{DIRECTIONS}={way} {OUT}" for way in ("out", "in")))),
+    *(Subject("distances", method, setting) for method, setting in (
+        ("sample", ""), ("sample", OUT), ("sample", DIRECTIONS), ("exact", ""), ("exact", OUT), ("exact", DIRECTIONS),
+        ("hyperball", ""), ("hyperball", OUT))),
+    Subject("sssp", AUTO), *(Subject("sssp", method, OUT) for method in (AUTO, *PATHS)),
+    *(Subject("sssp", method, f"{OUT} {IN_RAM}") for method in _IN_BLOCKS["sssp"]),
+    *(Subject("sssp", method, f"{DIRECTIONS} {OUT}") for method in (AUTO, "bellman-ford")),
+    *(Subject("apsp", method) for method in (AUTO, *PAIRS)),
+    *(Subject("apsp", method, IN_RAM) for method in _IN_BLOCKS["apsp"]),
+    Subject("tradeoff"), Subject("verify"), Subject("verify", "", WEIGHTED), Subject("verify", "eccentricities"),
+    Subject("plan"),
 )
 
 
@@ -54,33 +97,86 @@ class NoLeast(Exception):
     """A command did not say what memory it needs; args[0] is what it said."""
 
 
-def possible(subject: Subject, shape: Shape) -> bool:
-    """Whether there is such a cell: no class generates the small components."""
-    return subject.command != "generate" or bool(shape.options)
+def impossible(subject: Subject, shape: Shape) -> str:
+    """Why there is no such cell; nothing if there is."""
+    if subject.command == "generate" and not shape.options:
+        return "no class generates it"
+    if not shape.small and (subject.command == "apsp" or subject.method in OF_SMALL_GRAPHS):
+        return "a matrix of it would be too large"
+    others = (subject.weighted or subject.directed or subject.command in ("ecc", "distances", "sssp", "apsp")
+              or subject.method == "eccentricities")
+    if shape.left_out == (DISTANCES if others else DIAMETERS):
+        return "as with other graphs here"
+    return ""
+
+
+def unproved(subject: Subject, files: Files) -> str:
+    """Why there is nothing to verify; nothing if there is."""
+    there = subject.command != "verify" or _certificate(subject, files).exists()
+    return "" if there else "its proof takes too long"
+
+
+def ends_itself(subject: Subject) -> bool:
+    """Whether it has a time limit, or is soon done."""
+    whole_batches = subject.command == "distances" and subject.setting == OUT
+    return subject.command not in ("verify", "sssp", "apsp") and not whole_batches
 
 
 def arguments(subject: Subject, files: Files, memory: int | str, seconds: float) -> list[str]:
     """The command line, without the program."""
-    of = {
-        "convert": lambda: ["convert", files.edges, files.target, "--force"],
-        "generate": lambda: ["generate", files.shape.options[0], files.target, *files.shape.options[1:], "--force"],
-        "reorder": lambda: ["reorder", files.by_degree if subject.method == "natural" else files.store, files.target,
-                            "--force", "--order", subject.method],
-        "exact": lambda: ["exact", files.store, "--method", subject.method, "--time-limit", f"{seconds:g}s"],
-        "approx": lambda: ["approx", files.store, "--method", subject.method, "--time-limit", f"{seconds:g}s"],
-        "ecc": lambda: ["ecc", files.store, "--time-limit", f"{seconds:g}s"],
-        "tradeoff": lambda: ["tradeoff", files.store, "--out", f"{files.target}-tradeoff", "--masters", _MASTERS,
-                             "--no-plots", "--time-limit", f"{seconds / 3:g}s", "--retry"],
-        "verify": lambda: ["verify", files.certificate, files.store],
-        "plan": lambda: ["plan", files.store],
+    store, method = _store(subject, files), ["--method", subject.method]
+    limit, written = ["--time-limit", f"{seconds:g}s"], ["--out", files.table] if OUT in subject.setting else []
+    setting = [word for word in (WEIGHTED, DIRECTIONS) if word in subject.setting]
+    of: dict[str, Callable[[], list[Any]]] = {
+        "convert": lambda: [*_input(subject, files), files.target, "--force"],
+        "generate": lambda: [files.shape.options[0], files.target, *files.shape.options[1:], "--force"],
+        "reorder": lambda: [files.by_degree if subject.method == "natural" else store, files.target, "--force",
+                            "--order", subject.method],
+        "exact": lambda: [store, *method, *setting, *limit],
+        "approx": lambda: [store, *method, *setting, *limit],
+        "ecc": lambda: [store, *subject.setting.removesuffix(OUT).removesuffix(IN_RAM).split(), *limit, *written],
+        "distances": lambda: [store, *_counting(subject.method), *setting, *limit, *written],
+        "sssp": lambda: [store, "--source", 0, *method, *written],
+        "apsp": lambda: [store, *method, "--out", files.target, "--force"],
+        "tradeoff": lambda: [store, "--out", f"{files.target}-tradeoff", "--masters", _MASTERS, "--no-plots",
+                             "--time-limit", f"{seconds / 3:g}s", "--retry"],
+        "verify": lambda: [_certificate(subject, files), store],
+        "plan": lambda: [store],
     }
-    return [*map(str, of[subject.command]()), "--memory", str(memory), "--json", "--quiet"]
+    return [subject.command, *map(str, of[subject.command]()), "--memory", str(memory), "--json", "--quiet"]
+
+
+def _input(subject: Subject, files: Files) -> list[Any]:
+    """What is converted, and how."""
+    if not subject.weighted:
+        return [files.edges]
+    return [files.weighted_edges, f"--weights={4 if subject.directed else 3}", *([DIRECTIONS] * subject.directed)]
+
+
+def _store(subject: Subject, files: Files) -> Path:
+    """The store that a command reads."""
+    if subject.directed:
+        return files.directed
+    return files.weighted if subject.weighted or subject.command in ("sssp", "apsp") else files.store
+
+
+def _certificate(subject: Subject, files: Files) -> Path:
+    if subject.weighted:
+        return files.weighted_certificate
+    return files.eccentricities_certificate if subject.method else files.certificate
+
+
+def _counting(method: str) -> list[str]:
+    """Options of `emdiam distances`."""
+    return {"sample": [], "exact": ["--exact"], "hyperball": ["--hyperball", _HYPERBALL_REGISTERS]}[method]
 
 
 def least_bytes(subject: Subject, files: Files, seconds: float) -> int:
-    """The least budget that the command, or `emdiam plan` for a method, names. seconds : for every question. Raises
-    NoLeast."""
-    if subject.command in ("exact", "approx", "ecc"):
+    """The least budget that the command, or `emdiam plan` for a method, names. seconds : time limit of commands that
+    have one. Raises NoLeast."""
+    if IN_RAM in subject.setting:
+        return _planned_in_ram(call(arguments(subject, files, _PLENTY, seconds)))
+    if subject.setting == "" and subject.command in ("exact", "approx", "ecc"):
         return _planned(files, "--method", subject.method or "eccentricities")["minimum_bytes"]
     if subject.command == "tradeoff":  # every cell has the whole budget
         clusters = _planned(files, "--method", "clusters", "--masters", _MASTERS)
@@ -88,7 +184,8 @@ def least_bytes(subject: Subject, files: Files, seconds: float) -> int:
         return max(plan["minimum_bytes"] for plan in (clusters, *others))
     if subject.command == "plan":
         return min(method["plan"]["minimum_bytes"] for method in _planned(files)["methods"])
-    return _asked(lambda memory: call(arguments(subject, files, memory, seconds), seconds))
+    return _asked(lambda memory: call(arguments(subject, files, memory, seconds), _PATIENCE),
+                  _MOST_QUESTIONS if subject.command in _PLANNED_BY_STAGES else 1)
 
 
 def _planned(files: Files, *more: str) -> Any:
@@ -98,16 +195,24 @@ def _planned(files: Files, *more: str) -> Any:
     return json.loads(ended.out)
 
 
-def _asked(run: Callable[[str], Ended]) -> int:
+def _planned_in_ram(ended: Ended) -> int:
+    """What a run in RAM has planned, with what a process may differ from another."""
+    if not ended.out:
+        raise NoLeast(ended.said)
+    return int(json.loads(ended.out)["planned_rss_bytes"]) + BASE_JITTER
+
+
+def _asked(run: Callable[[str], Ended], questions: int) -> int:
     """What refusals name, until one budget is not refused."""
     memory = _NOTHING
-    for _ in range(_MOST_QUESTIONS):
-        named = named_bytes(run(memory).said)
+    for _ in range(questions):
+        ended = run(memory)
+        named = named_bytes(ended.said)
         if named is None:
             break
         memory = f"{named >> 20}MiB"
     if memory == _NOTHING:
-        raise NoLeast("a budget of 1 MiB was not refused")
+        raise NoLeast(ended.said or "a budget of 1 MiB was not refused")
     return int(memory.removesuffix("MiB")) << 20
 
 

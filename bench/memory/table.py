@@ -12,7 +12,20 @@ from typing import Any
 
 from emdiam.units import format_size
 
-from .cells import LEAST, ROUND, ROUND_BYTES, SUBJECTS, NoLeast, Subject, arguments, least_bytes, named_bytes, possible
+from .cells import (
+    LEAST,
+    ROUND,
+    ROUND_BYTES,
+    SUBJECTS,
+    NoLeast,
+    Subject,
+    arguments,
+    ends_itself,
+    impossible,
+    least_bytes,
+    named_bytes,
+    unproved,
+)
 from .graphs import SHAPES, Files, Shape
 from .process import Ended, call
 
@@ -25,8 +38,9 @@ _REFUSED, _STOPPED_EARLY = 2, 3
 def measured(subject: Subject, files: Files, budget: str, seconds: float, least: int | None) -> dict[str, Any]:
     """A cell. least : the least budget, if it is known."""
     cell: dict[str, Any] = {"graph": files.shape.name, "subject": subject.name, "budget": budget}
-    if not possible(subject, files.shape):
-        return {**cell, "status": NONE, "said": "no class generates it"}
+    none = impossible(subject, files.shape) or unproved(subject, files)
+    if none:
+        return {**cell, "status": NONE, "said": none}
     try:
         least = least_bytes(subject, files, seconds) if least is None else least
     except NoLeast as error:
@@ -34,7 +48,7 @@ def measured(subject: Subject, files: Files, budget: str, seconds: float, least:
     limit = least if budget == LEAST else ROUND_BYTES
     while True:
         begin = time.monotonic()
-        ended = call(arguments(subject, files, limit, seconds), seconds if subject.command == "verify" else None)
+        ended = call(arguments(subject, files, limit, seconds), None if ends_itself(subject) else seconds)
         named = _named(subject, ended)
         _remove(files)
         if budget != LEAST or named is None or named <= limit or ended.peak_bytes > limit:
@@ -49,6 +63,7 @@ def measured(subject: Subject, files: Files, budget: str, seconds: float, least:
 def _remove(files: Files) -> None:
     for path in (files.target, Path(f"{files.target}-tradeoff")):
         shutil.rmtree(path, ignore_errors=True)
+    files.table.unlink(missing_ok=True)
 
 
 def _named(subject: Subject, ended: Ended) -> int | None:
