@@ -37,6 +37,11 @@ class Found:
     reached: DeviceArray
 
 
+def wide_rows(device: Device, graph: DeviceGraph, wide_row: int) -> DeviceArray:
+    """Room for the vertices with more than `wide_row` arcs, shared by all searches of the graph."""
+    return graph.shared(device, "wide-rows", graph.n_arcs // wide_row + 1, graph.id_dtype)
+
+
 class WholeBfs:
     """BFS on one graph that is on the device, for any number of sources; a Search (graph.py).
 
@@ -57,7 +62,7 @@ class WholeBfs:
         self._kernels = KernelFile(device, "bfs_whole.cu", graph.macros, block)
         self._isolated, *self._bitmaps = (device.empty(self._words, np.uint32) for _ in range(4))
         self._reached = device.empty(max(1, self._words // 2), np.uint64)
-        self._wide = device.empty(graph.n_arcs // wide_row + 1, graph.id_dtype)
+        self._wide = wide_rows(device, graph, wide_row)
         self._counts, self._state = device.empty(10, np.uint64), device.empty(8, np.uint64)
         self._barrier = zeros(device, 1, np.uint32)
         KernelFile(device, "bfs_bitmaps.cu", {**graph.macros, "COUNT_ARCS": 0}).launch(

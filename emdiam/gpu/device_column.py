@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ..traverse.columns import Column
+from ..traverse.columns import BoxTable, Column
 from ..traverse.pivot_bounds import Folded, PivotBounds
 from ..traverse.ram_column import first_labelled, fitted
+from .box_table import DeviceBoxTable
 from .device import Device
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
@@ -63,6 +64,13 @@ class DeviceColumn(DeviceVector, Column):
             return
         for start in range(0, len(self), _PIECE):
             self.device.copy(fitted(other.part(start, start + _PIECE), self.dtype), self.array[start : start + _PIECE])
+
+    def box_table(self, columns: Sequence[Any], limit: int, q: np.ndarray, slots: int) -> BoxTable | None:
+        """See Column.box_table."""
+        arrays = [column.array for column in columns if isinstance(column, DeviceColumn)]
+        if len(arrays) < len(columns) or len(self) >= _MOST_VERTICES:
+            return None
+        return DeviceBoxTable(self.device, self.array, arrays, limit, q, slots)
 
     def clear(self) -> None:
         """See Column.clear."""

@@ -17,6 +17,7 @@ from .device import Device, DeviceArray
 from .frontier import MOST_THREADS
 from .graph import DeviceGraph
 from .kernel_file import UNREACHED, KernelFile, zeros
+from .vector import column_addresses
 
 WORD_BITS, MOST_BITS = 64, 512
 # A pushed arc reads and writes at random, a pulled one reads, and stops early.
@@ -30,6 +31,17 @@ Columns = Sequence[DeviceArray] | DeviceArray | None
 def words_for(k: int) -> int:
     """Words of 64 bits a vertex for k sources: 1, 2, 4 or 8."""
     return 1 << (max(1, -(-k // WORD_BITS)) - 1).bit_length()
+
+
+def check_batch(graph: DeviceGraph, sources: np.ndarray, targets: np.ndarray | None) -> None:
+    """Raise ValueError for sources or targets that MultiSource.run does not take."""
+    n, k = graph.n_vertices, len(sources)
+    if not 0 < k <= MOST_BITS:
+        raise ValueError(f"{k} sources in a batch (1 to {MOST_BITS})")
+    if int(np.min(sources)) < 0 or int(np.max(sources)) >= n:
+        raise ValueError(f"a source is no vertex (0 to {n - 1})")
+    if targets is not None and (len(targets) != -(-n // 64) or targets.dtype != np.uint64):
+        raise ValueError(f"targets of {n} vertices are uint64[{-(-n // 64)}]")
 
 
 class MultiSource:
@@ -57,13 +69,7 @@ class MultiSource:
         with all bits set: gets the distances. Raises ValueError for sources, targets or columns that do not
         fit the graph, OverflowError for a distance that does not fit.
         """
-        n, k = self.graph.n_vertices, len(sources)
-        if not 0 < k <= MOST_BITS:
-            raise ValueError(f"{k} sources in a batch (1 to {MOST_BITS})")
-        if int(np.min(sources)) < 0 or int(np.max(sources)) >= n:
-            raise ValueError(f"a source is no vertex (0 to {n - 1})")
-        if targets is not None and (len(targets) != -(-n // 64) or targets.dtype != np.uint64):
-            raise ValueError(f"targets of {n} vertices are uint64[{-(-n // 64)}]")
+        check_batch(self.graph, sources, targets)
         return _Batch(self, np.asarray(sources, np.int64), targets, columns).run()
 
     def planes(self, words: int) -> list[DeviceArray]:
@@ -91,7 +97,8 @@ class _Batch:
         self.words, self.targets = words_for(len(sources)), targets
         self._launch = KernelFile(owner.device, "multi_source_levels.cu", {**self.graph.macros, "WORDS": self.words},
                                   owner.launcher.block).launch
-        self.addresses = None if columns is None else self._addresses(columns)
+        self.addresses = None if columns is None else column_addresses(
+            self.device, self.graph.n_vertices, columns, len(sources))
         self.front, self.next, self.seen = owner.planes(self.words)
         self.queue, self.following = owner.queues
         self.bits = self.device.array(_ones(len(sources), self.words))
@@ -100,17 +107,6 @@ class _Batch:
         self.missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * len(sources)
         self.size = self.arcs = 0
         self.open_arcs = self.graph.n_arcs
-
-    def _addresses(self, columns: Sequence[DeviceArray] | DeviceArray) -> DeviceArray:
-        """Where the columns begin, uint64[k] on the device."""
-        n, k = self.graph.n_vertices, len(self.sources)
-        parts, each = (list(columns), 1) if isinstance(columns, Sequence) else ([columns], k)
-        if len(parts) * each != k or any(one.dtype != np.uint32 or one.size != n * each for one in parts):
-            raise ValueError(f"columns of {k} sources are as many uint32[{n}], or one uint32[{k * n}]")
-        addresses = self.device.empty(k, np.uint64)
-        for i, one in enumerate(parts):
-            self._launch("column_addresses", each, one, n, each, addresses[i * each : (i + 1) * each])
-        return addresses
 
     def run(self) -> np.ndarray:
         """See MultiSource.run."""

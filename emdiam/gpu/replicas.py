@@ -20,6 +20,7 @@ import numpy as np
 from .device import Device, DeviceArray
 from .graph import DeviceGraph
 from .multi_source import UNREACHED, WORD_BITS, MultiSource
+from .multi_source_whole import WholeBatch
 
 _PIECE = 1 << 20
 # Called after each batch with its levels, and when it began (time.perf_counter).
@@ -30,12 +31,12 @@ Columns = Sequence[DeviceArray] | None
 class Replicas:
     """One graph on some devices. graphs : each device with its graph, the first one's first; all are the same.
 
-    Buffers of a MultiSource are made on a device with its first batch.
+    Buffers are made on a device with its first batch, of a WholeBatch, or of a MultiSource where arcs are paged.
     """
 
     def __init__(self, graphs: Sequence[tuple[Device, DeviceGraph]]) -> None:
         self._graphs = list(graphs)
-        self._searches: list[MultiSource | None] = [None] * len(self._graphs)
+        self._searches: list[MultiSource | WholeBatch | None] = [None] * len(self._graphs)
 
     def __len__(self) -> int:
         return len(self._graphs)
@@ -64,7 +65,7 @@ class Replicas:
         """One batch on the device of that place; for one thread a device."""
         (device, graph), search = self._graphs[place], self._searches[place]
         if search is None:
-            search = self._searches[place] = MultiSource(device, graph)
+            search = self._searches[place] = (WholeBatch if graph.resident else MultiSource)(device, graph)
         if place == 0 or columns is None:
             return search.run(sources, targets, columns)
         n, first = graph.n_vertices, self._graphs[0][0]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -39,6 +39,22 @@ def digests(values: np.ndarray) -> list[bytes]:
     """A digest of every PIECE_ITEMS entries of a vector."""
     return [hashlib.blake2b(values[start : start + PIECE_ITEMS].view(np.uint8).data, digest_size=16).digest()
             for start in range(0, len(values), PIECE_ITEMS)]
+
+
+class BoxTable(Protocol):
+    """Vertices in boxes by their distances in k columns, each divided by a power of two; see
+    methods/exact/candidates.py."""
+
+    def fill(self) -> bool:
+        """Put all vertices in; False if there are too many boxes."""
+
+    def left(self) -> tuple[np.ndarray, np.ndarray]:
+        """Largest distances (unsigned[r, k]) and numbers of vertices (int64[r]) of the boxes that are not certified
+        against all others at once, in any order."""
+
+    def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
+        """Vertices of those of these boxes that are open (bool[r]), ascending, int64[k]; None if they are more than
+        `room`."""
 
 
 class Column(ABC):
@@ -114,6 +130,11 @@ class Column(ABC):
     @abstractmethod
     def argbest(self, largest: bool = True, start: int = 0, stop: int | None = None) -> int:
         """Smallest vertex in [start, stop) with the largest (smallest) reached value, or -1."""
+
+    def box_table(self, columns: Sequence[Any], limit: int, q: np.ndarray, slots: int) -> BoxTable | None:
+        """A table of the vertices with limit < value < unreached by `columns` divided by 2^q (int64[k]), of so many
+        slots, where these columns are; None where they are in RAM or apart, and are looked at in pieces."""
+        return None
 
     # -- changing values ------------------------------------------------------------------------
     @abstractmethod

@@ -14,6 +14,7 @@ from emdiam.errors import InputError
 from emdiam.gpu.device import Device, DeviceArray
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.multi_source import UNREACHED, MultiSource, words_for
+from emdiam.gpu.multi_source_whole import WholeBatch
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs
 from tests.simt.devices import DEVICES, SEEDS, device_graph, open_device, plain_distances
@@ -51,7 +52,8 @@ def unreached(device: Device, n: int) -> DeviceArray:
     return column
 
 
-def check_columns(multi: MultiSource, sources: list[int], want: list[list[int]], *, together: bool) -> None:
+def check_columns(multi: MultiSource | WholeBatch, sources: list[int], want: list[list[int]], *,
+                  together: bool) -> None:
     """Eccentricities and distances, into one vector or one for each source."""
     device, n, k = multi.device, len(want[0]), len(sources)
     if together:
@@ -66,7 +68,7 @@ def check_columns(multi: MultiSource, sources: list[int], want: list[list[int]],
     assert values == want
 
 
-def check(multi: MultiSource, graph: naive.Graph, sources: list[int], targets: set[int]) -> None:
+def check(multi: MultiSource | WholeBatch, graph: naive.Graph, sources: list[int], targets: set[int]) -> None:
     """One batch with columns, one without, and one that stops at targets, as the engine's protocol has them."""
     known = {v: naive.distances(graph, v) for v in set(sources)}
     want = [known[v] for v in sources]
@@ -93,7 +95,44 @@ def test_odd_graphs(name: str, cost: float) -> None:
             check(multi, graph, some(rng, graph, k), set(some(rng, graph, rng.randint(1, 4))))
 
 
+@pytest.mark.parametrize("name", DEVICES)
+@pytest.mark.parametrize("cost", COSTS)
+@pytest.mark.parametrize("wide_row", [2, 1024])
+def test_odd_graphs_in_one_launch(name: str, cost: float, wide_row: int) -> None:
+    device, rng = open_device(name), random.Random(5)
+    for graph in (*SMALL, LONG):
+        batch = WholeBatch(device, device_graph(device, graph), cost, 64, wide_row)
+        for k in (rng.randint(65, 128), rng.randint(1, 64)):
+            check(batch, graph, some(rng, graph, k), set(some(rng, graph, rng.randint(1, 4))))
+
+
 @settings(max_examples=25, deadline=None)
+@given(graphs(most=60), st.sampled_from(SHIMS), st.sampled_from(COSTS), st.sampled_from([2, 1024]),
+       st.integers(1, 128), st.integers(0, 1 << 32))
+def test_random_graphs_in_one_launch(graph: naive.Graph, name: str, cost: float, wide_row: int, k: int,
+                                     seed: int) -> None:
+    device, rng = open_device(name), random.Random(seed)
+    batch = WholeBatch(device, device_graph(device, graph), cost, 32, wide_row)
+    check(batch, graph, some(rng, graph, k), set(some(rng, graph, rng.randint(1, 4))))
+
+
+@pytest.mark.slow
+def test_wide_ids_and_many_words_in_one_launch() -> None:
+    device, rng = open_device("shim-3"), random.Random(9)
+    for dtype, k in ((np.uint64, 40), (np.uint64, 70), (np.uint32, 200), (np.uint32, 512)):
+        check(WholeBatch(device, device_graph(device, LONG, dtype)), LONG, some(rng, LONG, k), {0, 431})
+
+
+def test_marks_are_made_anew_before_they_run_out() -> None:
+    device = open_device("shim-2")
+    batch = WholeBatch(device, device_graph(device, LONG))
+    batch._epoch = UNREACHED - len(LONG) - 1
+    for source in (0, 431, 5):
+        assert batch.run(np.array([source])).tolist() == [max(KNOWN_LONG[source])]
+    assert batch._epoch < 100
+
+
+@settings(max_examples=15, deadline=None)
 @given(graphs(most=60), st.sampled_from(SHIMS), st.sampled_from(COSTS), st.sampled_from(sorted(MAPPINGS)),
        st.integers(1, 150), st.integers(0, 1 << 32))
 def test_random_graphs(graph: naive.Graph, name: str, cost: float, mapping: str, k: int, seed: int) -> None:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from emdiam.errors import DeviceError
 from emdiam.gpu.device import Device
-from emdiam.gpu.multi_source import MultiSource
+from emdiam.gpu.multi_source_whole import WholeBatch
 from emdiam.gpu.replicas import Replicas
 from emdiam.gpu.setting import OnDevice, Selection, select_device
 from emdiam.methods.exact.pivots import pivots
@@ -71,11 +71,11 @@ def test_how_sources_are_cut(
 ) -> None:
     taken: list[int] = []
 
-    def note(self: MultiSource, sources: np.ndarray, targets: Any, columns: Any) -> np.ndarray:
+    def note(self: WholeBatch, sources: np.ndarray, targets: Any, columns: Any) -> np.ndarray:
         taken.append(len(sources))
         return np.zeros(len(sources), np.int32)
 
-    monkeypatch.setattr(MultiSource, "run", note)
+    monkeypatch.setattr(WholeBatch, "run", note)
     shared = replicas(GRAPHS["edge"], shims(count))
     shared.eccentricities(np.zeros(k, np.int64), None, None, batch, lambda levels, begin: None)
     assert sorted(taken) == sorted(sizes)
@@ -87,14 +87,14 @@ def test_how_sources_are_cut(
 def test_every_device_has_a_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     together, places = threading.Barrier(3), dict[int, int]()
 
-    def meet(self: MultiSource, sources: np.ndarray, targets: Any, columns: Any) -> np.ndarray:
+    def meet(self: WholeBatch, sources: np.ndarray, targets: Any, columns: Any) -> np.ndarray:
         together.wait(timeout=PATIENCE)  # comes back only when three are here
         places[id(self.device)] = threading.get_ident()
         return np.zeros(len(sources), np.int32)
 
     devices = shims(3)
     shared = replicas(GRAPHS["edge"], devices)
-    monkeypatch.setattr(MultiSource, "run", meet)
+    monkeypatch.setattr(WholeBatch, "run", meet)
     shared.eccentricities(np.zeros(6, np.int64), None, None, 2, lambda levels, begin: None)
     assert set(places) == {id(device) for device in devices} and len(set(places.values())) == 3
     assert places[id(devices[0])] == threading.get_ident()
@@ -114,7 +114,7 @@ def test_batches_with_targets_return_the_same() -> None:
 @pytest.mark.parametrize("lost", [0, 1])
 def test_a_device_that_fails_ends_the_work_of_all(lost: int) -> None:
     graph = GRAPHS["path"]
-    devices = [open_device("shim-0", failures=Failures(gone_at=40 if number == lost else None)) for number in range(2)]
+    devices = [open_device("shim-0", failures=Failures(gone_at=1 if number == lost else None)) for number in range(2)]
     shared, ended = replicas(graph, devices), list[int]()
     with pytest.raises(DeviceError, match="it is gone"):
         shared.eccentricities(np.arange(300), None, None, 64, lambda levels, begin: ended.append(levels))

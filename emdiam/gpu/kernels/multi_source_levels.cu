@@ -4,17 +4,7 @@
 // Each vertex has WORDS words of 64 bits, one bit a source, side by side. So a vertex is worked on by WORDS
 // neighbouring lanes, one word each, and what they read of a neighbour is one piece of memory.
 // Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; pulling needs an undirected graph.
-#include "simt.cuh"
-
-#ifndef WORDS
-#define WORDS 1
-#endif
-// Lanes of a warp that have the same word of different vertices.
-#define VERTICES_OF_WARP (WARP / WORDS)
-// Rows of at least this many arcs are pulled by a warp.
-#define BIG_ROW 64u
-// How often each lane looks at an arc before a warp asks whether it is done with a row.
-#define ROUNDS 8u
+#include "multi_source.cuh"
 
 // Places in the counts of a level; after them WORDS words, the bits that reached anything.
 #define N_FOLLOWING 0
@@ -23,19 +13,6 @@
 #define MET 3
 #define BITS 4
 
-// The word of this lane, and the first lane of its vertex.
-DEVICE u32 word_of_lane() { return lane_id() % WORDS; }
-DEVICE u32 group_of_lane() { return lane_id() - word_of_lane(); }
-// The lanes of the vertex whose first lane this is.
-DEVICE u32 group_mask(u32 group) { return ((1u << WORDS) - 1u) << group; }
-
-// OR over the lanes with the same word; all lanes must call it.
-DEVICE u64 or_over_vertices(u64 bits) {
-#pragma unroll
-    for (u32 step = WORDS; step < WARP; step *= 2) bits |= __shfl_xor_sync(FULL_WARP, bits, step);
-    return bits;
-}
-
 // sources: VERTEX[k], repeats allowed. next: u64[n * WORDS], gets bit i of sources[i].
 ENTRY(256) seed_bits(const VERTEX* sources, u64 k, u64* next) {
     for (u64 i = first_item(); i < k; i += item_stride()) {
@@ -43,62 +20,12 @@ ENTRY(256) seed_bits(const VERTEX* sources, u64 k, u64* next) {
     }
 }
 
-// A row by one lane, for one word: stops when nothing of `open` is missing.
-DEVICE u64 pull_by_lane(const VERTEX* neighbours, const u64* front, u64 begin, u64 end, u64 open) {
-    u64 bits = 0;
-    for (u64 arc = begin; arc < end && (open & ~bits) != 0; ++arc) {
-        bits |= __ldg(front + static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane());
-    }
-    return bits;
-}
-
-// A row by all lanes, VERTICES_OF_WARP arcs at a time. begin, end: the same for all lanes; open: of the word of
-// the lane. The result is that of the word of the lane, in each of them.
-DEVICE u64 pull_by_warp(const VERTEX* neighbours, const u64* front, u64 begin, u64 end, u64 open) {
-    u64 bits = 0;
-    for (u64 base = begin; base < end; base += ROUNDS * VERTICES_OF_WARP) {
-        for (u32 round = 0; round < ROUNDS; ++round) {
-            const u64 arc = base + round * VERTICES_OF_WARP + lane_id() / WORDS;
-            if (arc >= end) break;
-            bits |= __ldg(front + static_cast<u64>(__ldg(neighbours + arc)) * WORDS + word_of_lane());
-        }
-        bits = or_over_vertices(bits);
-        if (__all_sync(FULL_WARP, (open & ~bits) == 0)) break;
-    }
-    return bits;
-}
-
 // offsets: u64[n + 1], neighbours: VERTEX[m]. front, seen: u64[n * WORDS]; next: the same, 0 at first. bits:
 // u64[WORDS], those of all sources. following: VERTEX[n], gets each vertex that got a bit, once, in any order;
 // counts: N_FOLLOWING is raised by their number. WORDS threads a vertex, any grid.
 ENTRY(256, 5) pull_bits(const u64* offsets, const VERTEX* neighbours, u64 n, const u64* bits, const u64* front,
                         const u64* seen, u64* next, VERTEX* following, u64* counts) {
-    for (u64 base = first_item() - lane_id(); base < n * WORDS; base += item_stride()) {
-        const u64 item = base + lane_id(), v = item / WORDS;
-        u64 open = 0, begin = 0, end = 0;
-        if (v < n) {
-            open = bits[word_of_lane()] & ~seen[item];
-            begin = __ldg(offsets + v);
-            end = __ldg(offsets + v + 1);
-        }
-        const bool big = end - begin >= BIG_ROW;
-        u64 gained = big ? 0 : pull_by_lane(neighbours, front, begin, end, open);
-        u32 waiting = __ballot_sync(FULL_WARP, big && open != 0);
-        while (waiting != 0) {
-            const u32 lane = static_cast<u32>(__ffs(static_cast<i32>(waiting)) - 1), group = lane - lane % WORDS;
-            waiting &= ~group_mask(group);
-            const u64 first = __shfl_sync(FULL_WARP, begin, group), last = __shfl_sync(FULL_WARP, end, group);
-            const u64 wanted = __shfl_sync(FULL_WARP, open, group + word_of_lane());
-            const u64 pulled = pull_by_warp(neighbours, front, first, last, wanted);
-            if (group == group_of_lane()) gained = pulled;
-        }
-        gained &= open;
-        if (gained != 0) next[item] = gained;
-        const u32 hits = __ballot_sync(FULL_WARP, gained != 0);
-        const bool first_lane = word_of_lane() == 0 && (hits & group_mask(group_of_lane())) != 0;
-        const u64 place = warp_reserve(first_lane, counts + N_FOLLOWING);
-        if (first_lane) following[place] = static_cast<VERTEX>(v);
-    }
+    pull_all(offsets, neighbours, n, bits[word_of_lane()], front, seen, next, following, counts + N_FOLLOWING);
 }
 
 // Ends a level. queue: VERTEX[n_rows], the frontier that was expanded, whose bits in `front` are set to 0.
@@ -142,25 +69,8 @@ ENTRY(256, 6) settle_bits(const VERTEX* queue, u64 n_rows, u64* front, const VER
     }
 }
 
-// addresses: u64[k], where in memory the columns begin, which lie behind each other: u32[k * n].
-ENTRY(256) column_addresses(u32* columns, u64 n, u64 k, u64* addresses) {
-    for (u64 i = first_item(); i < k; i += item_stride()) addresses[i] = reinterpret_cast<u64>(columns + i * n);
-}
-
 // Writes the distance `level` to column i of every vertex that gained bit i. queue: VERTEX[n_rows], next:
 // u64[n * WORDS]. A thread a vertex, any grid; lanes write to one column at a time.
 ENTRY(256) write_levels(const VERTEX* queue, u64 n_rows, const u64* next, const u64* addresses, u32 level) {
-    for (u64 base = first_item() - lane_id(); base < n_rows; base += item_stride()) {
-        const bool valid = base + lane_id() < n_rows;
-        const u64 v = valid ? queue[base + lane_id()] : 0;
-        for (u32 j = 0; j < WORDS; ++j) {
-            const u64 gained = valid ? next[v * WORDS + j] : 0;
-            u64 any = gained;
-            for (u32 step = 1; step < WARP; step *= 2) any |= __shfl_xor_sync(FULL_WARP, any, step);
-            for (; any != 0; any &= any - 1) {
-                const u32 bit = static_cast<u32>(__ffsll(static_cast<i64>(any)) - 1);
-                if (((gained >> bit) & 1ull) != 0) reinterpret_cast<u32*>(addresses[j * 64 + bit])[v] = level;
-            }
-        }
-    }
+    write_all(queue, n_rows, next, addresses, level);
 }

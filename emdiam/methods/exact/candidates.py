@@ -58,11 +58,10 @@ def boxed_candidates(
     strips = np.full(k, _ONE_BOX)
     strips[_to_an_end(upper, columns)] = 0
     for q in (strips, *(np.full(k, q) for q in range(COARSEST))):
-        table = _Table(slots, k, columns[0].dtype, q)
-        if not table.fill(_parts(upper, columns, tick), limit):
+        table = upper.box_table(columns, limit, q, slots) or _Table(upper, columns, limit, q, slots, tick)
+        if not table.fill():
             continue
-        table.open(limit)
-        result = table.members(_parts(upper, columns, tick), limit, room)
+        result = table.members(_open_boxes(*table.left(), limit), room)
         if result is not None or q is not strips:
             return result
     return None
@@ -70,6 +69,9 @@ def boxed_candidates(
 
 def _to_an_end(upper: Column, columns: Sequence[Distances]) -> int:
     """The column with the largest distance among those of the first vertices."""
+    columns_here = [column for column in columns if isinstance(column, Column)]
+    if len(columns_here) == len(columns):
+        return int(np.argmax([column.largest(0, min(upper.piece, len(upper))) for column in columns_here]))
     _, bounds, distances = next(_parts(upper, columns))
     return int((distances * (bounds < upper.unreached)).max(axis=1, initial=0).argmax())
 
@@ -84,48 +86,58 @@ def _parts(
         yield start, upper.part(start, stop), np.stack([c.part(start, stop) for c in columns])
 
 
-class _Table:
-    """A hash table of boxes: keys unsigned[slots, k], maxima unsigned[slots, k], counts int64[slots],
-    is_open uint8[slots]. q : int64[k], a vertex is in the box of its distances divided by 2^q[i]."""
+def _open_boxes(points: np.ndarray, counts: np.ndarray, limit: int) -> np.ndarray:
+    """bool[r], the boxes with an uncertified pair. points : unsigned[r, k], largest distances; counts : of vertices."""
+    if len(points) == 0:
+        return np.empty(0, bool)
+    own = 2 * points.min(axis=1).astype(np.int64) > limit
+    return open_points(build_boxes(points), limit) | (own & (counts > 1))
 
-    def __init__(self, slots: int, k: int, dtype: np.dtype, q: np.ndarray) -> None:
-        self._q = q
+
+class _Table:
+    """A hash table of boxes of columns in pieces, a BoxTable: keys unsigned[slots, k], maxima unsigned[slots, k],
+    counts int64[slots]. q : int64[k], a vertex is in the box of its distances divided by 2^q[i]."""
+
+    def __init__(self, upper: Column, columns: Sequence[Distances], limit: int, q: np.ndarray, slots: int,
+                 tick: Tick) -> None:
+        self._upper, self._columns, self._limit, self._q, self._tick = upper, columns, limit, q, tick
+        k, dtype = len(columns), columns[0].dtype
         self._keys, self._maxima = np.zeros((slots, k), dtype), np.zeros((slots, k), dtype)
         self._counts = np.zeros(slots, np.int64)
-        self._open = np.zeros(slots, np.uint8)
 
-    def fill(self, parts: Iterator[tuple[int, np.ndarray, np.ndarray]], limit: int) -> bool:
-        """Put all unsettled vertices in; False if there are too many boxes."""
+    def _parts(self) -> Iterator[tuple[int, np.ndarray, np.ndarray]]:
+        return _parts(self._upper, self._columns, self._tick)
+
+    def fill(self) -> bool:
+        """See BoxTable."""
         taken = 0
-        for _, upper, distances in parts:
-            taken += int(fill_boxes(upper, distances, limit, self._q, self._keys, self._maxima, self._counts, taken))
+        for _, upper, distances in self._parts():
+            taken += int(fill_boxes(
+                upper, distances, self._limit, self._q, self._keys, self._maxima, self._counts, taken))
             if 2 * taken > len(self._counts):
                 return False
         return True
 
-    def open(self, limit: int) -> None:
-        """Find the boxes with an uncertified pair."""
-        slots = np.flatnonzero(self._counts)
-        if len(slots) == 0:
-            return
-        safe = np.zeros(len(slots), np.uint8)
-        points = self._maxima[slots]
-        near_all(points, points.max(axis=0).astype(np.int64), limit, safe)
-        slots, points = slots[safe == 0], points[safe == 0]
-        if len(slots) == 0:
-            return
-        flags = open_points(build_boxes(points), limit)
-        own = 2 * points.min(axis=1).astype(np.int64) > limit
-        self._open[slots] = flags | (own & (self._counts[slots] > 1))
+    def left(self) -> tuple[np.ndarray, np.ndarray]:
+        """See BoxTable."""
+        self._left = np.flatnonzero(self._counts)
+        if len(self._left):
+            safe, points = np.zeros(len(self._left), np.uint8), self._maxima[self._left]
+            near_all(points, points.max(axis=0).astype(np.int64), self._limit, safe)
+            self._left = self._left[safe == 0]
+        return self._maxima[self._left], self._counts[self._left]
 
-    def members(self, parts: Iterator[tuple[int, np.ndarray, np.ndarray]], limit: int, room: int) -> np.ndarray | None:
-        """Vertices in open boxes, ascending; None if there are more than `room`."""
-        if int(self._counts[self._open == 1].sum()) > room:
+    def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
+        """See BoxTable."""
+        slots = self._left[is_open]
+        if int(self._counts[slots].sum()) > room:
             return None
+        opened = np.zeros(len(self._counts), np.uint8)
+        opened[slots] = 1
         result = [np.empty(0, np.int64)]
-        for start, upper, distances in parts:
+        for start, upper, distances in self._parts():
             flags = np.zeros(len(upper), np.uint8)
-            flag_members(upper, distances, limit, self._q, self._keys, self._counts, self._open, flags)
+            flag_members(upper, distances, self._limit, self._q, self._keys, self._counts, opened, flags)
             result.append(np.flatnonzero(flags) + start)
         return np.concatenate(result)
 

@@ -1,0 +1,73 @@
+"""The table of boxes of candidates on a device: the host's side of boxes.cu.
+
+Vertices with limit < upper < unreached are put into boxes by their distances divided by 2^q; of the boxes only those
+come to the host that are not certified against all others at once. Device memory: slots * (4 k + 8) bytes, at most as
+much again for what is left, and 4 bytes a vertex while members are listed.
+Source: methods/exact/candidates.py, coarse candidates, which does the same in RAM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from .device import Device, DeviceArray
+from .kernel_file import UNREACHED, KernelFile, zeros
+from .vector import DeviceVector, column_addresses
+
+
+class DeviceBoxTable:
+    """A BoxTable (traverse/columns.py) of vectors on `device`.
+
+    upper : uint32[n]. columns : k of the same size, distances. limit : of what is certified. q : int64[k], 63: all
+    distances are alike. slots : a power of two.
+    """
+
+    def __init__(self, device: Device, upper: DeviceArray, columns: Sequence[DeviceArray], limit: int, q: np.ndarray,
+                 slots: int) -> None:
+        self._device, self._upper, self._limit = device, upper, limit
+        self._k, self._slots, self._n = len(columns), slots, upper.size
+        self._kernels = KernelFile(device, "boxes.cu")
+        # Owners, counts and maxima, zeros at first.
+        state = zeros(device, slots * (self._k + 2), np.uint32)
+        self._owners, self._counts, self._maxima = state[:slots], state[slots : 2 * slots], state[2 * slots :]
+        addresses = column_addresses(device, self._n, columns, self._k)
+        self._boxes = (addresses, device.array(q.astype(np.uint32)), self._k, slots, self._owners)
+        self._columns = columns  # alive as long as their addresses are
+
+    def fill(self) -> bool:
+        """See BoxTable.fill."""
+        taken = zeros(self._device, 1, np.uint64)
+        self._kernels.launch("fill_boxes", self._n, self._upper, self._n, np.uint32(self._limit), *self._boxes,
+                             self._maxima, self._counts, taken)
+        return 2 * int(self._device.to_host(taken)[0]) <= self._slots
+
+    def left(self) -> tuple[np.ndarray, np.ndarray]:
+        """See BoxTable.left."""
+        device, k = self._device, self._k
+        extent, n_left = zeros(device, k, np.uint32), zeros(device, 1, np.uint64)
+        self._kernels.launch("box_extent", self._slots, self._counts, self._slots, self._maxima, k, extent)
+        rows = device.empty(self._slots // 2 * (k + 2), np.uint32)
+        self._kernels.launch("left_boxes", self._slots, self._counts, self._slots, self._maxima, k, extent, self._limit,
+                             rows, n_left)
+        boxes = int(device.to_host(n_left)[0])
+        told = device.to_host(rows[: boxes * (k + 2)]).reshape(boxes, k + 2)
+        self._left, self._sizes = told[:, 0].astype(np.int64), told[:, 1].astype(np.int64)
+        return np.ascontiguousarray(told[:, 2:]), self._sizes
+
+    def members(self, is_open: np.ndarray, room: int) -> np.ndarray | None:
+        """See BoxTable.members."""
+        n_members = int(self._sizes[is_open].sum())
+        if n_members > room:
+            return None
+        if n_members == 0:
+            return np.empty(0, np.int64)
+        device = self._device
+        marks = device.empty(self._slots, np.uint32)
+        device.fill(marks, UNREACHED)
+        DeviceVector(device, marks).put(self._left[is_open], 0)
+        members = device.empty(self._n, np.uint32)
+        self._kernels.launch("box_members", self._n, self._upper, self._n, np.uint32(self._limit), *self._boxes, marks,
+                             members)
+        return DeviceVector(device, members).select("==", 0)

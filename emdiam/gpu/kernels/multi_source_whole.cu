@@ -1,0 +1,211 @@
+// BFS from many sources at once, all levels in one launch: seeds, levels that push or pull, distances, eccentricities.
+//
+// A level is two barriers of the grid: what it reached is settled and written down; then its bits go along arcs, pushed
+// from a queue or pulled by all vertices that lack a bit, whichever has fewer arcs to look at. Rows of more than wide_row
+// arcs are put aside and done by the whole grid, after a third barrier.
+// Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; the grid waits for itself as in Luo, Wong and Hwu (papers/004,
+// 2.1). Work: O(n + m) words a level at most, for all sources together.
+#include "multi_source.cuh"
+
+#define LANE_ROW 32u  // longer rows are pushed by the whole warp
+
+// Places in the counts of a level: vertices that got a bit, wide rows put aside, arcs of these vertices, arcs of those that
+// have all bits now, bits that came to targets; then WORDS words, the bits that came to anything.
+#define CAME 0
+#define WIDE 1
+#define ARCS 2
+#define CLOSED 3
+#define MET 4
+#define BITS 5
+#define LEVEL_COUNTS (BITS + WORDS)
+
+// What levels work on. front, next, seen: u64[n * WORDS], the bits of the frontier, of what comes after it, and all so far.
+// marks: u32[n], `epoch` where a vertex is in `following` already. counts: of the level that comes.
+struct Batch {
+    const u64* offsets;
+    const VERTEX* neighbours;
+    const u64* front;
+    const u64* seen;
+    u64* next;
+    u32* marks;
+    VERTEX* following;
+    VERTEX* wide;
+    u64* counts;
+    u64 wide_row;
+    u32 epoch;
+};
+
+// What all blocks know between two levels, alike, each in its shared memory. size, arcs: of the frontier; open_arcs: of
+// vertices that lack a bit; missing: bits that are still to come to targets. swapped: whether queues and planes are.
+struct Place {
+    u64 size, arcs, open_arcs, wide;
+    i64 missing;
+    u32 level, swapped, pulls;
+};
+
+// Puts a vertex into the queue of the next level if nobody has. All 32 lanes must call it.
+DEVICE void enqueue(const Batch& at, bool fresh, VERTEX w) {
+    const bool wins = fresh && load_fresh(at.marks + w) != at.epoch && atomicExch(at.marks + w, at.epoch) != at.epoch;
+    const u64 place = warp_reserve(wins, at.counts + CAME);
+    if (wins) at.following[place] = w;
+}
+
+// Gives the head of an arc the bits of vertex v that it has not seen. All 32 lanes must call it.
+DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
+    const VERTEX w = valid ? __ldg(at.neighbours + arc) : VERTEX(0);
+    bool fresh = false;
+    // Not unrolled: several words in flight take too many registers.
+#pragma unroll 1
+    for (u32 j = 0; valid && j < WORDS; ++j) {
+        const u64 to = static_cast<u64>(w) * WORDS + j;
+        const u64 bits = at.front[static_cast<u64>(v) * WORDS + j] & ~at.seen[to];
+        // Bits that are there were put by another thread, which marks w.
+        if ((bits & ~load_fresh(at.next + to)) == 0) continue;
+        atomicOr(at.next + to, bits);
+        fresh = true;
+    }
+    enqueue(at, fresh, w);
+}
+
+// The rows of a queue, but for wide ones. Warps beside each other in the queue are of different blocks.
+DEVICE void push_rows(const Batch& at, const VERTEX* queue, u64 size) {
+    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
+    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
+        VERTEX v = 0;
+        u64 arc = 0, end = 0;
+        if (first + lane_id() < size) {
+            v = queue[first + lane_id()];
+            arc = __ldg(at.offsets + v);
+            end = __ldg(at.offsets + v + 1);
+        }
+        if (end - arc > at.wide_row) {
+            at.wide[atomicAdd(at.counts + WIDE, 1ull)] = v;
+            arc = end;
+        }
+        for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
+            const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
+            const VERTEX of_owner = __shfl_sync(FULL_WARP, v, owner);
+            const u64 last = __shfl_sync(FULL_WARP, end, owner);
+            for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP)
+                push_arc(at, base + lane_id() < last, base + lane_id(), of_owner);
+        }
+        if (end - arc > LANE_ROW) arc = end;
+        for (; __any_sync(FULL_WARP, arc < end); ++arc) push_arc(at, arc < end, arc, v);
+    }
+}
+
+// The wide rows that were put aside, one after the other, by all warps of the grid.
+DEVICE void push_wide(const Batch& at, u64 rows) {
+    const u64 stride = static_cast<u64>(gridDim.x) * blockDim.x;
+    for (u64 row = 0; row < rows; ++row) {
+        const VERTEX v = load_fresh(at.wide + row);
+        const u64 end = __ldg(at.offsets + v + 1);
+        for (u64 base = __ldg(at.offsets + v) + first_item() - lane_id(); base < end; base += stride)
+            push_arc(at, base + lane_id() < end, base + lane_id(), v);
+    }
+}
+
+// What came in a level becomes a part of what was seen. following: VERTEX[size]. every: the bits of all sources in the word
+// of the lane. targets: bitmap u64[ceil(n / 64)], or null. WORDS threads a vertex.
+DEVICE void settle(const u64* offsets, const VERTEX* following, u64 size, const u64* next, u64* seen, u64 every,
+                   const u64* targets, u64* counts) {
+    u64 arcs = 0, closed = 0, met = 0, came = 0;
+    for (u64 base = first_item() - lane_id(); base < size * WORDS; base += item_stride()) {
+        const bool valid = base + lane_id() < size * WORDS;
+        u64 v = 0, after = every;
+        if (valid) {
+            v = following[(base + lane_id()) / WORDS];
+            const u64 gained = next[v * WORDS + word_of_lane()];
+            after = seen[v * WORDS + word_of_lane()] | gained;
+            seen[v * WORDS + word_of_lane()] = after;
+            came |= gained;
+            if (targets != nullptr && (targets[v / 64] >> (v % 64) & 1ull) != 0) met += static_cast<u64>(__popcll(gained));
+        }
+        const u32 lacking = __ballot_sync(FULL_WARP, (every & ~after) != 0);
+        if (!valid || word_of_lane() != 0) continue;
+        const u64 degree = __ldg(offsets + v + 1) - __ldg(offsets + v);
+        arcs += degree;
+        // A vertex of the queue gained a bit, so it lacked one before.
+        if ((lacking & group_mask(group_of_lane())) == 0) closed += degree;
+    }
+    warp_add(arcs, counts + ARCS);
+    warp_add(closed, counts + CLOSED);
+    warp_add(met, counts + MET);
+    came = or_over_vertices(came);
+    if (lane_id() < WORDS && (came & ~load_fresh(counts + BITS + lane_id())) != 0) atomicOr(counts + BITS + lane_id(), came);
+}
+
+// offsets: u64[n + 1], neighbours: VERTEX[m]. sources: VERTEX[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
+// u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
+// pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1],
+// counts: u64[3 * LEVEL_COUNTS], any content. marks: u32[n], none of which is epoch, epoch + 1, ... to the last level.
+// addresses: u64[k], columns u32[n] with all bits set that get the distances, if has_columns. reach: u64[1 + 64 * WORDS],
+// gets the number of levels, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before
+// its first use. Any cooperative grid.
+ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, const VERTEX* sources, u64 k,
+                          const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
+                          u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
+                          const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {
+    __shared__ Place now;
+    const u64 from = word_of_lane() * 64;
+    const u64 every = k >= from + 64 ? ~0ull : k <= from ? 0ull : (1ull << (k - from)) - 1;
+    for (u64 item = first_item(); item < n * WORDS; item += item_stride()) plane_a[item] = plane_b[item] = seen[item] = 0;
+    if (first_item() < 3 * LEVEL_COUNTS) counts[first_item()] = 0;
+    for (u64 i = first_item(); i < 1 + 64 * WORDS; i += item_stride()) reach[i] = 0;
+    if (threadIdx.x == 0) now = {0, 0, m, 0, static_cast<i64>(missing), 0, 0, 0};
+    grid_barrier(barrier);
+    // Every source gets its bit, as if a level before the first had reached it.
+    for (u64 base = first_item() - lane_id(); base < k; base += item_stride()) {
+        const u64 i = base + lane_id();
+        const bool valid = i < k;
+        const VERTEX v = valid ? sources[i] : VERTEX(0);
+        if (valid) atomicOr(plane_b + static_cast<u64>(v) * WORDS + i / 64, 1ull << (i % 64));
+        enqueue({offsets, neighbours, plane_a, seen, plane_b, marks, second, wide, counts, wide_row, epoch}, valid, v);
+    }
+    grid_barrier(barrier);
+    for (;;) {
+        u64* const of_level = counts + now.level % 3 * LEVEL_COUNTS;
+        u64* const of_next = counts + (now.level + 1) % 3 * LEVEL_COUNTS;
+        VERTEX* const queue = now.swapped ? second : first;
+        VERTEX* const following = now.swapped ? first : second;
+        u64* const front = now.swapped ? plane_b : plane_a;
+        u64* const next = now.swapped ? plane_a : plane_b;
+        const u64 size = load_fresh(of_level + CAME);
+        // Places of the next level: they were last read before the last barrier but one.
+        if (first_item() < LEVEL_COUNTS) store_fresh(of_next + first_item(), u64(0));
+        for (u64 item = first_item(); item < now.size * WORDS; item += item_stride())
+            front[static_cast<u64>(queue[item / WORDS]) * WORDS + item % WORDS] = 0;
+        settle(offsets, following, size, next, seen, every, has_targets ? targets : nullptr, of_level);
+        if (has_columns) write_all(following, size, next, addresses, now.level);
+        grid_barrier(barrier);
+        if (blockIdx.x == 0) {
+            for (u32 bit = threadIdx.x; bit < 64 * WORDS; bit += blockDim.x) {
+                if ((load_fresh(of_level + BITS + bit / 64) >> (bit % 64) & 1ull) != 0) reach[1 + bit] = now.level;
+            }
+        }
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            now.size = size;
+            now.arcs = load_fresh(of_level + ARCS);
+            now.open_arcs -= load_fresh(of_level + CLOSED);
+            now.missing -= static_cast<i64>(load_fresh(of_level + MET));
+            now.pulls = static_cast<double>(now.open_arcs + n) < push_cost * static_cast<double>(now.arcs);
+            now.swapped ^= 1u;
+            ++now.level;
+        }
+        __syncthreads();
+        if (now.size == 0 || (has_targets && now.missing <= 0)) break;
+        // Queues and planes have changed places: what came is the frontier.
+        const Batch at = {offsets, neighbours, next, seen, front, marks, queue, wide, of_next, wide_row, epoch + now.level};
+        if (now.pulls) pull_all(offsets, neighbours, n, every, next, seen, front, queue, of_next + CAME);
+        else push_rows(at, following, now.size);
+        grid_barrier(barrier);
+        if (threadIdx.x == 0) now.wide = load_fresh(of_next + WIDE);
+        __syncthreads();
+        if (now.wide != 0) {
+            push_wide(at, now.wide);
+            grid_barrier(barrier);
+        }
+    }
+    if (first_item() == 0) reach[0] = now.level;
+}
