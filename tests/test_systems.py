@@ -23,7 +23,7 @@ from tests.conftest import ROOT
 PAGE = ROOT / "docs" / "algorithms" / "README.md"
 QUOTED = re.compile(r"`([^`]+)`")
 # Of this project, not of the papers.
-OWN = {"pivots", "sweep-k", "persistent", "auto"}
+OWN = {"pivots", "sweep-k", "persistent", "by-level", "auto"}
 # What commands take beside what the table says.
 MISSING = {"exact": "STORE", "approx": "STORE", "info": "STORE", "distances": "STORE", "sssp": "STORE --source 1",
            "apsp": "STORE --out NEW", "generate": "NEW", "reorder": "STORE NEW", "convert": "ARCS NEW",

@@ -163,16 +163,17 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
     # -- rows -----------------------------------------------------------------------------------
     def path_pieces(self, distances: Column, target: int, *, by_rank: bool = False) -> Iterator[np.ndarray]:
         """See Engine.path_pieces."""
-        if by_rank or not self.graph.resident:
+        if by_rank or not self.graph.resident or not isinstance(distances, DeviceVector):
             return super().path_pieces(distances, target, by_rank=by_rank)
-        return path_pieces(self.device, self.graph, on_device(distances), target)
+        return path_pieces(self.device, self.graph, distances.array, target)
 
     def scan(self, name: str, column: Column, source: int = 0) -> int:
         """See Engine.scan."""
-        if name != "steep-arcs" or not self.graph.resident:
+        # Columns of some methods, as of spanning forests, are in RAM.
+        if name != "steep-arcs" or not self.graph.resident or not isinstance(column, DeviceVector):
             return super().scan(name, column, source)
         self.core.counters.add(edges_scanned=self.graph.n_arcs)
-        return count_steep(self.device, self.graph, on_device(column))
+        return count_steep(self.device, self.graph, column.array)
 
     def grow_clusters(self, masters: np.ndarray, most_rounds: int | None = None) -> Labels | None:
         """See Engine.grow_clusters. The CPU grows them where the device has no room beside the graph."""

@@ -170,8 +170,8 @@ FAULTS = (
     Fault("blocks that are not resident are not swept", "emdiam/stream/pager.py",
           "        self.threads.for_each(self._ahead(blocks), work, tick)\n", "", _ENGINE),
     Fault("the last of consecutive blocks is not read", "emdiam/stream/pager.py",
-          "first, stop = int(part[0]), int(part[-1]) + 1",
-          "first, stop = int(part[0]), max(int(part[0]) + 1, int(part[-1]))", _ENGINE),
+          "= int(blocks[begin]), int(blocks[end - 1]) + 1, end",
+          "= int(blocks[begin]), max(int(blocks[begin]) + 1, int(blocks[end - 1])), end", _ENGINE),
     Fault("long rows of a group count those of groups before it", "emdiam/stream/offsets.py",
           "beyond[1:] - beyond[begin[which]]", "beyond[1:]", ("tests/stream/test_offsets.py",)),
     # -- bounds and proofs --------------------------------------------------------------------------------------

@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..eccentricity.histogram import histogram
 from ..eccentricity.result import EccentricityResult, VertexSet
-from ..eccentricity.summary import MOST_IDS, histogram
+from ..eccentricity.summary import MOST_IDS
 from ..exact.method import Best
 from .method import DirectedMethod
 from .result import DirectedResult

@@ -42,9 +42,10 @@ from ..exact.witness import REPORT
 from .bounds import Bounds
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .certificate import MOST_ANEW
+from .histogram import histogram
 from .output import write_table
 from .result import EccentricityResult, of_result
-from .summary import Summary, count_eccentricities, histogram
+from .summary import Summary, count_eccentricities
 
 ALL, RADIUS, CENTER = "all", "radius", "center"
 # Sources of a batch with distances, and the eccentricity up to which they share most of what they read.

@@ -10,8 +10,6 @@ from .result import VertexSet
 
 # Vertices of a set that are named in the answer.
 MOST_IDS = 1000
-# Eccentricities of a histogram, at most, each by itself: some 8 MiB.
-MOST_VALUES = 1 << 16
 
 
 class Summary:
@@ -56,15 +54,3 @@ def count_eccentricities(bounds: Bounds) -> tuple[np.ndarray, int]:
             here = np.bincount(values - first)
             counts[first : first + len(here)] += here
     return counts, unresolved
-
-
-def histogram(counts: np.ndarray) -> tuple[dict[str, int], int | None]:
-    """Vertices by eccentricity, ascending, of those that occur, and None; of more than MOST_VALUES, the vertices of
-    ranges, by the smallest number of each, and their width. counts : int64[largest + 1]."""
-    if np.count_nonzero(counts) <= MOST_VALUES:
-        return {str(value): int(counts[value]) for value in np.flatnonzero(counts).tolist()}, None
-    width = 10
-    while -(-len(counts) // width) > MOST_VALUES:
-        width *= 10
-    sums = np.add.reduceat(counts, np.arange(0, len(counts), width))
-    return {str(one * width): int(sums[one]) for one in np.flatnonzero(sums).tolist()}, width

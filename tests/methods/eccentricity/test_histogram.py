@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import emdiam
-from emdiam.methods.eccentricity import summary
-from emdiam.methods.eccentricity.summary import MOST_VALUES, histogram
+from emdiam.methods.eccentricity import histogram as module
+from emdiam.methods.eccentricity.histogram import MOST_VALUES, histogram
 
 
 def test_each_by_itself() -> None:
@@ -21,7 +21,7 @@ def test_each_by_itself() -> None:
 
 @pytest.mark.parametrize(("levels", "width"), [(7, 10), (79, 10), (81, 100), (801, 1000)])
 def test_ranges(levels: int, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summary, "MOST_VALUES", 8 if levels > 7 else 5)
+    monkeypatch.setattr(module, "MOST_VALUES", 8 if levels > 7 else 5)
     counts = np.arange(levels)
     counts[levels // 2] = 1
     want: dict[str, int] = {}
@@ -31,7 +31,7 @@ def test_ranges(levels: int, width: int, monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_path_and_its_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(summary, "MOST_VALUES", 60)
+    monkeypatch.setattr(module, "MOST_VALUES", 60)
     emdiam.generate("path", tmp_path / "g.zarr", vertices=901)
     file = tmp_path / "c.json"
     result: Any = emdiam.eccentricities(tmp_path / "g.zarr", certificate=file)
