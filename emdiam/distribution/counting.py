@@ -22,6 +22,8 @@ from .statistics import Figures, figures_of, jackknife, without_each
 
 # A forecast that is longer is told at once.
 _LONG_SECONDS = 60.0
+# Of counts by distance in a plan: MOST_ENTRIES of them.
+COUNT_BYTES = 4 << 20
 
 
 class SourceCount:
@@ -53,6 +55,7 @@ class SourceCount:
         """Count until the end, or until the time is over. Raises KeyboardInterrupt."""
         parts = list(self._parts()) if self._population else []
         total, begin = sum(len(part.sources) for part in parts), time.monotonic()
+        self._counts = np.zeros((max((1 + int(np.max(part.groups)) for part in parts), default=1), 1), np.int64)
         self._engine.reporter.tick("count", sources=total)
         for part in parts:
             if self._deadline is not None and time.monotonic() >= self._deadline:
@@ -76,7 +79,9 @@ class SourceCount:
         first = int(np.min(part.groups))
         groups = None if isinstance(part.groups, int) else part.groups - first
         counts = cast(Counting, self._engine).count_distances(part.sources, groups=groups, sums=self.sums)
-        self._counts = added(self._counts, np.pad(counts, ((first, 0), (0, 0))))
+        if counts.shape[1] > self._counts.shape[1]:
+            self._counts = added(self._counts, np.zeros((1, counts.shape[1]), np.int64))
+        self._counts[first : first + len(counts), : counts.shape[1]] += counts
         self._done.append(part.sources)
         self._engine.reporter.tick("count", counted=self.samples)
 

@@ -61,7 +61,7 @@ class BallCount:
         runs = np.stack([np.pad(run, ((0, levels - len(run)), (0, 0))) for run in self._runs])
         counts = np.maximum(0, runs[:, :, 0].mean(axis=0))
         figures = figures_of(counts, options.quantile)
-        error = jackknife(np.stack(list(_left_out(runs))), options.quantile)
+        error = jackknife(_left_out(runs), options.quantile)
         share = connected.pairs / max(1.0, float(counts.sum()))
         return Distances(
             facts.n_vertices, facts.n_arcs // 2, connected.n_components <= 1, connected.n_components,

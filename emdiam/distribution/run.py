@@ -26,7 +26,7 @@ from ..traverse.tally import DistanceSums
 from ..units import format_count, peak_rss_bytes
 from ..vertex_tables import writing_bytes
 from .centrality import write_centralities
-from .counting import SourceCount
+from .counting import COUNT_BYTES, SourceCount
 from .hyperball import BallCount
 from .options import LEAST_REGISTERS, DistanceOptions, options_of
 from .parts import connected_pairs
@@ -68,14 +68,14 @@ def _run_of(options: Mapping[str, Any]) -> Run:
 
 
 def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> Needs:
-    """What counting needs of memory: a batch of sources, their list, and sums at vertices; or counters of so many
-    registers in a run of HyperBall."""
+    """What counting needs of memory: a batch of sources, their list, counts, and sums at vertices; or counters of so
+    many registers in a run of HyperBall."""
     n = store.n_vertices
     if asked.method == HYPERBALL:
         held = hyperball_bytes(n, log2_registers) + (0 if asked.out is None else 32 * n)
         return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False)).fixed()
     sums = 0 if asked.out is None else DistanceSums.bytes_for(n) + 8 * n
-    held = sums + (16 * n if asked.method == EXACT else 0)
+    held = sums + (16 * n if asked.method == EXACT else 0) + COUNT_BYTES
     return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False),
                  Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS)),
                  tables_bytes=held, device=DeviceState(1, batches=True))

@@ -20,7 +20,7 @@ from ..hashing import draw
 from ..jit import kernel
 
 # Groups that are left out one at a time, at most; at least, and entries of their counts that make them fewer.
-MOST_GROUPS, LEAST_GROUPS, MOST_ENTRIES = 256, 16, 1 << 22
+MOST_GROUPS, LEAST_GROUPS, MOST_ENTRIES = 256, 16, 1 << 19
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ groups: Shao, Tu 1995 (The Jackknife and Bootstrap, section 2.3).
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,46 +30,30 @@ class Figures:
 def figures_of(pairs: np.ndarray, quantile: float) -> Figures | None:
     """Mean and effective diameter; None without a pair. pairs : float64 or int64[levels + 1], pairs by distance; those
     at distance 0 do not count."""
-    if pairs[1:].sum() <= 0:
+    there = pairs[1:].astype(np.float64)
+    within = np.cumsum(there)
+    if not len(there) or within[-1] <= 0:
         return None
-    mean, effective = _figures_of_rows(pairs[None, :], quantile)
-    return Figures(float(mean[0]), float(effective[0]))
+    mean = there @ np.arange(1, len(pairs), dtype=np.float64) / within[-1]
+    wanted = quantile * within[-1]
+    at = min(int(np.searchsorted(within, wanted)), len(there) - 1)
+    return Figures(float(mean), float(at + (wanted - (within[at] - there[at])) / there[at]))
 
 
-def _figures_of_rows(pairs: np.ndarray, quantile: float) -> tuple[np.ndarray, np.ndarray]:
-    """(means, effective diameters), float64[k] each, of distributions, [k, levels + 1] each; NaN where there is no
-    pair."""
-    there = pairs[:, 1:].astype(np.float64)
-    within = np.cumsum(there, axis=1)
-    total = within[:, -1]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = there @ np.arange(1, pairs.shape[1], dtype=np.float64) / total
-    wanted = quantile * total
-    at = np.minimum((within < wanted[:, None]).sum(axis=1), there.shape[1] - 1)
-    rows = np.arange(len(pairs))
-    here = there[rows, at]
-    with np.errstate(invalid="ignore", divide="ignore"):
-        effective = at + (wanted - (within[rows, at] - here)) / here
-    return means, effective
-
-
-def jackknife(left_out: np.ndarray, quantile: float, unseen: float = 1.0) -> Figures | None:
-    """Standard errors. left_out : [groups, levels + 1], the distribution without each group. unseen : share of the
+def jackknife(left_out: Iterable[np.ndarray], quantile: float, unseen: float = 1.0) -> Figures | None:
+    """Standard errors. left_out : the distribution without each group, [levels + 1] each. unseen : share of the
     population that was not drawn. None with fewer than two groups that leave a pair."""
-    if left_out.shape[1] < 2:
+    found = [figures for pairs in left_out if (figures := figures_of(pairs, quantile)) is not None]
+    if len(found) < 2:
         return None
-    means, effective = _figures_of_rows(left_out, quantile)
-    means, effective = means[np.isfinite(means)], effective[np.isfinite(effective)]
-    count = len(means)
-    if count < 2 or len(effective) < 2:
-        return None
-    share = unseen * (count - 1) / count
-    return Figures(*(float(np.sqrt(share * np.square(values - values.mean()).sum())) for values in (means, effective)))
+    values = np.array([(figures.mean, figures.effective_diameter) for figures in found])
+    share = unseen * (len(found) - 1) / len(found)
+    return Figures(*np.sqrt(share * np.square(values - values.mean(axis=0)).sum(axis=0)).tolist())
 
 
-def without_each(counts: np.ndarray) -> np.ndarray:
-    """The sum of all rows but one, for each that has a count, int64[k, levels + 1]. counts : int64[groups, levels +
-    1]."""
-    some = counts[counts.any(axis=1)]
-    left: np.ndarray = some.sum(axis=0, keepdims=True) - some
-    return left
+def without_each(counts: np.ndarray) -> Iterator[np.ndarray]:
+    """The sum of all rows but one, int64[levels + 1], for each that has a count. counts : int64[groups, levels + 1]."""
+    total = counts.sum(axis=0)
+    for row in counts:
+        if row.any():
+            yield total - row

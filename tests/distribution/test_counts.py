@@ -183,5 +183,5 @@ def test_python_takes_graphs_of_other_kinds() -> None:
 def test_figures_of_no_pairs_and_of_single_groups() -> None:
     assert figures_of(np.array([5, 0]), 0.9) is None
     assert jackknife(without_each(np.array([[3, 4, 0]])), 0.9) is None
-    both = jackknife(np.array([[0, 4, 0], [0, 0, 4]]), 0.5)
+    both = jackknife(iter(np.array([[0, 4, 0], [0, 0, 4]])), 0.5)
     assert both is not None and both.mean == pytest.approx(0.5)
