@@ -37,7 +37,8 @@ def figures_of(pairs: np.ndarray, quantile: float) -> Figures | None:
     mean = there @ np.arange(1, len(pairs), dtype=np.float64) / within[-1]
     wanted = quantile * within[-1]
     at = min(int(np.searchsorted(within, wanted)), len(there) - 1)
-    return Figures(float(mean), float(at + (wanted - (within[at] - there[at])) / there[at]))
+    effective = at + (wanted - (within[at] - there[at])) / there[at]
+    return Figures(float(mean), float(effective))
 
 
 def jackknife(left_out: Iterable[np.ndarray], quantile: float, unseen: float = 1.0) -> Figures | None:
