@@ -14,10 +14,10 @@ import numpy as np
 from ..jit import inlined, kernel
 from ..stream.offsets import row_span
 from ..traverse.atomics import count_trailing_zeros
-from .batches import FULL, LONG, SHORT
-from .relaxing import THIN, open_window
-from .stored_rows import shorter
-from .waiting import ONE, ONES, longer, lowest, within
+from .batches import FULL, LONG
+from .relaxing import THIN, end_block, open_window
+from .stored_rows import copy_row, shorter
+from .waiting import ONE, ONES, longer, lowest, wait, within
 
 # Entries of the queue, at most; a power of two.
 QUEUE = 1 << 16
@@ -46,7 +46,7 @@ def settle_queued(arena, batch, queue, slots, resident, shape, covers, heads, la
         if low >= limits[2]:
             if low >= limits[0]:
                 for block in resident:
-                    _end_block(covers[block], covers[block + 1], waits)
+                    end_block(covers[block], covers[block + 1], waits)
                 return True
             open_window(low, state[0] - opened < THIN * len(resident), limits, widths)
             opened = state[0]
@@ -74,17 +74,6 @@ def _lowest_in(block, covers, heads, labels, waits, relaxed, window):  # type: i
             mask = within(word, begin, end)
             low = min(low, keys[word] if mask == ONES else lowest(word, active[word] & mask, labels))
     return low
-
-
-@inlined
-def _end_block(begin, end, waits):  # type: ignore[no-untyped-def]
-    """Groups of these vertices have the smallest labels that wait in them."""
-    _, keys, groups, _ = waits
-    for group in range(begin >> 12, (end + 4095) >> 12):
-        low = ONES
-        for word in range(group << 6, min((group + 1) << 6, len(keys))):
-            low = min(low, keys[word])
-        groups[group] = low
 
 
 @inlined
@@ -139,14 +128,8 @@ def _add_row(arena, batch, count, slot, begin, end, label, labels, waits, window
     ends, sums = batch
     length = end - begin
     state[0] += length
-    if length <= SHORT and begin + SHORT <= ids.shape[1]:
-        for i in range(SHORT):
-            ends[count + i] = ids[slot, begin + i]
-            sums[count + i] = longer(label, costs[slot, begin + i])
-    elif length <= LONG:
-        for i in range(length):
-            ends[count + i] = ids[slot, begin + i]
-            sums[count + i] = longer(label, costs[slot, begin + i])
+    if length <= LONG:
+        copy_row(ids, costs, slot, begin, length, label, ends, sums, count)
     else:
         for p in range(begin, end):
             tail = _lower_one(np.int64(ids[slot, p]), longer(label, costs[slot, p]), labels, waits, window, queue, head,
@@ -170,16 +153,9 @@ def _lower_one(u, new, labels, waits, window, queue, head, tail):  # type: ignor
     the queue."""
     before = np.uint64(labels[u])
     if new < before:
-        active, keys, groups, _ = waits
         labels[u] = new
-        word = u >> 6
-        bit = ONE << np.uint64(u & 63)
-        waited = active[word] & bit
-        active[word] |= bit
-        if new < keys[word]:
-            keys[word] = new
-            if new < groups[word >> 6]:
-                groups[word >> 6] = new
+        waited = waits[0][u >> 6] & (ONE << np.uint64(u & 63))
+        wait(u, new, waits, window)
         if new < window and not (waited and before < window) and tail - head < len(queue):
             queue[tail & (len(queue) - 1)] = u
             tail += 1

@@ -43,7 +43,7 @@ def settle_blocks(arena, batch, slots, resident, shape, covers, heads, labels, w
         if low >= limits[2]:
             if low >= limits[0]:
                 for block in resident:
-                    _end_block(covers[block], covers[block + 1], waits)
+                    end_block(covers[block], covers[block + 1], waits)
                 return True
             open_window(low, state[0] - opened < THIN * len(resident), limits, widths)
             opened = state[0]
@@ -80,7 +80,7 @@ def _heat(begin, end, waits, window):  # type: ignore[no-untyped-def]
 
 
 @inlined
-def _end_block(begin, end, waits):  # type: ignore[no-untyped-def]
+def end_block(begin, end, waits):  # type: ignore[no-untyped-def]
     """Nothing is marked in a block, and the groups of its vertices have the smallest labels that wait in them."""
     _, keys, groups, hot = waits
     for group in range(begin >> 12, (end + 4095) >> 12):

@@ -34,14 +34,8 @@ def add_stored(arena, batch, count, slot, block, v, label, shape, labels, waits,
     begin = max(begin - base, np.int64(0))
     length = max(np.int64(0), min(end - base, shape[0]) - begin)
     state[0] += length
-    if length <= SHORT and begin + SHORT <= shape[0]:
-        for i in range(SHORT):
-            ends[count + i] = heads[slot, begin + i]
-            sums[count + i] = longer(label, costs[slot, begin + i])
-    elif length <= LONG:
-        for i in range(length):
-            ends[count + i] = heads[slot, begin + i]
-            sums[count + i] = longer(label, costs[slot, begin + i])
+    if length <= LONG:
+        copy_row(heads, costs, slot, begin, length, label, ends, sums, count)
     else:
         for p in range(begin, begin + length):
             u = np.int64(heads[slot, p])
@@ -51,6 +45,20 @@ def add_stored(arena, batch, count, slot, block, v, label, shape, labels, waits,
                 wait(u, new, waits, window)
         length = np.int64(0)
     return count + length
+
+
+@inlined
+def copy_row(heads, costs, slot, begin, length, label, ends, sums, count):  # type: ignore[no-untyped-def]
+    """Put so many arcs of a block, from `begin` on, into a batch from `count` on. Where that is safe it is always SHORT
+    of a short row, in a loop of a length that is known."""
+    if length <= SHORT and begin + SHORT <= heads.shape[1]:
+        for i in range(SHORT):
+            ends[count + i] = heads[slot, begin + i]
+            sums[count + i] = longer(label, costs[slot, begin + i])
+    else:
+        for i in range(length):
+            ends[count + i] = heads[slot, begin + i]
+            sums[count + i] = longer(label, costs[slot, begin + i])
 
 
 @inlined
