@@ -11,7 +11,7 @@ import numpy as np
 
 from ..engine.interface import Counting, Engine
 from ..progress import TimeOver
-from ..traverse.tally import DistanceSums, added
+from ..traverse.tally import DistanceSums, added_from
 from ..units import format_seconds
 from .centrality import Sums, mean_error
 from .options import DistanceOptions
@@ -79,9 +79,7 @@ class SourceCount:
         first = int(np.min(part.groups))
         groups = None if isinstance(part.groups, int) else part.groups - first
         counts = cast(Counting, self._engine).count_distances(part.sources, groups=groups, sums=self.sums)
-        if counts.shape[1] > self._counts.shape[1]:
-            self._counts = added(self._counts, np.zeros((1, counts.shape[1]), np.int64))
-        self._counts[first : first + len(counts), : counts.shape[1]] += counts
+        self._counts = added_from(self._counts, first, counts)
         self._done.append(part.sources)
         self._engine.reporter.tick("count", counted=self.samples)
 

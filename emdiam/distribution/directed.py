@@ -20,7 +20,7 @@ from ..progress import Listener, TimeOver, timed
 from ..runs.directed import check_options, directed_store, opened
 from ..store.store import Store
 from ..traverse.multi import MOST_BITS
-from ..traverse.tally import added
+from ..traverse.tally import added_from
 from ..units import parse_duration, peak_rss_bytes
 from .options import NAMES, DistanceOptions, options_of
 from .result import EXACT, HYPERBALL, SAMPLE, Distances
@@ -109,7 +109,7 @@ class _Count:
                     return
                 part, low = slice(first, first + MOST_BITS), int(groups[first])
                 counts = engine.count_distances(sources[part], groups=groups[part] - low)
-                self._counts = added(self._counts, np.pad(counts, ((low, 0), (0, 0))))
+                self._counts = added_from(self._counts, low, counts)
                 self.samples += len(sources[part])
                 engine.reporter.tick("count", counted=self.samples, sources=len(sources))
         self._complete = True

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.tally import DistanceSums, added
+from ..traverse.tally import DistanceSums, added, added_from
 from .needs import MOST_ON_DISK
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class ColumnCounting:
                 width, columns = width + 1, []
                 continue
             for group, column in zip(groups[done : done + len(part)].tolist(), columns, strict=False):
-                counts = added(counts, np.pad(_histogram(column), ((group, 0), (0, 0))))
+                counts = added_from(counts, group, _histogram(column))
                 if sums is not None:
                     sums.add_column(column)
             done += len(part)

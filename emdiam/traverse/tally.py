@@ -38,6 +38,15 @@ def added(counts: np.ndarray, more: np.ndarray) -> np.ndarray:
     return both
 
 
+def added_from(counts: np.ndarray, first: int, more: np.ndarray) -> np.ndarray:
+    """The sum of two such tables, the second one's rows from `first` on; in place, if `counts` is large enough."""
+    rows, width = first + len(more), more.shape[1]
+    if rows > counts.shape[0] or width > counts.shape[1]:
+        counts = added(counts, np.zeros((rows, width), np.int64))
+    counts[first:rows, :width] += more
+    return counts
+
+
 class DistanceSums:
     """Sums over sources at every vertex, itself left out. values : uint64[3, n], how many sources reach it, the sum of
     their distances, and that of the inverses, in units of 2^-shift. All are whole numbers, so that neither the order of

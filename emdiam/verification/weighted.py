@@ -57,7 +57,7 @@ class _Proof(WeightedProof):
         longest, of_largest, apart = 0, 0, 0 if self.named[0] == self.named[1] else -1
         for sources in self.rounds(self.sources):
             distances = self.distances(sources)
-            reach = np.zeros(len(distances), np.int64)
+            reach = self.reach(distances)
             fold(distances, unreached(distances.dtype), self.root, reach, self.upper)
             longest = max(longest, int(reach.max(initial=0)))
             of_largest = max(of_largest, int(reach[self.largest]))
@@ -111,10 +111,7 @@ class _Proof(WeightedProof):
 
 @kernel
 def fold(distances, none, root, reach, upper):  # type: ignore[no-untyped-def]
-    """reach[r] = the largest distance in the component of root r; upper[v] lowered to d(v) + reach of its component."""
-    for v in range(len(distances)):
-        if distances[v] != none:
-            reach[root[v]] = max(reach[root[v]], np.int64(distances[v]))
+    """upper[v] lowered to d(v) + the reach of its component."""
     for v in range(len(distances)):
         if distances[v] != none:
             upper[v] = min(upper[v], np.int64(distances[v]) + reach[root[v]])

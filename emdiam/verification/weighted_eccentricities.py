@@ -51,8 +51,7 @@ class _Proof(WeightedProof):
         """The bounds from all sources. Raises Refused with a vertex where they do not meet."""
         for sources in self.rounds(self.sources):
             distances = self.distances(sources)
-            narrow(distances, unreached(distances.dtype), self.root, np.zeros(len(distances), np.int64), self.lower,
-                   self.upper)
+            narrow(distances, unreached(distances.dtype), self.root, self.reach(distances), self.lower, self.upper)
         apart = self.lower != self.upper
         if apart.any():
             (name,) = self.store.user_ids(np.flatnonzero(apart)[:1])
@@ -75,11 +74,8 @@ class _Proof(WeightedProof):
 
 @kernel
 def narrow(distances, none, root, reach, lower, upper):  # type: ignore[no-untyped-def]
-    """Bounds of every vertex that a source reaches, at d: from max(d, reach - d) to d + reach, with reach the largest
-    distance in its component. reach : int64[n], 0, filled at roots."""
-    for v in range(len(distances)):
-        if distances[v] != none:
-            reach[root[v]] = max(reach[root[v]], np.int64(distances[v]))
+    """Bounds of every vertex that a source reaches, at d: from max(d, reach - d) to d + reach, by the reach of its
+    component."""
     for v in range(len(distances)):
         if distances[v] != none:
             d, far = np.int64(distances[v]), reach[root[v]]

@@ -115,6 +115,12 @@ class WeightedProof:
         self.report.traversals += len(sources)
         return self.units.counted(found)
 
+    def reach(self, distances: np.ndarray) -> np.ndarray:
+        """The largest of these distances in each component, int64[n_vertices], at its root."""
+        reach = np.zeros(len(distances), np.int64)
+        fill_reach(distances, unreached(distances.dtype), self.root, reach)
+        return reach
+
 
 def _planned(store: Store, budget: Budget) -> ArcsPlan:
     """Where the arcs are. Raises BudgetError."""
@@ -123,6 +129,14 @@ def _planned(store: Store, budget: Budget) -> ArcsPlan:
     if plan.need + _LEAST_ROOM > room:
         raise too_small(budget.memory_bytes, budget.memory_bytes + plan.need + _LEAST_ROOM - room)
     return plan
+
+
+@kernel
+def fill_reach(distances, none, root, reach):  # type: ignore[no-untyped-def]
+    """reach[r] = the largest distance in the component of root r; int64[n], zeros."""
+    for v in range(len(distances)):
+        if distances[v] != none:
+            reach[root[v]] = max(reach[root[v]], np.int64(distances[v]))
 
 
 def are_distances(arcs: Arcs, distances: np.ndarray, sources: np.ndarray, count: int) -> bool:
