@@ -13,6 +13,7 @@ from typing import TextIO
 
 import pytest
 
+from emdiam.store import layout
 from tests.helpers.selection import unselected
 from tests.helpers.waiting import PATIENCE
 
@@ -76,6 +77,12 @@ def emdiam(tmp_path: Path) -> Run:
         )
 
     return run
+
+
+@pytest.fixture
+def tiny_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stores may have blocks of fewer ids than users can ask for, so that graphs of a few dozen arcs have many."""
+    monkeypatch.setattr(layout, "LEAST_CHUNK_IDS", 4)
 
 
 @pytest.fixture

@@ -1,14 +1,16 @@
 """As many random graphs as are wanted, one a number, of every kind of weights, with directions and without, of every
-shape; and their distances by scipy, networkx and igraph."""
+shape; their distances by scipy, networkx and igraph; and the mark of a test of many of them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import networkx as nx
 import numpy as np
+import pytest
 import scipy.sparse as sparse
 from scipy.sparse import csgraph
 
@@ -20,8 +22,11 @@ from tests.helpers.stores import odd_graphs
 WEIGHTS = {"unit": None, "uint8": "uint8", "uint16": "uint16", "uint32": "uint32", "int64": "int64",
            "float32": "float32", "float64": "float64", "negative": "int32", "negative floats": "float64",
            "cycles": "int32"}
-MANY = 10_000
-# Of an odd graph.
+# Graphs of a campaign: so many, numbered from 0 on.
+MANY = int(os.environ.get("EMDIAM_MANY", "1000"))
+# One of each kind of weights, with directions and without, that no campaign has; for quick tests.
+EVERY_KIND = range(1_000_000, 1_000_000 + 2 * len(WEIGHTS))
+# Vertices of a graph, if nobody says.
 _MOST = 130
 
 Pairs = np.ndarray
@@ -36,13 +41,21 @@ class Drawn:
     directed: bool
 
 
-def drawn(number: int) -> Drawn:
-    """The graph of this number: kinds of weights by turns, then directions, then shapes."""
+def campaign(parts: int) -> pytest.MarkDecorator:
+    """The mark of a test that has the parameter `numbers`: MANY graphs in so many parts."""
+    ends = [MANY * part // parts for part in range(parts + 1)]
+    ranges = [range(first, stop) for first, stop in zip(ends, ends[1:], strict=False)]
+    return pytest.mark.parametrize("numbers", ranges, ids=[f"{one.start}-{one.stop}" for one in ranges])
+
+
+def drawn(number: int, most: int = _MOST, kinds: Sequence[str] = tuple(WEIGHTS),
+          directions: Sequence[bool] = (False, True)) -> Drawn:
+    """The graph of this number, of up to `most` vertices (8 at least): kinds of weights by turns, then directions, then
+    shapes."""
     random = np.random.default_rng(number)
-    kinds = list(WEIGHTS)
-    weights, directed = kinds[number % len(kinds)], bool(number // len(kinds) % 2)
-    shape = SHAPES[number // len(kinds) // 2 % len(SHAPES)]
-    n, pairs = shape(random)
+    weights, directed = kinds[number % len(kinds)], directions[number // len(kinds) % len(directions)]
+    shape = SHAPES[number // len(kinds) // len(directions) % len(SHAPES)]
+    n, pairs = shape(random, most)
     return Drawn(WeightedRows.from_edges(n, pairs[:, 0], pairs[:, 1], _weights(weights, n, pairs, directed, random),
                                          directed=directed), weights, directed)
 
@@ -103,53 +116,59 @@ def by_igraph(rows: WeightedRows) -> np.ndarray:
     return np.array(graph.distances(weights=[w for *_, w in arcs]), float).reshape((rows.n_vertices,) * 2)
 
 
-def _any(random: np.random.Generator) -> tuple[int, Pairs]:
+def _any(random: np.random.Generator, most: int) -> tuple[int, Pairs]:
     """Edges between any two, loops and parallel ones among them."""
-    n = int(random.integers(1, 60))
+    n = int(random.integers(1, min(most, 60)))
     return n, random.integers(0, n, (int(random.integers(0, 4 * n)), 2))
 
 
-def _near(random: np.random.Generator) -> tuple[int, Pairs]:
+def _near(random: np.random.Generator, most: int) -> tuple[int, Pairs]:
     """Long: edges between vertices that are near each other alone, in any order of the ids."""
-    n, reach = int(random.integers(2, 90)), int(random.integers(1, 4))
+    n, reach = int(random.integers(2, most + 1)), int(random.integers(1, 4))
     tails = np.repeat(np.arange(n), 2)
     heads = np.minimum(n - 1, tails + random.integers(0, reach + 1, len(tails)))
     ids = random.permutation(n)
     return n, np.stack([ids[tails], ids[heads]], 1)
 
 
-def _parts(random: np.random.Generator) -> tuple[int, Pairs]:
+def _parts(random: np.random.Generator, most: int) -> tuple[int, Pairs]:
     """Several components, and vertices alone."""
-    pairs, n = [np.empty((0, 2), np.int64)], 0
-    for _ in range(int(random.integers(2, 6))):
-        size, there = _any(random) if random.random() < 0.3 else _near(random)
+    pairs, n, count = [np.empty((0, 2), np.int64)], 0, int(random.integers(2, 6 if most > 20 else 3))
+    for _ in range(count):
+        size, there = (_any if random.random() < 0.3 else _near)(random, most // count - 2)
         pairs.append(there + n)
         n += size + int(random.integers(0, 3))
     return n, np.concatenate(pairs)
 
 
-def _dense(random: np.random.Generator) -> tuple[int, Pairs]:
+def _dense(random: np.random.Generator, most: int) -> tuple[int, Pairs]:
     """Most pairs are joined."""
-    n = int(random.integers(2, 24))
+    n = int(random.integers(2, min(most, 24)))
     return n, np.argwhere(random.random((n, n)) < random.choice([0.4, 0.8, 1.0]))
 
 
-def _forward(random: np.random.Generator) -> tuple[int, Pairs]:
+def _forward(random: np.random.Generator, most: int) -> tuple[int, Pairs]:
     """Without a cycle where there are directions."""
-    n = int(random.integers(1, 60))
+    n = int(random.integers(1, min(most, 60)))
     return n, np.sort(random.integers(0, n, (int(random.integers(0, 3 * n)), 2)), axis=1)
 
 
-def _odd(random: np.random.Generator) -> tuple[int, Pairs]:
-    """A star, a clique, a torus and others."""
-    n, pairs = _odd_pairs()[int(random.integers(len(_odd_pairs())))]
+def _odd(random: np.random.Generator, most: int) -> tuple[int, Pairs]:
+    """A star, a clique, a torus and others; of few vertices at most, small ones of these kinds."""
+    known = _odd_pairs(most)
+    n, pairs = known[int(random.integers(len(known)))]
     return n, pairs if random.random() < 0.5 else random.permutation(n)[pairs]
 
 
 @cache
-def _odd_pairs() -> list[tuple[int, Pairs]]:
-    return [(len(graph), np.array([(a, b) for a, row in enumerate(graph) for b in row], np.int64).reshape(-1, 2))
-            for graph in odd_graphs().values() if len(graph) <= _MOST]
+def _odd_pairs(most: int) -> list[tuple[int, Pairs]]:
+    found = [(len(graph), np.array([(a, b) for a, row in enumerate(graph) for b in row], np.int64).reshape(-1, 2))
+             for graph in odd_graphs().values() if len(graph) <= most]
+    for graph in (nx.path_graph(8), nx.cycle_graph(7), nx.star_graph(7), nx.complete_graph(8), nx.wheel_graph(8),
+                  nx.hypercube_graph(3), nx.grid_2d_graph(2, 4, periodic=True), nx.barbell_graph(3, 2)):
+        found.append((len(graph), np.array(nx.convert_node_labels_to_integers(graph).edges, np.int64)))
+    return found
 
 
-SHAPES: tuple[Callable[[np.random.Generator], tuple[int, Pairs]], ...] = (_any, _near, _parts, _dense, _forward, _odd)
+SHAPES: tuple[Callable[[np.random.Generator, int], tuple[int, Pairs]], ...] = (
+    _any, _near, _parts, _dense, _forward, _odd)

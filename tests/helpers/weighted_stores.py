@@ -9,7 +9,17 @@ import numpy as np
 
 from emdiam.sssp.rows import WeightedRows
 from emdiam.store.layout import StoreRecord, id_dtype
+from emdiam.store.store import Store
 from emdiam.store.writer import StoreWriter
+
+# Arcs of a block, where the fixture tiny_blocks allows them.
+TINY = 8
+
+
+def arena_bytes(store: Store, blocks: int) -> int:
+    """Of an arena of so many blocks of heads and weights."""
+    weight = 0 if store.weights is None else store.weights.dtype.itemsize
+    return blocks * store.indices.chunk_items * (store.id_dtype.itemsize + weight)
 
 
 def make_weighted_store(path: Path, edges: Mapping[tuple[int, int], int | float], *, n_vertices: int,

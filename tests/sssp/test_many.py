@@ -1,4 +1,8 @@
-"""Shortest paths in ten thousand random graphs of every kind, by every method in RAM and over blocks, beside scipy."""
+"""Shortest paths in many random graphs of every kind, by every method in RAM and over the blocks of stores with
+directions and without, beside scipy.
+
+A graph meets every method in RAM, by one thread or two and some width of buckets; and the search over blocks of 8 arcs,
+two to five of which are in memory, by one to three threads."""
 
 from __future__ import annotations
 
@@ -14,13 +18,11 @@ from emdiam.sssp.paths import Paths, SearchOptions
 from emdiam.sssp.rows import WeightedRows
 from emdiam.sssp.streamed import StreamedSearch
 from emdiam.store.store import open_store
-from tests.helpers.many_graphs import MANY, SHAPES, WEIGHTS, Drawn, by_scipy, drawn
-from tests.helpers.weighted_stores import write_rows
+from tests.helpers.many_graphs import EVERY_KIND, Drawn, by_scipy, campaign, drawn
+from tests.helpers.weighted_stores import TINY, arena_bytes, write_rows
 
 # What h-bf has no room for.
 NARROW = (1 << 32) - 1
-# Kinds of weights that a store has.
-STORED = ("unit", "uint8", "uint16", "uint32", "float32", "float64", "negative floats")
 
 
 def close(found: np.ndarray, want: np.ndarray, rows: WeightedRows) -> bool:
@@ -59,37 +61,58 @@ def check_every_method(graph: Drawn, source: int, options: SearchOptions) -> Non
             check(shortest_paths(rows, source, name, options), rows, want, int(source * 5 + 1) % rows.n_vertices)
 
 
+def storable(rows: WeightedRows) -> WeightedRows:
+    """The rows with weights that a search over blocks takes: without signs, and int64 as float64."""
+    if rows.weights is None or rows.weights.dtype.kind == "u":
+        return rows
+    kind = {"int32": "uint32", "int64": "float64"}.get(rows.weights.dtype.name, rows.weights.dtype)
+    return WeightedRows(rows.offsets, rows.heads, np.abs(rows.weights).astype(kind))
+
+
 def check_streamed(graph: Drawn, source: int, folder: Path, threads: int, blocks: int) -> None:
     """Over blocks of a store, of which so many are in memory."""
-    rows, want = graph.rows, by_scipy(graph.rows, source)
-    if rows.least_weight < 0 or want is None or graph.weights not in STORED:
-        return
-    path = write_rows(folder / "g.zarr", rows, graph.directed)
-    with open_store(path, directed=None) as store:
-        block = store.indices.chunk_items * (rows.heads.itemsize + (0 if rows.weights is None else
-                                                                    rows.weights.itemsize))
-        search = StreamedSearch(store, blocks * block, SearchOptions(threads))
+    rows = storable(graph.rows)
+    want = by_scipy(rows, source)
+    assert want is not None
+    path = write_rows(folder / "g.zarr", rows, graph.directed, chunk_ids=TINY)
+    with open_store(path, directed=graph.directed) as store:
+        search = StreamedSearch(store, arena_bytes(store, blocks), SearchOptions(threads))
         try:
             check(search.run(source, tree=True), rows, want, int(source * 5 + 1) % rows.n_vertices)
         finally:
             search.close()
 
 
-def many(numbers: range, folder: Path) -> None:
+def many_in_ram(numbers: range) -> None:
     for number in numbers:
-        graph, random = drawn(number), np.random.default_rng(number)
+        graph, random = drawn(number), np.random.default_rng([number, 1])
         source, delta = int(random.integers(graph.rows.n_vertices)), random.choice([None, None, 0.3, 7.0, np.inf])
-        check_every_method(graph, source, SearchOptions(1 + number % 2, delta))
-        check_streamed(graph, source, folder, 1 + number % 3, 2 + number % 4)
+        check_every_method(graph, source, SearchOptions(int(random.integers(1, 3)), delta))
 
 
+def many_streamed(numbers: range, folder: Path) -> None:
+    for number in numbers:
+        graph, random = drawn(number), np.random.default_rng([number, 2])
+        source, threads, blocks = (int(random.integers(*ends)) for ends in (
+            (0, graph.rows.n_vertices), (1, 4), (2, 6)))
+        check_streamed(graph, source, folder, threads, blocks)
+
+
+@pytest.mark.usefixtures("tiny_blocks")
 def test_a_graph_of_every_kind(tmp_path: Path) -> None:
     """Each kind of weights, with directions and without."""
-    many(range(MANY, MANY + 2 * len(WEIGHTS)), tmp_path)
+    many_in_ram(EVERY_KIND)
+    many_streamed(EVERY_KIND, tmp_path)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("part", range(10))
-def test_ten_thousand_graphs(part: int, tmp_path: Path) -> None:
-    assert MANY >= 2 * len(WEIGHTS) * len(SHAPES)
-    many(range(part * MANY // 10, (part + 1) * MANY // 10), tmp_path)
+@campaign(10)
+def test_many_graphs(numbers: range) -> None:
+    many_in_ram(numbers)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("tiny_blocks")
+@campaign(10)
+def test_many_graphs_over_blocks(numbers: range, tmp_path: Path) -> None:
+    many_streamed(numbers, tmp_path)

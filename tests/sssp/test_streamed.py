@@ -16,29 +16,23 @@ from emdiam.sssp import blocks, queued
 from emdiam.sssp.paths import SearchOptions, length_of
 from emdiam.sssp.streamed import StreamedSearch
 from emdiam.store.store import open_store
-from tests.helpers.path_twins import FLOATS, WHOLE, Graph, bellman_ford, graphs
-from tests.helpers.weighted_stores import make_weighted_store
+from tests.helpers.path_twins import FLOATS, WHOLE, Graph, bellman_ford, graphs, rows_of
+from tests.helpers.weighted_stores import write_rows
 
 BLOCK = 1024
 
 
 def stored(folder: Path, graph: Graph, dtype: str) -> Path:
-    """A store of the undirected graph, in blocks of the least size."""
-    n, edges, _ = graph
-    least: dict[tuple[int, int], float] = {}
-    for a, b, weight in edges:
-        if a != b:
-            pair = min(a, b), max(a, b)
-            least[pair] = min(weight, least.get(pair, weight))
-    return make_weighted_store(folder / "g.zarr", least, n_vertices=n, dtype=dtype)
+    """A store of the graph, with directions if it has them, in blocks of the least size."""
+    return write_rows(folder / "g.zarr", rows_of(graph, np.dtype(dtype).type), graph[2])
 
 
 def check(graph: Graph, dtype: str, arena_bytes: int) -> int:
     """Distances and all paths are right; blocks that were read."""
-    graph = (graph[0], graph[1], False)
     truth = bellman_ford(graph, 0)
     assert truth is not None
-    with tempfile.TemporaryDirectory() as folder, open_store(stored(Path(folder), graph, dtype)) as store:
+    with (tempfile.TemporaryDirectory() as folder,
+          open_store(stored(Path(folder), graph, dtype), directed=graph[2]) as store):
         search = StreamedSearch(store, arena_bytes, SearchOptions(threads=2))
         paths = search.run(0, tree=True)
         assert [d if there else float("inf")
@@ -64,15 +58,16 @@ def test_floats(graph: Graph) -> None:
     check(graph, "float64", 1 << 20)
 
 
+@pytest.mark.parametrize("directed", [False, True])
 @pytest.mark.parametrize(("dtype", "largest"), [("uint8", 3), ("uint32", 1 << 31), ("float32", 1)])
-def test_many_blocks_and_an_arena_of_few(dtype: str, largest: int) -> None:
+def test_many_blocks_and_an_arena_of_few(dtype: str, largest: int, directed: bool) -> None:
     """Rows of a hub span blocks; zeros are among the weights."""
     rng = np.random.default_rng(5)
     n, weights = 700, rng.integers(0, largest, 6000) if dtype[0] == "u" else rng.random(6000).astype(np.float32)
     ends = rng.integers(0, n, (6000, 2))
     ends[:600, 0], ends[:600, 1] = 3, np.arange(600)
     edges = [(a, b, w) for (a, b), w in zip(ends.tolist(), weights.tolist(), strict=True)]
-    assert check((n, edges, False), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
+    assert check((n, edges, directed), dtype, 3 * 64 * (4 + np.dtype(dtype).itemsize)) > 3
 
 
 @pytest.mark.parametrize("small", [0, 1 << 16])

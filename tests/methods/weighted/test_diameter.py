@@ -20,10 +20,8 @@ from emdiam.cli.main import group
 from emdiam.errors import BudgetError, InputError, StoppedEarly
 from emdiam.methods.sealed import sealed
 from emdiam.methods.weighted.run import METHODS
-from emdiam.methods.weighted.search import WeightedSearch
 from emdiam.methods.weighted.units import units_of
-from emdiam.methods.weighted.witness import checked_path
-from emdiam.sssp.arcs import Arcs, ArcsInRam
+from emdiam.sssp.arcs import ArcsInRam
 from emdiam.sssp.paths import SearchOptions
 from emdiam.sssp.plan import ArcsPlan
 from emdiam.sssp.rows import WeightedRows
@@ -31,39 +29,19 @@ from emdiam.verification import weighted_sources
 from emdiam.verification.weighted_sources import are_distances
 from tests.conftest import ROOT
 from tests.helpers.lengths import ODD, Edges, all_pairs, in_ram, on_disk, random_edges, random_weight, two_parts
+from tests.helpers.weighted_answers import check_diameter, largest_component, longest, solved
 from tests.helpers.weighted_stores import make_weighted_store
 
 
 def naive(n: int, edges: Edges) -> tuple[float, float]:
     """The largest finite distance: over all components, and in that of the most vertices (ties: the first)."""
     distances = all_pairs(n, edges)
-    finite = np.isfinite(distances)
-    largest = int(finite.sum(axis=1).argmax())
-    within = np.ix_(finite[largest], finite[largest])
-    return float(distances[finite].max()), float(distances[within].max())
-
-
-def solved(arcs: Arcs, method: str, room: int | None = None) -> WeightedSearch:
-    search = METHODS[method](arcs, units_of(arcs))
-    if room is not None:
-        search.room = room  # type: ignore[attr-defined]
-    search.solve()
-    return search
+    largest = largest_component(distances)
+    return longest(distances), float(distances[np.ix_(largest, largest)].max())
 
 
 def check(n: int, edges: Edges, dtype: str) -> None:
-    check_arcs(in_ram(n, edges, dtype), n, edges)
-
-
-def check_arcs(arcs: Arcs, n: int, edges: Edges) -> None:
-    want = naive(n, edges)
-    for method, room in (("pivots", None), ("bounding", None), ("pivots", 0)):
-        search = solved(arcs, method, room)
-        length = search.units.length
-        assert [length(one) for one in search.bounds()] == [want[0]] * 2, (method, room)
-        assert [length(one) for one in search.bounds_of_largest()] == [want[1]] * 2, (method, room)
-    path = checked_path(arcs, search.units, search.longest)
-    assert (path[0], path[-1]) == (search.longest.source, search.longest.target)
+    check_diameter(in_ram(n, edges, dtype), all_pairs(n, edges))
 
 
 @pytest.mark.parametrize("name", ODD)
@@ -73,7 +51,7 @@ def test_odd_graphs(name: str) -> None:
         check(n, edges, dtype)
     for dtype in ("uint8", "float32"):
         with on_disk(n, edges, dtype) as arcs:
-            check_arcs(arcs, n, edges)
+            check_diameter(arcs, all_pairs(n, edges))
 
 
 @settings(deadline=None)
@@ -92,17 +70,7 @@ def test_random_graphs_on_disk(seed: int, dtype: str) -> None:
     n = generator.randint(1, 150)
     edges = random_edges(generator, n, dtype)
     with on_disk(n, edges, dtype) as arcs:
-        check_arcs(arcs, n, edges)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(5))
-def test_many_random_graphs(seed: int) -> None:
-    """2,000 a seed."""
-    generator = random.Random(seed)
-    for _ in range(2000):
-        n, dtype = generator.randint(1, 60), generator.choice(["uint8", "uint16", "uint32", "float32", "float64"])
-        check(n, random_edges(generator, n, dtype), dtype)
+        check_diameter(arcs, all_pairs(n, edges))
 
 
 def test_units() -> None:
