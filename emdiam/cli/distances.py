@@ -66,15 +66,16 @@ def distances_text(result: dict[str, Any], verbose: bool = False) -> str:
     way = _WAYS[result["method"]].format(
         samples=f"{result['samples']:,}", seed=result["seed"], registers=result["registers"], runs=runs,
         edge="" if result.get("directed") else " with an edge")
-    errors = result["standard_error"]
+    errors, width = result["standard_error"], result["histogram_width"]
     lines = [
         f"mean distance: {_figure(result['mean'], errors['mean'])}",
         f"effective diameter ({100 * result['quantile']:g} % of the pairs):"
-        f" {_figure(result['effective_diameter'], errors['effective_diameter'])}",
+        f" {_figure(result['effective_diameter'], errors['effective_diameter'])}"
+        + ("" if width is None else f", off by less than {width:,}"),
         f"pairs: {sum(result['pairs'].values()):,} connected, {result['unreachable_pairs']:,} not,"
         f" in {format_count(result['n_components'], 'component')}",
         f"method: {way}",
-        *_levels(result["pairs"]),
+        *_levels(result["pairs"], width),
     ]
     if result["out"] is not None:
         lines.append(f"centralities: in {result['out']}")
@@ -91,9 +92,11 @@ def _figure(value: float | None, error: float | None) -> str:
     return f"{value:.4f}" + (f" (standard error {error:.2g})" if error else "")
 
 
-def _levels(pairs: dict[str, int]) -> list[str]:
-    """Pairs by distance in a line, the middle left out where there are many."""
+def _levels(pairs: dict[str, int], width: int | None) -> list[str]:
+    """Pairs by distance, or by the first of ranges of this width, in a line, the middle left out where there are
+    many."""
     parts = [f"{distance}: {count:,}" for distance, count in pairs.items()]
     if len(parts) > _MOST_LEVELS:
         parts = [*parts[: _MOST_LEVELS // 2], "...", *parts[-_MOST_LEVELS // 2 :]]
-    return ["pairs by distance: " + ", ".join(parts)] if parts else []
+    ranges = "" if width is None else f", from the first of ranges of {width:,}"
+    return [f"pairs by distance{ranges}: " + ", ".join(parts)] if parts else []

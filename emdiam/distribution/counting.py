@@ -11,76 +11,72 @@ import numpy as np
 
 from ..engine.interface import Counting, Engine
 from ..progress import TimeOver
-from ..traverse.tally import DistanceSums, added_from
+from ..traverse.distance_table import DistanceTable
+from ..traverse.tally import DistanceSums
 from ..units import format_seconds
 from .centrality import Sums, mean_error
 from .options import DistanceOptions
 from .parts import Connected
 from .result import EXACT, SAMPLE, Distances
-from .sources import Part, group_count, parts_of_all, parts_of_sample, sampled_sources
-from .statistics import Figures, figures_of, jackknife, without_each
+from .sources import MOST_GROUPS, Part, parts_in_order, parts_of_all, sampled_sources
+from .statistics import Figures, figures_of, jackknife
 
 # A forecast that is longer is told at once.
 _LONG_SECONDS = 60.0
-# Of counts by distance in a plan: MOST_ENTRIES of them.
-COUNT_BYTES = 4 << 20
 
 
 class SourceCount:
     """The distances from sources, as far as they are counted.
 
-    deadline : when the time is over, by time.monotonic(); None: never. A part of the sources that is under way then is
-    dropped; but where sums of vertices are wanted it is finished, since they cannot do without the rest of it.
+    samples : sources that are counted. deadline : when the time is over, by time.monotonic(); None: never. A part of
+    the sources that is under way then is dropped; but where sums of vertices are wanted it is finished, since they
+    cannot do without the rest of it.
     """
 
     def __init__(self, engine: Engine, options: DistanceOptions, connected: Connected, deadline: float | None) -> None:
         self._engine, self._options, self._connected, self._deadline = engine, options, connected, deadline
         self._population = engine.facts.n_vertices - engine.facts.n_isolated
-        self.sums = None if options.out is None else DistanceSums(engine.facts.n_vertices)
-        self._counts = np.zeros((1, 1), np.int64)
-        self._done: list[np.ndarray] = []
-        self.complete = False
-
-    @property
-    def samples(self) -> int:
-        """Sources that are counted."""
-        return sum(map(len, self._done))
+        n = engine.facts.n_vertices
+        self.sums = None if options.out is None else DistanceSums(n)
+        self._drawn = None if options.out is None else np.zeros(n, bool)
+        self._table = DistanceTable(MOST_GROUPS)
+        self.samples, self.complete = 0, False
 
     @property
     def begun(self) -> bool:
         """Whether there is an answer."""
-        return self.complete or bool(self._done)
+        return self.complete or self.samples > 0
 
     def run(self) -> None:
         """Count until the end, or until the time is over. Raises KeyboardInterrupt."""
-        parts = list(self._parts()) if self._population else []
-        total, begin = sum(len(part.sources) for part in parts), time.monotonic()
-        self._counts = np.zeros((max((1 + int(np.max(part.groups)) for part in parts), default=1), 1), np.int64)
+        begin, options = time.monotonic(), self._options
+        total = min(options.sample, self._population) if options.method == SAMPLE else self._population
         self._engine.reporter.tick("count", sources=total)
-        for part in parts:
+        for part in self._parts() if total else ():
             if self._deadline is not None and time.monotonic() >= self._deadline:
                 return
             try:
                 self._count(part)
             except TimeOver:
                 return
-            if len(self._done) == 1:
+            if self.samples == len(part.sources):
                 self._tell((time.monotonic() - begin) * (total / self.samples - 1))
         self.complete = True
 
     def _parts(self) -> Iterator[Part]:
         engine, options = self._engine, self._options
-        groups, most = group_count(self._connected.depth), engine.facts.batch_bits
+        most = engine.facts.batch_bits
         if options.method == SAMPLE and options.sample < self._population:
-            return parts_of_sample(sampled_sources(engine, options.seed, options.sample), groups, most)
-        return parts_of_all(engine, options.seed, groups, most)
+            return parts_in_order(sampled_sources(engine, options.seed, options.sample), most)
+        return parts_of_all(engine, options.seed, most)
 
     def _count(self, part: Part) -> None:
-        first = int(np.min(part.groups))
-        groups = None if isinstance(part.groups, int) else part.groups - first
-        counts = cast(Counting, self._engine).count_distances(part.sources, groups=groups, sums=self.sums)
-        self._counts = added_from(self._counts, first, counts)
-        self._done.append(part.sources)
+        table = DistanceTable(MOST_GROUPS)
+        cast(Counting, self._engine).count_distances(part.sources, table, groups=part.groups, sums=self.sums)
+        self._table.take(table)
+        self.samples += len(part.sources)
+        if self._drawn is not None:
+            self._drawn[part.sources] = True
         self._engine.reporter.tick("count", counted=self.samples)
 
     def _tell(self, left: float) -> None:
@@ -95,33 +91,28 @@ class SourceCount:
         facts, connected, options = self._engine.facts, self._connected, self._options
         samples = self.samples
         exact = samples == self._population
-        counts = self._counts.sum(axis=0)
-        counts[0] = 0
-        figures = figures_of(counts, options.quantile)
-        share = 0.5 if exact else connected.pairs / max(1, int(counts.sum()))
+        pairs = self._table.total()
+        figures = figures_of(pairs, options.quantile)
+        share = 0.5 if exact else connected.pairs / max(1, int(pairs.counts.sum()))
         error = Figures(0.0, 0.0) if exact else jackknife(
-            without_each(self._counts), options.quantile, 1 - samples / self._population)
+            self._table.without_each(), options.quantile, 1 - samples / self._population)
         details = {} if options.out is None else {
-            "centrality": {"mean_distance_error": 0.0 if exact else mean_error(len(counts) - 1, samples)}}
+            "centrality": {"mean_distance_error": 0.0 if exact else mean_error(pairs.largest, samples)}}
         return Distances(
             facts.n_vertices, facts.n_arcs // 2, connected.n_components <= 1, connected.n_components,
-            {d: round(share * int(count)) for d, count in enumerate(counts.tolist()) if count},
+            pairs.to_dict(share), pairs.histogram_width,
             connected.unreachable(facts.n_vertices), None if figures is None else figures.mean,
             None if figures is None else figures.effective_diameter, options.quantile, EXACT if exact else SAMPLE,
             samples, None if figures is None else error, options.seed, self.complete, details=details)
 
     def vertex_sums(self) -> Sums:
         """What is summed over sources at vertices, for centralities; estimates where not all are counted."""
-        sums = self.sums
-        assert sums is not None, "sums are counted where a file is to be written"
-        inside = np.sort(np.concatenate([np.empty(0, np.int64), *self._done]))
+        sums, inside = self.sums, self._drawn
+        assert sums is not None and inside is not None, "sums are counted where a file is to be written"
 
         def of(vertices: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             values = sums.values[:, vertices].astype(np.float64)
-            place = np.searchsorted(inside, vertices)
-            drawn = np.zeros(len(vertices), bool)
-            drawn[place < len(inside)] = inside[place[place < len(inside)]] == vertices[place < len(inside)]
-            scale = (self._population - 1) / np.maximum(1, len(inside) - drawn)
+            scale = (self._population - 1) / np.maximum(1, self.samples - inside[vertices])
             return values[0] * scale, values[1] * scale, values[2] * scale / 2.0**sums.shift
 
         return of

@@ -19,13 +19,13 @@ from ..errors import InputError, StoppedEarly
 from ..progress import Listener, TimeOver, timed
 from ..runs.directed import check_options, directed_store, opened
 from ..store.store import Store
+from ..traverse.distance_table import DistanceTable
 from ..traverse.multi import MOST_BITS
-from ..traverse.tally import added_from
 from ..units import parse_duration, peak_rss_bytes
 from .options import NAMES, DistanceOptions, options_of
-from .result import EXACT, HYPERBALL, SAMPLE, Distances
-from .sources import MOST_GROUPS
-from .statistics import Figures, figures_of, jackknife, without_each
+from .result import EXACT, HYPERBALL, SAMPLE, Distances, counted_bytes
+from .sources import MOST_GROUPS, parts_in_order
+from .statistics import Figures, figures_of, jackknife
 
 if TYPE_CHECKING:
     from ..engine.directed import DirectedEngine
@@ -65,7 +65,8 @@ def distances_directed(store: Store | str | Path, options: Mapping[str, Any],
     with directed_store(store, given) as place:
         if not place.n_vertices:
             raise InputError("the graph has no vertices, so there are no distances", path=place.path)
-        with opened(place, given, phases(place, 2, 4), progress, batches=True) as engine:
+        state = phases(place, 2, 4, counted_bytes(place.n_vertices, MOST_GROUPS))
+        with opened(place, given, state, progress, batches=True) as engine:
             count = _Count(engine, asked, deadline)
             why = "the time limit is over"
             try:
@@ -89,7 +90,7 @@ class _Count:
     def __init__(self, engine: DirectedEngine, asked: DistanceOptions, deadline: float | None) -> None:
         self._engine, self._asked, self._deadline = engine, asked, deadline
         self.samples, self.seconds = 0, dict[str, float]()
-        self._counts = np.zeros((1, 1), np.int64)
+        self._table = DistanceTable(MOST_GROUPS)
         self._complete, self._weak = False, 0
 
     def run(self) -> None:
@@ -98,19 +99,20 @@ class _Count:
         with timed(self.seconds, "components"):
             self._weak = engine.weak()[1]
             _ = engine.strong
-        everyone = np.random.default_rng(asked.seed).permutation(n) if asked.method == SAMPLE else np.arange(n)
-        sources = np.sort(everyone[: asked.sample]) if asked.method == SAMPLE else everyone
+        sources = np.arange(n)
+        if asked.method == SAMPLE:
+            np.random.default_rng(asked.seed).shuffle(sources)
+            sources = np.sort(sources[: asked.sample])
         # In random order, so that parts that are done are a sample, too.
         np.random.default_rng(asked.seed + 1).shuffle(sources)
-        groups = np.arange(len(sources)) * min(MOST_GROUPS, len(sources)) // len(sources)
         with timed(self.seconds, "count"):
-            for first in range(0, len(sources), MOST_BITS):
+            for part in parts_in_order(sources, MOST_BITS):
                 if self._deadline is not None and time.monotonic() >= self._deadline:
                     return
-                part, low = slice(first, first + MOST_BITS), int(groups[first])
-                counts = engine.count_distances(sources[part], groups=groups[part] - low)
-                self._counts = added_from(self._counts, low, counts)
-                self.samples += len(sources[part])
+                table = DistanceTable(MOST_GROUPS)
+                engine.count_distances(part.sources, table, groups=part.groups)
+                self._table.take(table)
+                self.samples += len(part.sources)
                 engine.reporter.tick("count", counted=self.samples, sources=len(sources))
         self._complete = True
 
@@ -118,16 +120,15 @@ class _Count:
         """What is known by now."""
         engine, asked, n = self._engine, self._asked, self._engine.n_vertices
         used, store, plan = engine.reporter.stats(), engine.store, engine.plan
-        exact, counts = self.samples == n, self._counts.sum(axis=0)
-        unreached = self.samples * n - int(counts.sum())
-        counts[0] = 0
-        figures, share = figures_of(counts, asked.quantile), n / self.samples
+        exact, pairs = self.samples == n, self._table.total()
+        unreached = self.samples * (n - 1) - int(pairs.counts.sum())
+        figures, share = figures_of(pairs, asked.quantile), n / self.samples
         error = Figures(0.0, 0.0) if exact else jackknife(
-            without_each(self._counts), asked.quantile, 1 - self.samples / n)
+            self._table.without_each(), asked.quantile, 1 - self.samples / n)
         n_strong = engine.strong[1]
         return DirectedDistances(
             n, store.n_arcs, self._weak == 1, self._weak,
-            {d: round(share * int(count)) for d, count in enumerate(counts.tolist()) if count},
+            pairs.to_dict(share), pairs.histogram_width,
             round(share * unreached), None if figures is None else figures.mean,
             None if figures is None else figures.effective_diameter, asked.quantile, EXACT if exact else SAMPLE,
             self.samples, None if figures is None else error, asked.seed, self._complete, levels=used.levels,

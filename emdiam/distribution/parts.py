@@ -9,12 +9,10 @@ from ..engine.interface import Engine, max_degree_vertex
 
 @dataclass(frozen=True)
 class Connected:
-    """n_components : isolated vertices included. pairs : unordered pairs of vertices within components. depth : what
-    no distance in the component of the vertex of the highest degree exceeds."""
+    """n_components : isolated vertices included. pairs : unordered pairs of vertices within components."""
 
     n_components: int
     pairs: int
-    depth: int
 
     def unreachable(self, n_vertices: int) -> int:
         """Pairs of vertices of different components."""
@@ -25,7 +23,7 @@ def connected_pairs(engine: Engine) -> Connected:
     """One BFS, and the components that it does not reach."""
     facts = engine.facts
     if not facts.n_arcs:
-        return Connected(facts.n_vertices, 0, 0)
+        return Connected(facts.n_vertices, 0)
     engine.reporter.tick("components")
     hub = max_degree_vertex(engine)
     run = engine.bfs(hub, distances=False)
@@ -34,4 +32,4 @@ def connected_pairs(engine: Engine) -> Connected:
     if others is not None:
         pairs, count = pairs + others.n_pairs(), count + others.n_others
         others.release()
-    return Connected(facts.n_isolated + count, pairs, 2 * run.levels)
+    return Connected(facts.n_isolated + count, pairs)

@@ -68,9 +68,9 @@ def profile(store: Store | str | Path, options: Mapping[str, Any], progress: Lis
         found.n_vertices, found.n_edges, found.n_components, **vars(structure), mean=found.mean,
         effective_diameter=found.effective_diameter,
         standard_error={"mean": None, "effective_diameter": None} if error is None else {**error.to_dict()},
-        pairs=found.pairs, unreachable_pairs=found.unreachable_pairs, method=found.method, samples=found.samples,
-        seed=found.seed, diameter=longest, lower=exact.lower, upper=exact.upper,
-        memory_limit_bytes=found.memory_limit_bytes, store_digest=store.digest)
+        pairs=found.pairs, histogram_width=found.histogram_width, unreachable_pairs=found.unreachable_pairs,
+        method=found.method, samples=found.samples, seed=found.seed, diameter=longest, lower=exact.lower,
+        upper=exact.upper, memory_limit_bytes=found.memory_limit_bytes, store_digest=store.digest)
     if found.effective_diameter is not None and longest:
         result.effective_ratio = found.effective_diameter / longest
     result.peak_rss_bytes = peak_rss_bytes()

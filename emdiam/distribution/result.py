@@ -2,22 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, ClassVar
 
 from .._version import __version__
+from ..histogram import MOST_VALUES
 from ..shown import Shown
+from ..traverse.distance_table import FULL_ROWS, distance_table_bytes
 from ..units import MemoryFigures
 from .statistics import Figures
 
 EXACT, SAMPLE, HYPERBALL = "exact", "sample", "hyperball"
+# Of a distance in an answer: the number of pairs, in a dict, by names, and as JSON.
+_ANSWER_BYTES = 400
+
+
+def counted_bytes(n_vertices: int, rows: int, full_rows: int = FULL_ROWS) -> int:
+    """What counts by distance take, at most: all so far and those of a part, while rows of one are joined, or all and
+    the answer."""
+    table = distance_table_bytes(rows, n_vertices, full_rows)
+    return table + max(table + table // 2, _ANSWER_BYTES * min(n_vertices, MOST_VALUES))
 
 
 @dataclass(repr=False)
 class Distances(Shown, MemoryFigures):
     """What is known of the distances between different vertices; all pairs are unordered.
 
-    pairs : how many are at each distance from 1 on, rounded where they are estimated. unreachable_pairs : in different
+    pairs : how many are at each distance from 1 on, rounded where they are estimated; where distances are larger than
+    65,536, how many are in ranges of these, by the smallest distance of each. histogram_width : of a range, which the
+    effective diameter is off by less than; None where each distance is by itself. unreachable_pairs : in different
     components, counted exactly. mean, effective_diameter : over connected pairs; None where there is none. method :
     "exact", "sample" or "hyperball". samples : sources whose distances were counted; 0 for hyperball. standard_error :
     of both figures; None where nobody can say. registers, runs : of hyperball, counters of a vertex in a run, and runs
@@ -35,6 +48,7 @@ class Distances(Shown, MemoryFigures):
     connected: bool
     n_components: int
     pairs: dict[int, int]
+    histogram_width: int | None
     unreachable_pairs: int
     mean: float | None
     effective_diameter: float | None
@@ -65,7 +79,7 @@ class Distances(Shown, MemoryFigures):
     def to_dict(self) -> dict[str, Any]:
         """Plain dict with exactly these names, and memory_limit_exceeded; ready for JSON."""
         none = {"mean": None, "effective_diameter": None}
-        return {**asdict(self), "pairs": {str(distance): count for distance, count in self.pairs.items()},
+        return {**asdict(replace(self, pairs={})), "pairs": {str(first): count for first, count in self.pairs.items()},
                 "standard_error": none if self.standard_error is None else self.standard_error.to_dict(),
                 "memory_limit_exceeded": self.memory_limit_exceeded}
 
@@ -76,9 +90,10 @@ class Profile(Shown, MemoryFigures):
 
     degrees : vertices by degree. triangles : in the graph. average_clustering, transitivity : None without a vertex
     and without a path of two edges. degeneracy : the largest k with a k-core. mean, effective_diameter (at 0.9),
-    standard_error, pairs, unreachable_pairs, method, samples : of the distances, see Distances. diameter : the largest
-    of any component; None if it is not proved, and is from lower to upper. effective_ratio : effective_diameter /
-    diameter, None where either is missing or D is 0. seconds : wall seconds {total, structure, distances, diameter}.
+    standard_error, pairs, histogram_width, unreachable_pairs, method, samples : of the distances, see Distances.
+    diameter : the largest of any component; None if it is not proved, and is from lower to upper. effective_ratio :
+    effective_diameter / diameter, None where either is missing or D is 0. seconds : wall seconds {total, structure,
+    distances, diameter}.
     """
 
     shown: ClassVar[tuple[str, ...]] = (
@@ -97,6 +112,7 @@ class Profile(Shown, MemoryFigures):
     effective_diameter: float | None
     standard_error: dict[str, float | None]
     pairs: dict[int, int]
+    histogram_width: int | None
     unreachable_pairs: int
     method: str
     samples: int

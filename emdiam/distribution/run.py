@@ -20,17 +20,18 @@ from ..runs.opening import open_for, plan_here, selection
 from ..runs.run import DISK, RAM, Run, say_weights_ignored, shared_fields, store_of
 from ..store.store import Store
 from ..stream.plan import Pool, program_bytes, with_budget
-from ..traverse.hyperball import hyperball_bytes
+from ..traverse.hyperball import groups_of, hyperball_bytes
 from ..traverse.multi import MOST_BITS, NARROW_BITS, WORD_BITS, batch_bytes
 from ..traverse.tally import DistanceSums
 from ..units import format_count, peak_rss_bytes
 from ..vertex_tables import writing_bytes
 from .centrality import write_centralities
-from .counting import COUNT_BYTES, SourceCount
+from .counting import SourceCount
 from .hyperball import BallCount
 from .options import LEAST_REGISTERS, DistanceOptions, options_of
 from .parts import connected_pairs
-from .result import EXACT, HYPERBALL, Distances
+from .result import EXACT, HYPERBALL, Distances, counted_bytes
+from .sources import MOST_GROUPS
 
 
 def distances(store: Store | str | Path, options: Mapping[str, Any], progress: Listener | None = None) -> Distances:
@@ -72,10 +73,11 @@ def needs_of(store: Store, asked: DistanceOptions, log2_registers: int = 0) -> N
     many registers in a run of HyperBall."""
     n = store.n_vertices
     if asked.method == HYPERBALL:
-        held = hyperball_bytes(n, log2_registers) + (0 if asked.out is None else 32 * n)
+        rows = 1 + groups_of(log2_registers)
+        held = hyperball_bytes(n, log2_registers) + counted_bytes(n, rows, rows) + (0 if asked.out is None else 32 * n)
         return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False)).fixed()
-    sums = 0 if asked.out is None else DistanceSums.bytes_for(n) + 8 * n
-    held = sums + (16 * n if asked.method == EXACT else 0) + COUNT_BYTES
+    sums = 0 if asked.out is None else DistanceSums.bytes_for(n) + 9 * n
+    held = sums + (16 * n if asked.method == EXACT else 0) + counted_bytes(n, MOST_GROUPS)
     return Needs("distances", traversal_phases(store, lambda column: held, keeps_distances=False),
                  Pool(batch_bytes(n, MOST_BITS), batch_bytes(n, NARROW_BITS), batch_bytes(n, WORD_BITS)),
                  tables_bytes=held, device=DeviceState(1, batches=True))

@@ -2,9 +2,9 @@
 
 A sample of k is the k vertices with an edge whose hashes of (seed, natural rank) are smallest, in order of these: it is
 the same in every order of a store, on every engine, and the begin of every larger one. Its sources are put into at most
-MOST_GROUPS groups, in that order, for standard errors. All vertices are taken in order of the store, since sources that
-lie together share what their traversals visit, a batch at a time, and the batches in random order: so those that are
-done when a run is stopped are a sample of batches.
+MOST_GROUPS groups, in that order, for standard errors; where distances are large, the table of counts joins groups. All
+vertices are taken in order of the store, since sources that lie together share what their traversals visit, a batch at
+a time, and the batches in random order: so those that are done when a run is stopped are a sample of batches.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from ..engine.interface import Engine
 from ..hashing import draw
 from ..jit import kernel
 
-# Groups that are left out one at a time, at most; at least, and entries of their counts that make them fewer.
-MOST_GROUPS, LEAST_GROUPS, MOST_ENTRIES = 256, 16, 1 << 19
+# Groups that are left out one at a time, at most.
+MOST_GROUPS = 256
 
 
 @dataclass(frozen=True)
@@ -39,11 +39,6 @@ def hashes(key, ranks, out):  # type: ignore[no-untyped-def]
         out[i] = draw(np.uint64(key), np.uint64(ranks[i]))
 
 
-def group_count(depth: int) -> int:
-    """Groups of a graph whose distances are about so large at most."""
-    return max(LEAST_GROUPS, min(MOST_GROUPS, MOST_ENTRIES // (depth + 1)))
-
-
 def sampled_sources(engine: Engine, key: int, count: int) -> np.ndarray:
     """A sample of vertices with an edge, int64[k]; all, by rank, if there are no more than `count`."""
     expected = count + 8 * math.isqrt(count) + 64
@@ -58,18 +53,21 @@ def sampled_sources(engine: Engine, key: int, count: int) -> np.ndarray:
     return taken[np.argsort(order, kind="stable")[:count]]
 
 
-def parts_of_sample(sources: np.ndarray, n_groups: int, most: int) -> Iterator[Part]:
+def parts_in_order(sources: np.ndarray, most: int) -> Iterator[Part]:
     """The parts of a sample, of at most `most` sources."""
-    groups = np.arange(len(sources)) * min(n_groups, len(sources)) // max(1, len(sources))
+    n_groups = min(MOST_GROUPS, len(sources))
     for begin in range(0, len(sources), most):
-        yield Part(sources[begin : begin + most], groups[begin : begin + most])
+        part = sources[begin : begin + most]
+        yield Part(part, np.arange(begin, begin + len(part)) * n_groups // len(sources))
 
 
-def parts_of_all(engine: Engine, key: int, n_groups: int, most: int) -> Iterator[Part]:
+def parts_of_all(engine: Engine, key: int, most: int) -> Iterator[Part]:
     """The parts of all vertices with an edge, of at most `most` sources, in random order."""
-    everyone = np.sort(engine.sample_vertices(key, engine.facts.n_vertices))
+    everyone = engine.sample_vertices(key, engine.facts.n_vertices)
+    everyone.sort()
     begins = np.arange(0, len(everyone), most)
     order = np.empty(len(begins), np.uint64)
     hashes(key, np.arange(len(begins)), order)
-    for place, begin in enumerate(begins[np.argsort(order, kind="stable")].tolist()):
-        yield Part(everyone[begin : begin + most], place * min(n_groups, len(begins)) // len(begins))
+    begins = begins[np.argsort(order, kind="stable")]
+    for place, begin in enumerate(begins):
+        yield Part(everyone[begin : begin + most], place * min(MOST_GROUPS, len(begins)) // len(begins))

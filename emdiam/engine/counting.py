@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..traverse.columns import Column, smallest_dtype
-from ..traverse.tally import DistanceSums, added, added_from
+from ..traverse.distance_table import DistanceTable
+from ..traverse.tally import DistanceSums
 from .needs import MOST_ON_DISK
 
 if TYPE_CHECKING:
@@ -22,12 +23,11 @@ class ColumnCounting:
     """The verb count_distances of an engine by its eccentricities with columns. Bytes a vertex: 1, 2 or 4 for each of
     the sources that are traversed together, as many as the pool has room for."""
 
-    def count_distances(self: Traversing, sources: np.ndarray, *, groups: np.ndarray | None = None,  # type: ignore[misc]
-                        sums: DistanceSums | None = None) -> np.ndarray:
+    def count_distances(self: Traversing, sources: np.ndarray, table: DistanceTable, *,  # type: ignore[misc]
+                        groups: np.ndarray | int = 0, sums: DistanceSums | None = None) -> None:
         """See Counting."""
         sources = np.asarray(sources, np.int64)
-        groups = np.zeros(len(sources), np.int64) if groups is None else groups
-        counts = np.zeros((int(groups.max(initial=0)) + 1, 1), np.int64)
+        rows = np.broadcast_to(groups, len(sources))
         done, width = 0, 0
         columns: list[Column] = []
         while done < len(sources):
@@ -40,12 +40,11 @@ class ColumnCounting:
                     raise
                 width, columns = width + 1, []
                 continue
-            for group, column in zip(groups[done : done + len(part)].tolist(), columns, strict=False):
-                counts = added_from(counts, group, _histogram(column))
+            for row, column in zip(rows[done : done + len(part)].tolist(), columns, strict=False):
+                _count(column, table, row)
                 if sums is not None:
                     sums.add_column(column)
             done += len(part)
-        return counts
 
 
 def _columns(engine: Traversing, largest: int, wanted: int, old: list[Column]) -> list[Column]:
@@ -59,11 +58,8 @@ def _columns(engine: Traversing, largest: int, wanted: int, old: list[Column]) -
     return columns + [engine.new_column(largest) for _ in range(min(wanted, most) - len(columns))]
 
 
-def _histogram(column: Column) -> np.ndarray:
-    """Vertices at each distance, int64[1, largest + 1]."""
-    counts = np.zeros((1, 1), np.int64)
+def _count(column: Column, table: DistanceTable, row: int) -> None:
+    """Add the vertices at each distance of the source of a column to a row."""
     for start in range(0, len(column), _PIECE):
         values = column.part(start, min(start + _PIECE, len(column)))
-        reached = values[values != column.unreached]
-        counts = added(counts, np.bincount(reached.astype(np.int64), minlength=1)[None, :])
-    return counts
+        table.add_values(row, values[(values != column.unreached) & (values != 0)].astype(np.int64))

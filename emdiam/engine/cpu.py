@@ -34,6 +34,7 @@ from ..traverse.condense import push_condensed, push_renumbered
 from ..traverse.core import Core
 from ..traverse.cores import degeneracy
 from ..traverse.degrees import highest_degrees, list_degree, max_degree_vertex
+from ..traverse.distance_table import DistanceTable
 from ..traverse.domination import dominating
 from ..traverse.euler import euler_masters
 from ..traverse.hidden import find_components
@@ -47,7 +48,7 @@ from ..traverse.ram_column import RamColumn
 from ..traverse.shared_sweeps import MOST_TOGETHER, SharedSweeps
 from ..traverse.spanning import SpanningForest, buffer_sizes, spanning_forest
 from ..traverse.spread import SpreadRun
-from ..traverse.tally import DistanceSums, TallyRun, added
+from ..traverse.tally import DistanceSums, tally_runs
 from ..traverse.tree_diameter import tree_diameter
 from ..traverse.tree_refinement import TreeRefinement, Trees
 from ..traverse.triangles import count_triangles
@@ -150,17 +151,17 @@ class LocalEngine:
         made = spanning_forest(self.core, key, self.rank_array, buffer_bytes, self.reporter.heartbeat)
         return CpuForest(made.raw, made.n_trees, made.scans, made.bytes_read, self)
 
-    def grow_balls(self, log2_registers: int, key: int, sums: BallSums | None = None) -> np.ndarray:
-        """One run of HyperBall with 2^log2_registers registers a vertex: float64[levels + 1, 1 + groups], by how much
-        all balls together grow at each level, estimated from all registers, and without each group of them. key : of
-        hashes, below 2^64. sums : takes what is summed at vertices."""
+    def grow_balls(self, log2_registers: int, key: int, sums: BallSums | None = None) -> DistanceTable:
+        """One run of HyperBall with 2^log2_registers registers a vertex: float64, by how much all balls together grow
+        at each level, estimated from all registers (row 0), and without each group of them. key : of hashes, below
+        2^64. sums : takes what is summed at vertices."""
         self.reporter.begin()
         run = HyperBallRun(self.core, log2_registers, key, self.rank_array, sums)
         self._finish(run)
         if sums is not None:
             sums.runs += 1
         self.reporter.end("hyperball", eccentricity=run.level)
-        return run.increments
+        return run.table
 
     def triangles(self) -> np.ndarray:
         """Triangles at every vertex, int64[n]. Raises MoreMemoryError where the pool has no room for two rows."""
@@ -278,20 +279,16 @@ class CpuEngine(LocalEngine, Engine):
             result[begin:end] = run.result()
         return result
 
-    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
-                        sums: DistanceSums | None = None) -> np.ndarray:
+    def count_distances(self, sources: np.ndarray, table: DistanceTable, *, groups: np.ndarray | int = 0,
+                        sums: DistanceSums | None = None) -> None:
         """See Counting."""
         self.reporter.begin()
         most = batch_for(self.facts.n_vertices, self.facts.pool_bytes)
-        counts = np.zeros((1, 1), np.int64)
-        for begin in range(0, len(sources), most):
-            part = slice(begin, begin + most)
-            run = TallyRun(self.core, sources[part], sums, None if groups is None else groups[part])
+        longest = 0
+        for run in tally_runs(self.core, sources, most, table, groups, sums):
             self._finish(run)
-            run.result()
-            counts = added(counts, run.counts)
-        self.reporter.end("multi-source", sources=len(sources), eccentricity=counts.shape[1] - 1)
-        return counts
+            longest = max(longest, int(run.result().max()))
+        self.reporter.end("multi-source", sources=len(sources), eccentricity=longest)
 
     def wide_eccentricities(self, sources: np.ndarray, bits: int) -> np.ndarray:
         """See WideBatches."""

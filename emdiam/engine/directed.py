@@ -29,11 +29,12 @@ from ..stream.threads import Threads
 from ..traverse.bfs import BfsRun, Traversal
 from ..traverse.columns import Column, smallest_dtype
 from ..traverse.core import Core
+from ..traverse.distance_table import DistanceTable
 from ..traverse.multi import MultiRun, batch_for
 from ..traverse.paths import all_edges_exist, path_pieces, read_rows, steep_steps
 from ..traverse.ram_column import RamColumn
 from ..traverse.strong import count_inner, strong_components, weak_components
-from ..traverse.tally import DistanceSums, TallyRun, added
+from ..traverse.tally import DistanceSums, tally_runs
 from ..traverse.workspace import Workspace, workspace_bytes
 from ..units import default_memory_bytes
 from .reporter import Reporter
@@ -85,19 +86,15 @@ class DirectedEngine:
             self.reporter.end("multi-source", sources=len(result[begin : begin + most]))
         return result
 
-    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
-                        sums: DistanceSums | None = None, back: bool = False) -> np.ndarray:
+    def count_distances(self, sources: np.ndarray, table: DistanceTable, *, groups: np.ndarray | int = 0,
+                        sums: DistanceSums | None = None, back: bool = False) -> None:
         """See Counting; of a batch at a time."""
-        most, counts = batch_for(self.n_vertices, self.plan.pool_bytes), np.zeros((1, 1), np.int64)
+        most = batch_for(self.n_vertices, self.plan.pool_bytes)
         self.reporter.begin()
-        for begin in range(0, len(sources), most):
-            part = slice(begin, begin + most)
-            run = TallyRun(self._cores[back], sources[part], sums, None if groups is None else groups[part])
+        for run in tally_runs(self._cores[back], sources, most, table, groups, sums):
             self._finish(run)
             run.result()
-            counts = added(counts, run.counts)
         self.reporter.end("multi-source", sources=len(sources))
-        return counts
 
     def _finish(self, run: BfsRun | MultiRun) -> None:
         self.reporter.level = None

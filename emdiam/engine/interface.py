@@ -17,6 +17,7 @@ import numpy as np
 from ..store.store import Store
 from ..traverse.columns import Column
 from ..traverse.components import Component
+from ..traverse.distance_table import DistanceTable
 from ..traverse.pivot_bounds import PivotBounds
 from ..traverse.tally import DistanceSums
 from ..traverse.tree_refinement import TreeBounds
@@ -313,11 +314,11 @@ class SharedScans(Protocol):
 class Counting(Protocol):
     """Pairs by distance, of every engine, for whoever counts them and not for methods."""
 
-    def count_distances(self, sources: np.ndarray, *, groups: np.ndarray | None = None,
-                        sums: DistanceSums | None = None) -> np.ndarray:
-        """Pairs (source, vertex) by distance, each source with itself among them, int64[n_groups, levels + 1]: of all
-        sources together, or with `groups`, int64[k], the number of each source's group, of each group. sources : k
-        different vertices, one at least. sums : takes what is summed at vertices."""
+    def count_distances(self, sources: np.ndarray, table: DistanceTable, *, groups: np.ndarray | int = 0,
+                        sums: DistanceSums | None = None) -> None:
+        """Count pairs (source, another vertex) by distance. sources : k different vertices, one at least. table : takes
+        the pairs. groups : the row of each source, int64[k], or that of all. sums : takes what is summed at
+        vertices."""
 
 
 class WideBatches(Protocol):

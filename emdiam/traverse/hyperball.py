@@ -26,6 +26,7 @@ from ..stream.offsets import row_length
 from ..stream.pager import Tick
 from .atomics import atomic_or, atomic_put, atomic_replace, count_trailing_zeros, yield_core
 from .core import Core
+from .distance_table import DistanceTable
 from .multi import spanning_rows
 from .rows import ALL, bit_walk, has_bit, row_walk
 
@@ -44,6 +45,12 @@ def hyperball_bytes(n_vertices: int, log2_registers: int) -> int:
 def groups_of(log2_registers: int) -> int:
     """Groups of the registers of a counter that are left out one at a time."""
     return min(MOST_GROUPS, 1 << log2_registers)
+
+
+def ball_table(log2_registers: int) -> DistanceTable:
+    """A table of counters, whose rows are never joined."""
+    rows = 1 + groups_of(log2_registers)
+    return DistanceTable(rows, rows, np.float64)
 
 
 @dataclass
@@ -93,8 +100,8 @@ class HyperBallRun:
     """One growth of all balls: `step` until it returns True.
 
     key : of hashes. ranks : natural rank of every vertex, id[n], or length 0 where it is the vertex itself. sums :
-    takes what is summed at vertices, if it is given. increments : float64[levels + 1, 1 + groups] then, by how much the
-    sizes of all balls together have grown at each level, estimated from all registers and without each group.
+    takes what is summed at vertices, if it is given. table : float64, by how much the sizes of all balls together have
+    grown at each level, estimated from all registers (row 0) and without each group.
     """
 
     def __init__(self, core: Core, log2_registers: int, key: int, ranks: np.ndarray,
@@ -111,12 +118,7 @@ class HyperBallRun:
         # Vertices without an arc never change, nor does one hand anything on.
         np.bitwise_not(core.table.isolated, out=self._changed)
         self._arcs = core.table.n_arcs
-        self._rows = [np.zeros(1 + self._estimator.groups)]
-
-    @property
-    def increments(self) -> np.ndarray:
-        """See the class."""
-        return np.stack(self._rows)
+        self.table = ball_table(log2_registers)
 
     def step(self, tick: Tick | None = None) -> bool:
         """One level; True when nothing has changed."""
@@ -136,7 +138,7 @@ class HyperBallRun:
             core.counters.add(traversals=1)
             return True
         self.level += 1
-        self._rows.append(grown)
+        self.table.add(self.level, grown)
         return False
 
     def _touch(self, tick: Tick | None) -> None:

@@ -1,9 +1,9 @@
 """Pairs by distance, from multi-source BFS: bits that are new at a level are pairs (source, vertex) at that distance.
 
-Definition: of a batch of sources, counts[d] is the number of pairs (source, vertex) at distance d, sources counted with
-themselves at distance 0. Sums of a vertex are over the sources that reach it, itself left out: how many, their
-distances, and the inverses of these. Edges are undirected, so what is summed over sources at a vertex is what a BFS
-from it would sum over them: with all vertices as sources the sums are whole, and no bit is looked at alone.
+Definition: of a batch of sources, a table counts the pairs (source, another vertex) at each distance. Sums of a vertex
+are over the sources that reach it, itself left out: how many, their distances, and the inverses of these. Edges are
+undirected, so what is summed over sources at a vertex is what a BFS from it would sum over them: with all vertices as
+sources the sums are whole, and no bit is looked at alone.
 Work: beside the BFS a word of bits for each (vertex, level) that has new ones; where sources are told apart, a step for
 each pair. I/O: that of the BFS. Bytes a vertex: those of the BFS, and 24 for sums.
 Source: Then et al., PVLDB 2014 (MS-BFS), section 2 (closeness by a batch of sources).
@@ -11,6 +11,7 @@ Source: Then et al., PVLDB 2014 (MS-BFS), section 2 (closeness by a batch of sou
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from ..stream.pager import Tick
 from .atomics import count_ones, count_trailing_zeros
 from .columns import Column
 from .core import Core
+from .distance_table import DistanceTable
 from .multi import MultiRun
 from .multi_dense import ACTIVE, FLIP
 from .rows import bit_walk
@@ -27,24 +29,6 @@ from .sparse import COUNT, CURRENT
 
 _PIECE = 1 << 17
 _NO_SUMS = np.empty((3, 0), np.uint64)
-
-
-def added(counts: np.ndarray, more: np.ndarray) -> np.ndarray:
-    """The sum of two tables of counts, int64[k, l], whose shapes may differ."""
-    shape = np.maximum(counts.shape, more.shape)
-    both = np.zeros(shape, np.int64)
-    for table in (counts, more):
-        both[: table.shape[0], : table.shape[1]] += table
-    return both
-
-
-def added_from(counts: np.ndarray, first: int, more: np.ndarray) -> np.ndarray:
-    """The sum of two such tables, the second one's rows from `first` on; in place, if `counts` is large enough."""
-    rows, width = first + len(more), more.shape[1]
-    if rows > counts.shape[0] or width > counts.shape[1]:
-        counts = added(counts, np.zeros((rows, width), np.int64))
-    counts[first:rows, :width] += more
-    return counts
 
 
 class DistanceSums:
@@ -86,35 +70,28 @@ class DistanceSums:
 class TallyRun(MultiRun):
     """A multi-source BFS whose pairs are counted by distance.
 
-    sums : takes what is summed at vertices, if it is given. groups : group of each source, int64[k], for counts by
-    group; None: all are one. counts : int64[n_groups, levels + 1], once `step` has returned True.
+    table : takes the pairs. groups : the row of each source, int64[k], or that of all. sums : takes what is summed at
+    vertices, if it is given.
     """
 
-    def __init__(self, core: Core, sources: np.ndarray, sums: DistanceSums | None = None,
-                 groups: np.ndarray | None = None) -> None:
+    def __init__(self, core: Core, sources: np.ndarray, table: DistanceTable, groups: np.ndarray | int = 0,
+                 sums: DistanceSums | None = None) -> None:
         super().__init__(core, sources)
-        self._sums, self._groups = sums, groups
-        self._size = 1 if groups is None else int(groups.max()) + 1
-        self._by_level = [self._in_groups(np.ones(len(sources), np.int64))]
+        self._table, self._groups, self._sums = table, groups, sums
 
     def step(self, tick: Tick | None = None) -> bool:
         """See MultiRun."""
         before = self.level
         finished = super().step(tick)
         if self.level > before:
-            self._by_level.append(self._count_level())
+            self._table.add(self.level, self._count_level())
         return finished
-
-    @property
-    def counts(self) -> np.ndarray:
-        """See the class."""
-        return np.stack(self._by_level, axis=1)
 
     def _slice_arcs(self) -> int:
         return 0  # sparse levels return one by one, to be counted
 
     def _count_level(self) -> np.ndarray:
-        """Pairs at this level, int64[n_groups]."""
+        """Pairs at this level, int64[rows]."""
         sums = self._sums
         about: tuple[Any, ...] = (self._words, int(self._state[FLIP]), self.level,
                                   np.uint64(1 if sums is None else sums.unit(self.level)),
@@ -127,18 +104,21 @@ class TallyRun(MultiRun):
         return self._part(lambda single: count_queued(queue, *about, single))
 
     def _part(self, count: Any) -> np.ndarray:
-        """Pairs that a kernel counts, int64[n_groups]. count : it, called with an array for those of each source."""
-        single = np.zeros(0 if self._groups is None else len(self._sources), np.int64)
+        """Pairs that a kernel counts, int64[rows]. count : it, called with an array for those of each source."""
+        together = isinstance(self._groups, int)
+        single = np.zeros(0 if together else len(self._sources), np.int64)
         total = count(single)
-        return np.array([total], np.int64) if self._groups is None else self._in_groups(single)
+        rows = np.zeros(self._table.rows, np.int64)
+        np.add.at(rows, self._groups, total if together else single)
+        return rows
 
-    def _in_groups(self, by_source: np.ndarray) -> np.ndarray:
-        """Sums of a figure of each source, int64[n_groups]."""
-        if self._groups is None:
-            return np.array([by_source.sum()])
-        out = np.zeros(self._size, np.int64)
-        np.add.at(out, self._groups, by_source)
-        return out
+
+def tally_runs(core: Core, sources: np.ndarray, most: int, table: DistanceTable, groups: np.ndarray | int,
+               sums: DistanceSums | None) -> Iterator[TallyRun]:
+    """A run for `most` sources after another, each of which is to be done when the next is asked for."""
+    for begin in range(0, len(sources), most):
+        part = slice(begin, begin + most)
+        yield TallyRun(core, sources[part], table, groups if isinstance(groups, int) else groups[part], sums)
 
 
 @inlined

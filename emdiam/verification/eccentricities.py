@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ..engine.cpu import open_cpu_engine
+from ..histogram import histogram
 from ..methods.eccentricity.certificate import MOST_ANEW, EccentricityCertificate
-from ..methods.eccentricity.histogram import histogram
 from ..progress import Event, Meter, silent, timed
 from ..store.arc_runs import ArcRun, scan_arcs, scan_bytes
 from ..store.store import Store

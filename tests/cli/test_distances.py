@@ -34,7 +34,17 @@ def test_no_pairs_are_said_in_words_and_null_in_json(tmp_path: Path) -> None:
 def test_a_stop_prints_what_is_counted(
         tmp_path: Path, call: Any, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: F811
     store = write_store(tmp_path / "g.zarr", odd_graphs()["mesh"])
-    monkeypatch.setattr("emdiam.distribution.counting.group_count", lambda depth: (_ for _ in ()).throw(
+    monkeypatch.setattr("emdiam.distribution.counting.parts_of_all", lambda *_: (_ for _ in ()).throw(
         KeyboardInterrupt))
     code, out, err = call("distances", str(store), "--quiet")
     assert code == 3 and not out and "stopped by the user before anything was counted" in err
+
+
+def test_ranges_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("emdiam.traverse.distance_table.MOST_VALUES", 20)
+    store = write_store(tmp_path / "g.zarr", [[1], *([v - 1, v + 1] for v in range(1, 30)), [29]])
+    result = distances(store, {"exact": True}).to_dict()
+    assert result["histogram_width"] == 10 and list(result["pairs"]) == ["0", "10", "20", "30"]
+    text = distances_text(result)
+    assert "effective diameter (90 % of the pairs): 22.0000, off by less than 10\n" in text
+    assert "pairs by distance, from the first of ranges of 10: 0: 234, 10: 165, 20: 65, 30: 1\n" in text

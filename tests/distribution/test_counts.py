@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 
 import emdiam
 from emdiam.distribution.counting import SourceCount
+from emdiam.distribution.directed import distances_directed
 from emdiam.distribution.run import distances
-from emdiam.distribution.statistics import figures_of, jackknife, without_each
+from emdiam.distribution.statistics import figures_of, jackknife
 from emdiam.errors import InputError, NotWritten, StoppedEarly
+from emdiam.traverse.distance_table import DistanceTable
 from tests.helpers import naive
 from tests.helpers.stores import graphs, odd_graphs, write_store
 
@@ -181,7 +183,48 @@ def test_python_takes_graphs_of_other_kinds() -> None:
 
 
 def test_figures_of_no_pairs_and_of_single_groups() -> None:
-    assert figures_of(np.array([5, 0]), 0.9) is None
-    assert jackknife(without_each(np.array([[3, 4, 0]])), 0.9) is None
-    both = jackknife(iter(np.array([[0, 4, 0], [0, 0, 4]])), 0.5)
+    table = DistanceTable(2)
+    assert figures_of(table.total(), 0.9) is None
+    table.add(1, np.array([4, 0]))
+    assert jackknife(table.without_each(), 0.9) is None
+    table.add(2, np.array([0, 4]))
+    both = jackknife(table.without_each(), 0.5)
     assert both is not None and both.mean == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("way", [
+    {"exact": True}, {"exact": True, "vertex_state": "disk"}, {"sample": 700}, {"hyperball": 8},
+    {"exact": True, "directed": True}])
+def test_ranges_of_distances(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: dict[str, Any]) -> None:
+    """A path, where no more than 60 distances have a place of their own."""
+    monkeypatch.setattr("emdiam.traverse.distance_table.MOST_VALUES", 60)
+    emdiam.convert(nx.path_graph(900), tmp_path / "g.zarr")
+    if "directed" in way:
+        emdiam.convert(nx.path_graph(900, nx.DiGraph), tmp_path / "d.zarr", directed=True)
+        result = distances_directed(tmp_path / "d.zarr", {"memory": 4 << 30, "exact": True})
+    else:
+        result = distances(tmp_path / "g.zarr", {**SMALL, **way})
+    assert result.histogram_width == 100 and list(result.pairs) == list(range(0, 900, 100))
+    assert result.mean is not None and result.effective_diameter is not None and result.standard_error is not None
+    whole = {d: 900 - d for d in range(1, 900)}
+    if way.get("exact"):
+        assert result.pairs == {i: sum(900 - d for d in range(max(1, i), i + 100)) for i in range(0, 900, 100)}
+        assert result.mean == pytest.approx(901 / 3, rel=1e-12) and result.standard_error.mean == 0
+        assert abs(result.effective_diameter - effective(whole, 0.9)) < 100
+        return
+    assert sum(result.pairs.values()) == pytest.approx(sum(whole.values()), rel=1e-3)
+    assert 0 < result.standard_error.mean < 60 and abs(result.mean - 901 / 3) < 5 * result.standard_error.mean
+    error = 100 + 5 * result.standard_error.effective_diameter
+    assert abs(result.effective_diameter - effective(whole, 0.9)) < error < 500
+
+
+def test_distances_up_to_the_limit_are_each_by_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups are joined then, no distances: figures are the same, errors but for how many groups there are."""
+    emdiam.convert(nx.path_graph(61), tmp_path / "g.zarr")
+    whole = distances(tmp_path / "g.zarr", {**SMALL, "sample": 50})
+    monkeypatch.setattr("emdiam.traverse.distance_table.MOST_VALUES", 60)
+    part = distances(tmp_path / "g.zarr", {**SMALL, "sample": 50})
+    assert part.histogram_width is None and (part.pairs, part.mean) == (whole.pairs, whole.mean)
+    assert part.effective_diameter == whole.effective_diameter and part.standard_error and whole.standard_error
+    assert part.standard_error != whole.standard_error
+    assert 0.5 < part.standard_error.mean / whole.standard_error.mean < 2

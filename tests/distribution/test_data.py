@@ -17,6 +17,7 @@ from emdiam.engine.cpu import LocalEngine
 from emdiam.runs.opening import open_engine
 from emdiam.store.array_reader import read_slice
 from emdiam.store.store import Store, open_store
+from emdiam.traverse.distance_table import DistanceTable
 from emdiam.traverse.tally import DistanceSums
 from tests.conftest import ROOT
 
@@ -86,8 +87,9 @@ def test_counts_from_some_sources(tmp_path: Path, name: str) -> None:
         reached = far[np.isfinite(far)].astype(np.int64)
         for arena in (None, max(store.n_arcs * 4 // 10, 4 * store.indices.chunk_items * 4)):
             with open_engine(store, threads=2, arena_bytes=arena) as engine:
-                sums = DistanceSums(store.n_vertices)
-                assert engine.count_distances(sources, sums=sums)[0].tolist() == np.bincount(reached).tolist()
+                sums, table = DistanceSums(store.n_vertices), DistanceTable(1)
+                engine.count_distances(sources, table, sums=sums)
+                assert table.counts[1:, 0].tolist() == np.bincount(reached)[1:].tolist()
                 total = np.where(np.isfinite(far), far, 0).sum(axis=0)
                 assert sums.values[1].tolist() == total.astype(np.int64).tolist()
 

@@ -17,6 +17,7 @@ from emdiam.engine.directed import DirectedEngine, open_directed_engine, plan_di
 from emdiam.errors import StoreError
 from emdiam.store.store import Store, open_store
 from emdiam.stream.plan import Phase
+from emdiam.traverse.distance_table import DistanceTable
 from tests.helpers.directed_twins import (
     Arcs,
     all_distances,
@@ -56,8 +57,9 @@ def check(engine: DirectedEngine, arcs: Arcs, matrix: np.ndarray, sources: Any) 
                 assert (path[0], path[-1], len(path)) == (source, run.farthest, want.max() + 1)
                 assert engine.all_arcs_exist(path[:-1], path[1:])
         assert engine.eccentricities(np.arange(n), back=back).tolist() == distances.max(axis=1).tolist()
-        counts = engine.count_distances(np.arange(n), back=back)[0]
-        assert counts.tolist() == [np.count_nonzero(matrix == d) for d in range(matrix.max() + 1)]
+        table = DistanceTable(1)
+        engine.count_distances(np.arange(n), table, back=back)
+        assert table.counts[:, 0].tolist() == [0, *(np.count_nonzero(matrix == d) for d in range(1, matrix.max() + 1))]
     check_components(engine, arcs, matrix)
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from emdiam.engine.interface import Engine, first_with_edge, max_degree_vertex
 from emdiam.traverse.components import pairs_within
+from emdiam.traverse.distance_table import DistanceTable
 from emdiam.traverse.tally import DistanceSums
 from tests.helpers import approx_twins, naive
 from tests.helpers.stores import ENGINES, EXTERNAL, engine_on, graphs, odd_graphs, write_store
@@ -185,11 +186,13 @@ def check_counts(engine: Engine, graph: naive.Graph, rng: random.Random) -> None
         groups[rng.randrange(k)] = 2
         far = [naive.distances(graph, v) for v in sources]
         top = max(map(max, far))
-        want = np.array([[sum(d.count(level) for d, g in zip(far, groups, strict=True) if g == group)
-                          for level in range(top + 1)] for group in range(3)])
-        sums = DistanceSums(n)
-        assert engine.count_distances(sources, groups=groups, sums=sums).tolist() == want.tolist()
-        assert engine.count_distances(sources).tolist() == want.sum(axis=0, keepdims=True).tolist()
+        want = np.array([[level and sum(d.count(level) for d, g in zip(far, groups, strict=True) if g == group)
+                          for group in range(3)] for level in range(top + 1)])
+        sums, table, other = DistanceSums(n), DistanceTable(3), DistanceTable(2)
+        engine.count_distances(sources, table, groups=groups, sums=sums)
+        assert table.counts.tolist() == want.tolist()
+        engine.count_distances(sources, other, groups=1)
+        assert other.counts.tolist() == [[0, row] for row in want.sum(axis=1).tolist()]
         near = [[d[v] for d in far if d[v] > 0] for v in range(n)]
         assert sums.values[0].tolist() == list(map(len, near)) and sums.values[1].tolist() == list(map(sum, near))
         assert np.allclose(sums.values[2] / 2.0**sums.shift, [sum(1 / d for d in row) for row in near], rtol=1e-12)

@@ -60,11 +60,10 @@ def test_a_copied_passage_would_be_seen(methods: dict[tuple[str, ...], str]) -> 
 
 
 def test_the_verifier_takes_only_the_file_format_from_the_methods() -> None:
-    """Modules of methods/ that verification/ imports; and how a histogram is told, and what floats count in, which a
-    claim of lengths is read by."""
+    """Modules of methods/ that verification/ imports; and what floats count in, which a claim of lengths is read by."""
     taken = {node.module for file in (PACKAGE / "verification").glob("*.py")
              for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
              if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("methods")}
-    assert taken == {"methods.exact.certificate", "methods.eccentricity.certificate", "methods.eccentricity.histogram",
-                     "methods.sealed", "methods.weighted.certificate", "methods.weighted.eccentricity_certificate",
+    assert taken == {"methods.exact.certificate", "methods.eccentricity.certificate", "methods.sealed",
+                     "methods.weighted.certificate", "methods.weighted.eccentricity_certificate",
                      "methods.weighted.units"}

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..eccentricity.histogram import histogram
+from ...histogram import histogram
 from ..eccentricity.result import EccentricityResult, VertexSet
 from ..eccentricity.summary import MOST_IDS
 from ..exact.method import Best

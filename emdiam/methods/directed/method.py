@@ -205,12 +205,12 @@ def run_directed(method: DirectedMethod) -> DirectedResult:
     return result
 
 
-def phases(store: Store, columns: int = 2, arrays: int = 0) -> tuple[Phase, ...]:
+def phases(store: Store, columns: int = 2, arrays: int = 0, beside: int = 0) -> tuple[Phase, ...]:
     """Vertex state by phase: so many distance columns while it solves, of the widest entries that there may be, beside
-    the numbers of components and `arrays` vectors of 4 bytes."""
+    the numbers of components, `arrays` vectors of 4 bytes and `beside` bytes."""
     n, ids = store.n_vertices, store.id_dtype.itemsize
     shared, width = shared_bytes(store), column_bytes(n)
-    solving = n * (ids + 4 * arrays + columns * width + 2) + FOLD_BYTES
+    solving = n * (ids + 4 * arrays + columns * width + 2) + beside + FOLD_BYTES
     sizes = {"components": strong_bytes(n, ids) + n * ids, "solve": solving, "verify": n * width * 2}
     return tuple(Phase(name, (shared + size) / max(1, n), shared + size, shared + size, shared + size, shared + size)
                  for name, size in sizes.items())

@@ -29,6 +29,7 @@ import numpy as np
 from ...engine.interface import Engine
 from ...engine.needs import MOST_ON_DISK, DeviceState, batch_state_bytes, distance_bytes, traversal_phases
 from ...errors import EmdiamError, InputError
+from ...histogram import histogram
 from ...store.store import Store
 from ...stream.counters import Counters
 from ...stream.plan import Phase, Pool
@@ -42,7 +43,6 @@ from ..exact.witness import REPORT
 from .bounds import Bounds
 from .by_pairs import MOST_PAIRS, PAIR_BYTES, ByPairs
 from .certificate import MOST_ANEW
-from .histogram import histogram
 from .output import write_table
 from .result import EccentricityResult, of_result
 from .summary import Summary, count_eccentricities

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import emdiam
-from emdiam.methods.eccentricity import histogram as module
-from emdiam.methods.eccentricity.histogram import MOST_VALUES, histogram
+from emdiam import histogram as module
+from emdiam.histogram import MOST_VALUES, histogram
 
 
 def test_each_by_itself() -> None:

@@ -1,11 +1,17 @@
-"""How a histogram tells eccentricities, in results and in certificates."""
+"""How histograms count numbers, in results and in certificates: each by itself, or ranges of them if they are many."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# Eccentricities of a histogram, at most, each by itself: some 8 MiB.
-MOST_VALUES = 1 << 16
+# Numbers of a histogram, at most, each by itself: some 8 MiB. Ranges are so many times as wide as before, each time.
+MOST_VALUES, STEP = 1 << 16, 10
+
+
+def in_ranges(counts: np.ndarray, size: int) -> np.ndarray:
+    """Sums of counts, [k, ...], over ranges of so many of them, [ceil(k / size), ...]."""
+    sums: np.ndarray = np.add.reduceat(counts, np.arange(0, len(counts), size), axis=0)
+    return sums
 
 
 def histogram(counts: np.ndarray) -> tuple[dict[str, int], int | None]:
@@ -13,8 +19,8 @@ def histogram(counts: np.ndarray) -> tuple[dict[str, int], int | None]:
     ranges, by the smallest number of each, and their width. counts : int64[largest + 1]."""
     if np.count_nonzero(counts) <= MOST_VALUES:
         return {str(value): int(counts[value]) for value in np.flatnonzero(counts).tolist()}, None
-    width = 10
+    width = STEP
     while -(-len(counts) // width) > MOST_VALUES:
-        width *= 10
-    sums = np.add.reduceat(counts, np.arange(0, len(counts), width))
+        width *= STEP
+    sums = in_ranges(counts, width)
     return {str(one * width): int(sums[one]) for one in np.flatnonzero(sums).tolist()}, width

@@ -1,0 +1,127 @@
+"""Pairs by distance, in rows: of groups of sources, or of registers. The table takes the same memory for every graph.
+
+Each distance has a place of its own while none exceeds MOST_VALUES; of larger ones ranges are counted, as a histogram
+does: of 10 distances each, then of 100, and so on. By how much distances exceed the first of their range is summed
+beside, so that means stay exact. Rows are joined, two by two, where the distances up to MOST_VALUES would not fit
+otherwise; both depend on the largest distance alone, and neither on the order in which pairs are counted.
+Bytes: 8 * full_rows * (MOST_VALUES + 1), as far as they are used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..histogram import MOST_VALUES, STEP, in_ranges
+
+# Rows that there is room for whatever the distances are.
+FULL_ROWS = 16
+
+
+def distance_table_bytes(rows: int, n_vertices: int, full_rows: int = FULL_ROWS) -> int:
+    """Bytes that the numbers of a table of a graph take, at most."""
+    return 8 * min(rows * n_vertices, full_rows * (MOST_VALUES + 1))
+
+
+@dataclass(frozen=True)
+class PairCounts:
+    """Pairs of different vertices by distance. counts : int64 or float64[k], of the distances from i * width on.
+    above : by how much the distances of all pairs together exceed the first of their range. largest : distance."""
+
+    counts: np.ndarray
+    above: float = 0
+    width: int = 1
+    largest: int = 0
+
+    def to_dict(self, share: float) -> dict[int, int]:
+        """Pairs by distance, or by the smallest distance of each range, times `share` and rounded."""
+        return {i * self.width: round(share * count) for i, count in enumerate(self.counts.tolist()) if count}
+
+    @property
+    def histogram_width(self) -> int | None:
+        """Distances of a range; None where each is by itself."""
+        return None if self.width == 1 else self.width
+
+
+class DistanceTable:
+    """See above. rows : of what is counted. full_rows : to which they are joined in the end, or fewer. dtype : int64 or
+    float64. width : distances of a place. largest : distance."""
+
+    def __init__(self, rows: int, full_rows: int = FULL_ROWS, dtype: Any = np.int64) -> None:
+        self.rows, self.width, self.largest = rows, 1, 0
+        self._joined = 1  # rows, to one
+        # In order of distances, so that memory is taken as these grow.
+        self._flat = np.zeros(max(1, full_rows) * (MOST_VALUES + 1), dtype)
+        self._above = np.zeros(rows, dtype)
+
+    @property
+    def counts(self) -> np.ndarray:
+        """Pairs, [largest // width + 1, rows that are left]; none are at distance 0."""
+        left = len(self._above)
+        return self._flat[: (self.largest // self.width + 1) * left].reshape(-1, left)
+
+    def add(self, distance: int, counts: np.ndarray) -> None:
+        """Add pairs at a distance, [rows]."""
+        self._reach(distance)
+        if self._joined > 1:
+            counts = in_ranges(counts, self._joined)
+        self.counts[distance // self.width] += counts
+        self._above += counts * (distance % self.width)
+
+    def add_values(self, row: int, distances: np.ndarray) -> None:
+        """Add pairs of a row at these distances, [k]."""
+        if not len(distances):
+            return
+        self._reach(int(distances.max()))
+        places = distances // self.width
+        found = np.bincount(places)
+        self.counts[: len(found), row // self._joined] += found
+        self._above[row // self._joined] += int((distances - places * self.width).sum())
+
+    def take(self, other: DistanceTable) -> None:
+        """Add the pairs of a table of as many rows, which is of no use afterwards."""
+        self._reach(other.largest)
+        other._settle(max(self.largest, other.largest))
+        self.counts[: len(other.counts)] += other.counts
+        self._above += other._above
+
+    def total(self) -> PairCounts:
+        """All rows together."""
+        return PairCounts(self.counts.sum(axis=1), self._above.sum(), self.width, self.largest)
+
+    def row(self, number: int) -> PairCounts:
+        """One row, of a table whose rows are never joined."""
+        return PairCounts(self.counts[:, number], self._above[number], self.width, self.largest)
+
+    def without_each(self) -> Iterator[PairCounts]:
+        """All rows but one, for each that has a pair."""
+        total, above = self.counts.sum(axis=1), self._above.sum()
+        for number, row in enumerate(self.counts.T):
+            if row.any():
+                yield PairCounts(total - row, above - self._above[number], self.width, self.largest)
+
+    def _reach(self, distance: int) -> None:
+        """Make room for pairs at a distance."""
+        if distance > self.largest:
+            self._settle(distance)
+            self.largest = distance
+
+    def _settle(self, largest: int) -> None:
+        """Join rows and distances as it is done where the largest distance is this one."""
+        while (min(largest, MOST_VALUES) + 1) * len(self._above) > len(self._flat):
+            self._replace(in_ranges(self.counts.T, 2).T, in_ranges(self._above, 2))
+            self._joined *= 2
+        while largest // self.width >= MOST_VALUES + (self.width == 1):
+            further = np.arange(len(self.counts)) % STEP * self.width
+            self._replace(in_ranges(self.counts, STEP), self._above + further.astype(self._flat.dtype) @ self.counts)
+            self.width *= STEP
+
+    def _replace(self, counts: np.ndarray, above: np.ndarray) -> None:
+        """Have these counts, no more than before."""
+        before = self.counts.size
+        self._flat[: counts.size].reshape(counts.shape)[:] = counts
+        self._flat[counts.size : before] = 0
+        self._above = above
