@@ -11,6 +11,7 @@ import numpy as np
 from emdiam.gpu.mappings import MAPPINGS
 from emdiam.gpu.multi_source import MultiSource
 from emdiam.gpu.spread import Spreader
+from emdiam.gpu.spread_whole import WholeSpread
 from emdiam.gpu.variants.bounds_dal import DeviceBounds, diameter_by_bounds
 from emdiam.gpu.variants.layouts import list_matrix, padded_lists
 
@@ -81,22 +82,23 @@ def _multi_source(subject: Subject, mapping: str) -> Iterator[bool]:
 
 
 def _spread(subject: Subject, mapping: str) -> Iterator[bool]:
-    """Bounds after one spread, and how many were lowered."""
+    """Bounds after one spread, and how many were lowered, by a launch a value and by one for all."""
     device, n = subject.setting.device, subject.graph.n_vertices
     seeds, values = np.array(subject.sources, np.int64), np.arange(len(subject.sources), dtype=np.int64)
     before = np.full(n, UNREACHED, np.uint32)
     limit = max(2, twins.eccentricity(subject.expected[subject.sources[0]]) // 2)
-    bound = device.array(before)
-    lowered = Spreader(device, subject.graph, mapping).spread(bound, seeds, values, limit)
     expected = twins.lowered(*subject.rows, before, seeds, values, limit)
-    yield np.array_equal(device.to_host(bound), expected)
-    yield lowered == int(np.count_nonzero(expected != before))
-    # The same once more, in two halves: to a smaller limit, then on from what has that bound.
-    bound = device.array(before)
-    spreader = Spreader(device, subject.graph, mapping)
-    spreader.spread(bound, seeds[:1], values[:1], limit - 1)
-    spreader.extend(bound, limit - 1, limit)
-    yield np.array_equal(device.to_host(bound), twins.lowered(*subject.rows, before, seeds[:1], values[:1], limit))
+    halves = twins.lowered(*subject.rows, before, seeds[:1], values[:1], limit)
+    for spreader in (Spreader(device, subject.graph, mapping), WholeSpread(device, subject.graph)):
+        bound = device.array(before)
+        lowered = spreader.spread(bound, seeds, values, limit)
+        yield np.array_equal(device.to_host(bound), expected)
+        yield lowered == int(np.count_nonzero(expected != before))
+        # In two halves: to a smaller limit, then on from what has that bound.
+        bound = device.array(before)
+        spreader.spread(bound, seeds[:1], values[:1], limit - 1)
+        spreader.extend(bound, limit - 1, limit)
+        yield np.array_equal(device.to_host(bound), halves)
 
 
 Check = Callable[["Subject", str], Iterator[bool]]

@@ -32,7 +32,7 @@ class DeviceBoxTable:
         # Owners, counts and maxima, zeros at first.
         state = zeros(device, slots * (self._k + 2), np.uint32)
         self._owners, self._counts, self._maxima = state[:slots], state[slots : 2 * slots], state[2 * slots :]
-        addresses = column_addresses(device, self._n, columns, self._k)
+        addresses = device.array(column_addresses(device, self._n, columns, self._k))
         self._boxes = (addresses, device.array(q.astype(np.uint32)), self._k, slots, self._owners)
         self._columns = columns  # alive as long as their addresses are
 

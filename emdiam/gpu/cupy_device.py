@@ -169,6 +169,11 @@ class CupyDevice:
         with self._guard:
             return np.asarray(self._cupy.asnumpy(array))
 
+    def address(self, array: DeviceArray) -> int:
+        """See Device.address."""
+        held: Any = array
+        return int(held.data.ptr)
+
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         """See Device.fill."""
         target: Any = array

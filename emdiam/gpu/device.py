@@ -72,6 +72,10 @@ class Device(Protocol):
     def to_host(self, array: DeviceArray) -> np.ndarray:
         """A copy on the host, once all that was asked for before is done."""
 
+    def address(self, array: DeviceArray) -> int:
+        """Where in the device's memory a vector begins, for kernels that are told it as a number. The vector has to
+        be kept as long as they are."""
+
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         """Set all items."""
 

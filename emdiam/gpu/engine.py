@@ -37,6 +37,7 @@ from .replicas import Replicas
 from .rows import count_steep, path_pieces
 from .setting import AUTO, OnDevice
 from .spread import Spreader
+from .spread_whole import WholeSpread
 from .upload import open_graph, upload
 from .vector import DeviceVector, on_device
 from .vram import VramPlan
@@ -71,7 +72,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
         except BaseException as error:
             with at_the_end(self.graph.close):
                 raise error
-        self._spreader: Spreader | None = None
+        self._spreader: Spreader | WholeSpread | None = None
         self._reached: DeviceArray | None = None  # bitmap of the last BFS
         self._reached_all = False
 
@@ -202,7 +203,7 @@ class GpuEngine(ColumnCounting, LocalEngine, Engine):
     def spread(self, seeds: np.ndarray | None, values: np.ndarray | int, limit: int, bound: Column) -> int:
         """See Engine.spread."""
         if self._spreader is None:
-            self._spreader = Spreader(self.device, self.graph)
+            self._spreader = (WholeSpread if self.graph.resident else Spreader)(self.device, self.graph)
         begin, column = time.perf_counter(), on_device(bound)
         self.reporter.begin()
         if seeds is None:

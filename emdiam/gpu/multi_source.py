@@ -97,8 +97,8 @@ class _Batch:
         self.words, self.targets = words_for(len(sources)), targets
         self._launch = KernelFile(owner.device, "multi_source_levels.cu", {**self.graph.macros, "WORDS": self.words},
                                   owner.launcher.block).launch
-        self.addresses = None if columns is None else column_addresses(
-            self.device, self.graph.n_vertices, columns, len(sources))
+        self.addresses = None if columns is None else self.device.array(column_addresses(
+            self.device, self.graph.n_vertices, columns, len(sources)))
         self.front, self.next, self.seen = owner.planes(self.words)
         self.queue, self.following = owner.queues
         self.bits = self.device.array(_ones(len(sources), self.words))

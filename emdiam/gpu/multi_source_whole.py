@@ -42,18 +42,20 @@ class WholeBatch:
         words = words_for(k)
         kernels = KernelFile(device, "multi_source_whole.cu", {**graph.macros, "WORDS": words}, self._block)
         counts, reach = device.empty(3 * (_COUNTS + words), np.uint64), device.empty(1 + 64 * words, np.uint64)
-        addresses = counts if columns is None else column_addresses(device, n, columns, k)
+        # Sources, and where their columns begin, in one copy.
+        given = device.array(np.concatenate([np.asarray(sources).astype(np.uint64), *(
+            [] if columns is None else [column_addresses(device, n, columns, k)])]))
         missing = 0 if targets is None else int(np.bitwise_count(targets).sum()) * k
         if self._epoch + n + 1 > UNREACHED:  # a level has a mark of its own
             device.fill(self._marks, 0)
             self._epoch = 1
         kernels.launch_resident(
             "whole_batch", blocks_for(words * n, kernels.block("whole_batch"), device), graph.offsets, graph.neighbours,
-            n, graph.n_arcs, device.array(np.asarray(sources).astype(graph.id_dtype)), k,
+            n, graph.n_arcs, given[:k], k,
             counts if targets is None else device.array(targets), np.uint32(targets is not None), missing,
             np.float64(self._push_cost), *graph.queues(device),
             *(graph.shared(device, f"plane-{i}", n * words, np.uint64) for i in range(3)), self._marks,
-            np.uint32(self._epoch), self._wide, self._wide_row, addresses, np.uint32(columns is not None), counts,
+            np.uint32(self._epoch), self._wide, self._wide_row, given[-k:], np.uint32(columns is not None), counts,
             reach, self._barrier)
         levels, *found = device.to_host(reach).tolist()
         self._epoch += levels + 1

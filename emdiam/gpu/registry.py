@@ -97,11 +97,12 @@ ENTRIES: tuple[Entry, ...] = (
     Entry("multi_source_levels.cu", "settle_bits", registers=40, builds=_WORDS),
     Entry("multi_source_whole.cu", "whole_batch", registers=64, builds=_WORDS, cooperative=True),
     *mapped("spread.cu", "spread_level"),
+    Entry("spread_whole.cu", "whole_spread", registers=64, builds=VERTICES, cooperative=True),
     Entry("labels.cu", "grow_labels", registers=40, builds=mapping_builds([LABEL_MAPPING])),
     *plain("rows.cu", "steep_arcs", "walk_down", builds=VERTICES),
     # Columns, and the bounds that the exact methods keep in them.
     *plain("columns.cu", "column_bits", "column_best", "column_first", "column_reached", "column_count",
-           "column_histogram", "column_gather", "column_put", "column_addresses", "column_fill_where", "column_recode",
+           "column_histogram", "column_gather", "column_put", "column_fill_where", "column_recode",
            "column_recode_reached", "select_counts", "select_vertices", "scan_totals_of_parts", "scan_parts"),
     *plain("boxes.cu", "fill_boxes", "box_extent", "left_boxes", "box_members"),
     *plain("bounds.cu", "open_where", "tighten_upper", "tighten_lower", "close_where", "close_known", "choose_pivots"),

@@ -1,16 +1,16 @@
 """Spread on a device: bound[v] = min over seeds of (value + d(v, seed)), grown only while below a limit.
 
-The host's loop around spread.cu. Values are processed in increasing order, a launch over the arcs of a queue for
-each; the host reads one small array a value. Pruning at a vertex that already has as small a bound is right as
-long as every earlier spread on the column ran to the same limit, or was extended to it. Work: O(n + m) for each
-spread. Bytes a vertex: two queues and the sums of the mapping.
+The host's loop around spread.cu, for arcs that are paged; spread_whole.py does the same in one launch. Values are
+processed in increasing order, a launch over the arcs of a queue for each; the host reads one small array a value.
+Pruning at a vertex that already has as small a bound is right as long as every earlier spread on the column ran to the
+same limit, or was extended to it. Work: O(n + m) for each spread. Bytes a vertex: two queues and
+the sums of the mapping.
 Source: F-Diam, Algorithm 5, section 4.5; see also traverse/spread.py, the same on the CPU.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
@@ -44,32 +44,22 @@ class Spreader:
         seeds : int64[k], vertices. values : int64[k], not negative, their bounds. Raises ValueError for seeds,
         values or columns that do not fit the graph, OverflowError for a limit that does not fit the column.
         """
-        seeds, values = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
-        self._check(bound, limit)
-        if len(seeds) != len(values) or (len(values) and int(values.min()) < 0):
-            raise ValueError("each seed needs a value, 0 or more")
-        if len(seeds) and (int(seeds.min()) < 0 or int(seeds.max()) >= self.graph.n_vertices):
-            raise ValueError(f"a seed is no vertex (0 to {self.graph.n_vertices - 1})")
-        within = values <= limit
-        due = _by_value(seeds[within], values[within], self.graph.id_dtype)
-        return self._grow(bound, due, 0, limit, size=0)
+        check_bound(self.graph, bound, limit)
+        due, of_value = seeds_by_value(self.graph, seeds, values, limit)
+        known, begins = np.unique(of_value, return_index=True)
+        parts = np.split(due.astype(self.graph.id_dtype), begins[1:])
+        return self._grow(bound, dict(zip(known.tolist(), parts, strict=False)), 0, limit, size=0)
 
     def extend(self, bound: DeviceArray, old: int, new: int) -> int:
         """The spread whose seeds are all vertices with bound exactly `old`, to the limit `new`. Returns how many
         vertices were lowered. Raises as `spread` does."""
-        self._check(bound, new)
+        check_bound(self.graph, bound, new)
         n = self.graph.n_vertices
         if not 0 <= old < new or n == 0:
             return 0
         self.device.fill(self._counts, 0)
         self._seeds.launch("queue_of_value", n, bound, n, np.uint32(old), self._following, self._counts)
         return self._grow(bound, {}, old + 1, new, self._end_level()[0])
-
-    def _check(self, bound: DeviceArray, limit: int) -> None:
-        if bound.dtype != np.uint32 or bound.size != self.graph.n_vertices:
-            raise ValueError(f"a bound of {self.graph.n_vertices} vertices is uint32, one for each")
-        if limit >= UNREACHED:
-            raise OverflowError(f"the limit {limit} does not fit the bound column (uint32)")
 
     def _end_level(self) -> tuple[int, int]:
         """Make what was reached the queue; how many vertices that is, and how many of them were lowered."""
@@ -99,9 +89,22 @@ class Spreader:
         return total
 
 
-def _by_value(seeds: np.ndarray, values: np.ndarray, ids: Any) -> dict[int, np.ndarray]:
-    """Value -> its different seeds, values ascending."""
-    order = np.lexsort((seeds, values))
-    known, begins = np.unique(values[order], return_index=True)
-    parts = np.split(seeds[order], begins[1:])
-    return {int(value): np.unique(part).astype(ids) for value, part in zip(known, parts, strict=False)}
+def check_bound(graph: DeviceGraph, bound: DeviceArray, limit: int) -> None:
+    """Raise what `Spreader.spread` promises for a column or a limit that it does not take."""
+    if bound.dtype != np.uint32 or bound.size != graph.n_vertices:
+        raise ValueError(f"a bound of {graph.n_vertices} vertices is uint32, one for each")
+    if limit >= UNREACHED:
+        raise OverflowError(f"the limit {limit} does not fit the bound column (uint32)")
+
+
+def seeds_by_value(graph: DeviceGraph, seeds: np.ndarray, values: np.ndarray,
+                   limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """Seeds and their values up to `limit`, int64[k] each, by value and vertex, none twice. Raises ValueError for
+    those that `Spreader.spread` does not take."""
+    seeds, values = np.asarray(seeds, np.int64), np.asarray(values, np.int64)
+    if len(seeds) != len(values) or (len(values) and int(values.min()) < 0):
+        raise ValueError("each seed needs a value, 0 or more")
+    if len(seeds) and (int(seeds.min()) < 0 or int(seeds.max()) >= graph.n_vertices):
+        raise ValueError(f"a seed is no vertex (0 to {graph.n_vertices - 1})")
+    pairs = np.unique(np.stack([values, seeds], axis=1)[values <= limit], axis=0)
+    return pairs[:, 1], pairs[:, 0]

@@ -133,6 +133,10 @@ class ShimDevice:
         self._launches.settle()
         return array._values.copy()
 
+    def address(self, array: DeviceArray) -> int:
+        assert isinstance(array, ShimArray)
+        return int(array._values.ctypes.data)
+
     def fill(self, array: DeviceArray, value: int | float | np.generic) -> None:
         assert isinstance(array, ShimArray)
         self._check()

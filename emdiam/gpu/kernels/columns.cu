@@ -107,11 +107,6 @@ ENTRY(256) column_gather(const u32* values, const u64* ids, u64 k, u32* out) {
     for (u64 i = first_item(); i < k; i += item_stride()) out[i] = values[ids[i]];
 }
 
-// addresses: u64[k], where in memory the columns begin, which lie behind each other: u32[k * n].
-ENTRY(256) column_addresses(u32* columns, u64 n, u64 k, u64* addresses) {
-    for (u64 i = first_item(); i < k; i += item_stride()) addresses[i] = reinterpret_cast<u64>(columns + i * n);
-}
-
 // Sets the values of vertices ids: u64[k].
 ENTRY(256) column_put(u32* values, const u64* ids, u64 k, u32 value) {
     for (u64 i = first_item(); i < k; i += item_stride()) values[ids[i]] = value;

@@ -6,8 +6,7 @@
 // Source: Then et al., PVLDB 2014 (MS-BFS), sections 3 and 4; the grid waits for itself as in Luo, Wong and Hwu (papers/004,
 // 2.1). Work: O(n + m) words a level at most, for all sources together.
 #include "multi_source.cuh"
-
-#define LANE_ROW 32u  // longer rows are pushed by the whole warp
+#include "queue_rows.cuh"
 
 // Places in the counts of a level: vertices that got a bit, wide rows put aside, arcs of these vertices, arcs of those that
 // have all bits now, bits that came to targets; then WORDS words, the bits that came to anything.
@@ -22,16 +21,13 @@
 // What levels work on. front, next, seen: u64[n * WORDS], the bits of the frontier, of what comes after it, and all so far.
 // marks: u32[n], `epoch` where a vertex is in `following` already. counts: of the level that comes.
 struct Batch {
-    const u64* offsets;
     const VERTEX* neighbours;
     const u64* front;
     const u64* seen;
     u64* next;
     u32* marks;
     VERTEX* following;
-    VERTEX* wide;
     u64* counts;
-    u64 wide_row;
     u32 epoch;
 };
 
@@ -67,44 +63,6 @@ DEVICE void push_arc(const Batch& at, bool valid, u64 arc, VERTEX v) {
     enqueue(at, fresh, w);
 }
 
-// The rows of a queue, but for wide ones. Warps beside each other in the queue are of different blocks.
-DEVICE void push_rows(const Batch& at, const VERTEX* queue, u64 size) {
-    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
-    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
-        VERTEX v = 0;
-        u64 arc = 0, end = 0;
-        if (first + lane_id() < size) {
-            v = queue[first + lane_id()];
-            arc = __ldg(at.offsets + v);
-            end = __ldg(at.offsets + v + 1);
-        }
-        if (end - arc > at.wide_row) {
-            at.wide[atomicAdd(at.counts + WIDE, 1ull)] = v;
-            arc = end;
-        }
-        for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
-            const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
-            const VERTEX of_owner = __shfl_sync(FULL_WARP, v, owner);
-            const u64 last = __shfl_sync(FULL_WARP, end, owner);
-            for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP)
-                push_arc(at, base + lane_id() < last, base + lane_id(), of_owner);
-        }
-        if (end - arc > LANE_ROW) arc = end;
-        for (; __any_sync(FULL_WARP, arc < end); ++arc) push_arc(at, arc < end, arc, v);
-    }
-}
-
-// The wide rows that were put aside, one after the other, by all warps of the grid.
-DEVICE void push_wide(const Batch& at, u64 rows) {
-    const u64 stride = static_cast<u64>(gridDim.x) * blockDim.x;
-    for (u64 row = 0; row < rows; ++row) {
-        const VERTEX v = load_fresh(at.wide + row);
-        const u64 end = __ldg(at.offsets + v + 1);
-        for (u64 base = __ldg(at.offsets + v) + first_item() - lane_id(); base < end; base += stride)
-            push_arc(at, base + lane_id() < end, base + lane_id(), v);
-    }
-}
-
 // What came in a level becomes a part of what was seen. following: VERTEX[size]. every: the bits of all sources in the word
 // of the lane. targets: bitmap u64[ceil(n / 64)], or null. WORDS threads a vertex.
 DEVICE void settle(const u64* offsets, const VERTEX* following, u64 size, const u64* next, u64* seen, u64 every,
@@ -135,14 +93,14 @@ DEVICE void settle(const u64* offsets, const VERTEX* following, u64 size, const 
     if (lane_id() < WORDS && (came & ~load_fresh(counts + BITS + lane_id())) != 0) atomicOr(counts + BITS + lane_id(), came);
 }
 
-// offsets: u64[n + 1], neighbours: VERTEX[m]. sources: VERTEX[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
+// offsets: u64[n + 1], neighbours: VERTEX[m]. sources: u64[k], repeats allowed, k <= 64 * WORDS. targets: bitmap
 // u64[ceil(n / 64)] if has_targets: stop when `missing` bits have come to targets. push_cost: how many pulled arcs one
 // pushed arc is worth. first, second: VERTEX[n], plane_a, plane_b, seen: u64[n * WORDS], wide: VERTEX[m / wide_row + 1],
 // counts: u64[3 * LEVEL_COUNTS], any content. marks: u32[n], none of which is epoch, epoch + 1, ... to the last level.
 // addresses: u64[k], columns u32[n] with all bits set that get the distances, if has_columns. reach: u64[1 + 64 * WORDS],
 // gets the number of levels, and the last level in which the bit of each source came anywhere. barrier: u32[1], zero before
 // its first use. Any cooperative grid.
-ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, const VERTEX* sources, u64 k,
+ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u64 m, const u64* sources, u64 k,
                           const u64* targets, u32 has_targets, u64 missing, double push_cost, VERTEX* first, VERTEX* second,
                           u64* plane_a, u64* plane_b, u64* seen, u32* marks, u32 epoch, VERTEX* wide, u64 wide_row,
                           const u64* addresses, u32 has_columns, u64* counts, u64* reach, u32* barrier) {
@@ -158,9 +116,9 @@ ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u
     for (u64 base = first_item() - lane_id(); base < k; base += item_stride()) {
         const u64 i = base + lane_id();
         const bool valid = i < k;
-        const VERTEX v = valid ? sources[i] : VERTEX(0);
+        const VERTEX v = valid ? static_cast<VERTEX>(sources[i]) : VERTEX(0);
         if (valid) atomicOr(plane_b + static_cast<u64>(v) * WORDS + i / 64, 1ull << (i % 64));
-        enqueue({offsets, neighbours, plane_a, seen, plane_b, marks, second, wide, counts, wide_row, epoch}, valid, v);
+        enqueue({neighbours, plane_a, seen, plane_b, marks, second, counts, epoch}, valid, v);
     }
     grid_barrier(barrier);
     for (;;) {
@@ -196,14 +154,16 @@ ENTRY(256, 4) whole_batch(const u64* offsets, const VERTEX* neighbours, u64 n, u
         __syncthreads();
         if (now.size == 0 || (has_targets && now.missing <= 0)) break;
         // Queues and planes have changed places: what came is the frontier.
-        const Batch at = {offsets, neighbours, next, seen, front, marks, queue, wide, of_next, wide_row, epoch + now.level};
+        const Batch at = {neighbours, next, seen, front, marks, queue, of_next, epoch + now.level};
+        const QueueRows rows = {offsets, wide, of_next + WIDE, wide_row};
+        const auto push = [=](bool valid, u64 arc, VERTEX v) { push_arc(at, valid, arc, v); };
         if (now.pulls) pull_all(offsets, neighbours, n, every, next, seen, front, queue, of_next + CAME);
-        else push_rows(at, following, now.size);
+        else visit_queue(rows, following, now.size, push);
         grid_barrier(barrier);
         if (threadIdx.x == 0) now.wide = load_fresh(of_next + WIDE);
         __syncthreads();
         if (now.wide != 0) {
-            push_wide(at, now.wide);
+            visit_wide(rows, now.wide, push);
             grid_barrier(barrier);
         }
     }

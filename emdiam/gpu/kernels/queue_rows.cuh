@@ -1,0 +1,60 @@
+// The rows of a queue, visited arc by arc by a whole grid in the middle of its launch: short rows by a lane each, long
+// ones by a warp, and those of more than wide_row arcs, put aside at first, by all warps one after the other.
+// Source: papers/004, section 5 (rows by threads, warps and the grid, as after Merrill, Garland and Grimshaw, PPoPP 2012).
+// Work: O(arcs of the rows).
+#ifndef EMDIAM_QUEUE_ROWS_CUH
+#define EMDIAM_QUEUE_ROWS_CUH
+
+#include "simt.cuh"
+
+#define LANE_ROW 32u  // longer rows are visited by the whole warp
+
+// wide: VERTEX[], takes wide rows; *n_wide is raised by their number.
+struct QueueRows {
+    const u64* offsets;
+    VERTEX* wide;
+    u64* n_wide;
+    u64 wide_row;
+};
+
+// Calls visit(valid, arc, v) for the arcs of each vertex v of queue: VERTEX[size], but for wide rows. All 32 lanes of a
+// warp call it together; `valid` says which of them have an arc. Warps beside each other in the queue are of different
+// blocks. All threads of the grid must call it.
+template <typename Visit>
+DEVICE void visit_queue(const QueueRows& rows, const VERTEX* queue, u64 size, const Visit& visit) {
+    const u64 stride = static_cast<u64>(gridDim.x) * warps_in_block() * WARP;
+    for (u64 first = (static_cast<u64>(warp_id()) * gridDim.x + blockIdx.x) * WARP; first < size; first += stride) {
+        VERTEX v = 0;
+        u64 arc = 0, end = 0;
+        if (first + lane_id() < size) {
+            v = queue[first + lane_id()];
+            arc = __ldg(rows.offsets + v);
+            end = __ldg(rows.offsets + v + 1);
+        }
+        if (end - arc > rows.wide_row) {
+            rows.wide[atomicAdd(rows.n_wide, 1ull)] = v;
+            arc = end;
+        }
+        for (u32 long_rows = __ballot_sync(FULL_WARP, end - arc > LANE_ROW); long_rows != 0; long_rows &= long_rows - 1) {
+            const i32 owner = __ffs(static_cast<i32>(long_rows)) - 1;
+            const VERTEX of_owner = __shfl_sync(FULL_WARP, v, owner);
+            const u64 last = __shfl_sync(FULL_WARP, end, owner);
+            for (u64 base = __shfl_sync(FULL_WARP, arc, owner); base < last; base += WARP)
+                visit(base + lane_id() < last, base + lane_id(), of_owner);
+        }
+        if (end - arc > LANE_ROW) arc = end;
+        for (; __any_sync(FULL_WARP, arc < end); ++arc) visit(arc < end, arc, v);
+    }
+}
+
+// The same for the `n_rows` wide rows that were put aside.
+template <typename Visit> DEVICE void visit_wide(const QueueRows& rows, u64 n_rows, const Visit& visit) {
+    for (u64 row = 0; row < n_rows; ++row) {
+        const VERTEX v = load_fresh(rows.wide + row);
+        const u64 end = __ldg(rows.offsets + v + 1);
+        for (u64 base = __ldg(rows.offsets + v) + first_item() - lane_id(); base < end; base += item_stride())
+            visit(base + lane_id() < end, base + lane_id(), v);
+    }
+}
+
+#endif
