@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from ..errors import BudgetError
+from ..errors import BudgetError, MoreMemoryError
 from ..stream.plan import BASE_JITTER
 from ..units import format_seconds, format_size
 from .arcs import Arcs
@@ -140,12 +140,25 @@ def _strips(task: Task, method: PairsMethod, budget: Budget, seconds: float) -> 
     else:
         # The method may have half of what is left (separators), strips a quarter.
         height = max(1, min(CHUNK, n, rest // 4 // max(1, n * item)))
-        need = height * n * item + _COPIES * height * min(CHUNK, n) * item
+        need = _strip_bytes(n, item, height)
     if need > rest:
         raise _too_small(task, budget, base + need, base, False)
     disk = 0 if budget.out is None else task.matrix_bytes
     return PairsPlan(method.name, STRIPS, height, max(1, -(-n // max(1, height))), budget.memory_bytes, base + need,
                      task.matrix_bytes, disk, seconds, rest - need)
+
+
+def _strip_bytes(n_vertices: int, item: int, height: int) -> int:
+    """Bytes of so many rows, and of a row of chunks while they are written."""
+    return height * (n_vertices + _COPIES * min(CHUNK, n_vertices)) * item
+
+
+def with_room(error: MoreMemoryError, plan: PairsPlan, task: Task) -> BudgetError:
+    """The error of a method that finds rows with a budget that does, whatever strips take of it."""
+    n, item = task.arcs.n_vertices, task.lengths.dtype.itemsize
+    strips = max(0, _strip_bytes(n, item, min(CHUNK, n)) - _strip_bytes(n, item, plan.edge))
+    enough = plan.memory_limit_bytes + error.missing_bytes + strips + BASE_JITTER
+    return BudgetError(error.what, remedy=f"use --method blocked, or give at least --memory {-(-enough // 2**20)}MiB")
 
 
 def _too_small(task: Task, budget: Budget, least: int, base: int, whole: bool) -> BudgetError:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .._version import __version__
-from ..errors import InputError, StoppedEarly, no_such
+from ..errors import InputError, MoreMemoryError, StoppedEarly, no_such
 from ..progress import Listener, Meter, TimeOver, until
 from ..sssp.bellman_ford import NegativeCycle
 from ..store.store import Store, open_store
@@ -25,7 +25,7 @@ from .arcs import StoreArcs, lengths_of
 from .lengths import Lengths
 from .matrix import FORMAT_VERSION, MatrixRecord, MatrixWriter
 from .methods import AUTO, METHODS
-from .plan import DISK, MEMORY, Budget, PairsPlan, Task, plan_pairs
+from .plan import DISK, MEMORY, Budget, PairsPlan, Task, plan_pairs, with_room
 from .potentials import potentials
 from .result import AllPairs
 from .solve import Found, Solver, Work, by_rows, chunk_of, in_ram, on_disk, write_rows
@@ -114,8 +114,8 @@ class _Run:
             raise InputError(str(error), path=self._store.path, remedy="divide the weights") from None
         asked = self._asked
         memory = default_memory_bytes() if asked.memory_bytes is None else asked.memory_bytes
-        plan = plan_pairs(Task(arcs, lengths, negative), _method(asked),
-                          Budget(memory, base, asked.threads, asked.out, asked.time_limit))
+        task = Task(arcs, lengths, negative)
+        plan = plan_pairs(task, _method(asked), Budget(memory, base, asked.threads, asked.out, asked.time_limit))
         method = METHODS[plan.method]
         if asked.solver is not None and plan.where != MEMORY:
             raise InputError(f"{asked.solver.name} takes the matrix from memory, where there is no room for it",
@@ -128,6 +128,8 @@ class _Run:
         self._meter.begin("solve", None, "steps")
         try:
             made = self._solved(Work(method, arcs, lengths, threads, self._tick, asked.solver), plan)
+        except MoreMemoryError as error:
+            raise with_room(error, plan, task) from None
         finally:
             threads.close()
         self._meter.end()

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..errors import BudgetError
+from ..errors import MoreMemoryError
 from ..sssp.rows import WeightedRows
 from ..stream.threads import Threads
 from ..units import format_size
@@ -51,7 +51,7 @@ class _Part:
 
 class Separators:
     """Distances by parts; rows of the matrix are made from them. room_bytes : of memory for what is kept. Raises
-    BudgetError where that does not do."""
+    MoreMemoryError where that does not do."""
 
     def __init__(self, rows: WeightedRows, lengths: Lengths, threads: Threads, tick: Tick, room_bytes: int,
                  size: int | None = None) -> None:
@@ -69,17 +69,16 @@ class Separators:
         self._across = self._closed_boundary()
 
     def _check_room(self, room_bytes: int) -> None:
-        """Raise BudgetError where there is no room for the distances."""
+        """Raise MoreMemoryError where there is no room for the distances."""
         item = self._lengths.dtype.itemsize
         sizes = np.bincount(self._part_of) if len(self._part_of) else np.zeros(1, np.int64)
         held = sum(padded(size) ** 2 for size in sizes.tolist()) + padded(self.n_boundary) ** 2
         widest = max(padded(self.n_boundary), padded(int(sizes.max())))
         need = held * item + Product.panel_bytes(widest, item)
         if need > room_bytes:
-            raise BudgetError(
+            raise MoreMemoryError(
                 f"separators need {format_size(need)} for {len(sizes):,} parts with {self.n_boundary:,} vertices"
-                f" between them, and {format_size(room_bytes)} are left",
-                remedy="use --method blocked, or give more --memory")
+                f" between them, and {format_size(room_bytes)} are left", need - room_bytes)
 
     def _closed(self, matrix: np.ndarray) -> np.ndarray:
         """Distances from a padded matrix of arcs, in place."""

@@ -89,7 +89,7 @@ def on_disk(work: Work, writer: MatrixWriter) -> tuple[Found, DiskTiles]:
 
 def by_rows(work: Work, height: int, room_bytes: int, put: Callable[[int, np.ndarray], None]) -> Found:
     """The rows of the matrix, `height` at a time, each handed to put(first row, dtype[k, n]), by a method of kind ROWS.
-    room_bytes : of memory for what it keeps beside them. Raises BudgetError where that does not do."""
+    room_bytes : of memory for what it keeps beside them. Raises MoreMemoryError where that does not do."""
     n, found = work.arcs.n_vertices, Found()
     searches = work.method.work(work.arcs.rows(), work.lengths, work.threads, work.tick, room_bytes)
     strip = np.empty((min(height, n), n), work.lengths.dtype)

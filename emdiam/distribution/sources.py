@@ -19,7 +19,7 @@ from ..engine.interface import Engine
 from ..hashing import draw
 from ..jit import kernel
 
-# Groups that are left out one at a time, at most.
+# Groups that are left out one at a time, at most; fewer sources or parts are spread over them, each by itself.
 MOST_GROUPS = 256
 
 
@@ -55,10 +55,9 @@ def sampled_sources(engine: Engine, key: int, count: int) -> np.ndarray:
 
 def parts_in_order(sources: np.ndarray, most: int) -> Iterator[Part]:
     """The parts of a sample, of at most `most` sources."""
-    n_groups = min(MOST_GROUPS, len(sources))
     for begin in range(0, len(sources), most):
         part = sources[begin : begin + most]
-        yield Part(part, np.arange(begin, begin + len(part)) * n_groups // len(sources))
+        yield Part(part, np.arange(begin, begin + len(part)) * MOST_GROUPS // len(sources))
 
 
 def parts_of_all(engine: Engine, key: int, most: int) -> Iterator[Part]:
@@ -70,4 +69,4 @@ def parts_of_all(engine: Engine, key: int, most: int) -> Iterator[Part]:
     hashes(key, np.arange(len(begins)), order)
     begins = begins[np.argsort(order, kind="stable")]
     for place, begin in enumerate(begins):
-        yield Part(everyone[begin : begin + most], place * min(MOST_GROUPS, len(begins)) // len(begins))
+        yield Part(everyone[begin : begin + most], place * MOST_GROUPS // len(begins))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -233,3 +234,18 @@ def test_command(tmp_path: Path, emdiam: Run) -> None:
     assert zarr.open_group(str(tmp_path / "m.zarr"))["distances"].shape == (50, 50)
     again = emdiam("apsp", "mesh.zarr", "--out", "m.zarr", "--quiet")
     assert again.returncode == 2 and "exists" in again.stderr
+
+
+def test_separators_name_a_budget_that_does(tmp_path: Path) -> None:
+    """Nobody knows before they are found how large they are."""
+    store, out = tmp_path / "g.zarr", tmp_path / "m.zarr"
+    emdiam.generate("grid", store, sides="90x90")
+    memory, said = 50, []
+    for _ in range(2):
+        with pytest.raises(BudgetError) as refused:
+            emdiam.all_pairs(store, method="separators", out=out, memory=memory * MIB)
+        said.append(str(refused.value))
+        memory = int(re.search(r"give at least --memory (\d+)MiB", said[-1])[1])  # type: ignore[index]
+    assert "the least is" in said[0] and "separators need" in said[1]
+    found = emdiam.all_pairs(store, method="separators", out=out, memory=memory * MIB)
+    assert found.largest_distance == 178
