@@ -2,9 +2,10 @@
 
 After round k every label is at most the length of the shortest walk of k arcs. So without a negative cycle nothing
 changes in round n at the latest, and a single pass is not enough. Where weights are negative, a cycle is looked for
-after rounds 1, 2, 4, 8, ...: one thread relaxes all arcs and keeps the predecessor of every label that falls; a cycle
-of predecessors has a negative weight, which is added up again before it is shown. Others than Bellman-Ford refuse
-negative weights.
+after rounds 1, 2, 4, 8, ...: one thread relaxes all arcs a few times and keeps the predecessor of every label that
+falls; a cycle of predecessors has a negative weight, which is added up again before it is shown. A fall may go one arc
+of a cycle in a round, so there are more such passes the longer it takes, and n from round n on: then a label that falls
+in the last has n predecessors in a row, of which one comes twice. Others than Bellman-Ford refuse negative weights.
 Labels are lowered atomically, threads have ranges of vertices with equally many arcs. Work: m a round. Rounds: all of
 them, the last without a change. Source: Ford (1956), Bellman (1958); Cherkassky and Goldberg (1999) for the cycle.
 """
@@ -21,10 +22,11 @@ from ..jit import kernel
 from ..stream.threads import Threads
 from ..traverse.atomics import atomic_count, atomic_lower
 from .frontier_bellman_ford import first_labels
-from .paths import Paths, SearchOptions, length_of
+from .paths import Paths, SearchOptions, Tick, length_of
 from .rows import WeightedRows, unreached
 
-_PARTS = 16
+# Of the threads' ranges. A look for a cycle takes one pass for so many rounds.
+_PARTS, _LOOKS = 16, 8
 
 
 class NegativeCycle(InputError):
@@ -58,7 +60,7 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
             changed = any(threads.everywhere(partial(relax_all, graph, labels, none, starts, taken)))
             rounds += 1
             if changed and rows.least_weight < 0 and rounds & (rounds - 1) == 0:
-                look_for_cycle(rows, labels, none)
+                changed = look_for_cycle(rows, labels, none, rounds, options.tick or _nothing)
             if options.tick is not None:
                 options.tick()
     finally:
@@ -66,12 +68,15 @@ def lower_labels(rows: WeightedRows, labels: np.ndarray, options: SearchOptions)
     return rounds
 
 
-def look_for_cycle(rows: WeightedRows, labels: np.ndarray, none: int | float) -> None:
-    """Relax all arcs a few times more with one thread. Raises NegativeCycle where that shows one."""
-    before = np.full(rows.n_vertices, -1, np.int64)
-    seen = np.empty(rows.n_vertices, np.int64)
-    for _ in range(2):
-        relax_with_tree(rows.offsets, rows.heads, rows.costs, labels, none, before)
+def look_for_cycle(rows: WeightedRows, labels: np.ndarray, none: int | float, rounds: int, tick: Tick) -> bool:
+    """Relax all arcs some times more with one thread, after so many rounds; whether labels fall still. Raises
+    NegativeCycle where that shows one, and InputError for floats that fall for ever as they are rounded."""
+    n = rows.n_vertices
+    before, seen = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    for _ in range(max(2, rounds // _LOOKS if rounds < n else n)):
+        if not relax_with_tree(rows.offsets, rows.heads, rows.costs, labels, none, before):
+            return False
+        tick()
         v = vertex_of_cycle(before, seen)
         if v < 0:
             continue
@@ -82,6 +87,14 @@ def look_for_cycle(rows: WeightedRows, labels: np.ndarray, none: int | float) ->
         weight = length_of(rows, cycle)
         if weight < 0:
             raise NegativeCycle(cycle, weight)
+    if rounds >= n:
+        raise InputError("sums of these weights do not end to fall, since they are rounded",
+                         remedy="round the weights, to float32 or to whole numbers")
+    return True
+
+
+def _nothing() -> None:
+    pass
 
 
 @kernel(allocates=False)
@@ -106,7 +119,9 @@ def relax_all(graph, labels, none, starts, taken):  # type: ignore[no-untyped-de
 
 @kernel
 def relax_with_tree(offsets, heads, costs, labels, none, before):  # type: ignore[no-untyped-def]
-    """A round of one thread, with the tail of the arc that lowered each label last in `before`, int64[n]."""
+    """A round of one thread, with the tail of the arc that lowered each label last in `before`, int64[n]; whether one
+    has fallen."""
+    changed = False
     for v in range(len(labels)):
         if labels[v] == none:
             continue
@@ -115,6 +130,8 @@ def relax_with_tree(offsets, heads, costs, labels, none, before):  # type: ignor
             if labels[v] + costs[p] < labels[u]:
                 labels[u] = labels[v] + costs[p]
                 before[u] = v
+                changed = True
+    return changed
 
 
 @kernel

@@ -11,12 +11,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emdiam.apsp.potentials import potentials
 from emdiam.errors import InputError
 from emdiam.sssp import delta_stepping
+from emdiam.sssp.bellman_ford import NegativeCycle
 from emdiam.sssp.bins import CHUNK, refill
 from emdiam.sssp.methods import METHODS, shortest_paths
 from emdiam.sssp.paths import Paths, SearchOptions, length_of
 from emdiam.sssp.rows import WeightedRows
+from tests.helpers.many_graphs import drawn
 from tests.helpers.path_twins import FLOATS, Graph, bellman_ford, graphs, rows_of
 
 # What h-bf has no room for.
@@ -142,6 +145,33 @@ def test_unit_weights() -> None:
     paths = shortest_paths(rows, 0)
     assert listed(paths) == [0, 1, 2, 3, float("inf")]
     assert (paths.reached, paths.farthest, paths.largest_distance) == (4, 3, 3)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("n", [2, 3, 30, 300])
+def test_a_negative_cycle_against_the_order_of_vertices(n: int, threads: int) -> None:
+    """A fall goes one arc of it in a round."""
+    v, weights = np.arange(n), np.zeros(n, np.int32)
+    weights[0] = -1
+    rows = WeightedRows.from_edges(n, v, (v - 1) % n, weights, directed=True)
+    for find in (lambda: shortest_paths(rows, 0, "bellman-ford", SearchOptions(threads)),
+                 lambda: potentials(rows, threads, lambda: None)):
+        with pytest.raises(NegativeCycle) as shown:
+            find()
+        assert (len(shown.value.cycle), shown.value.weight) == (n + 1, -1)
+
+
+def test_a_dense_graph_with_a_negative_cycle() -> None:
+    """Of which a few passes showed none, however many rounds had been."""
+    with pytest.raises(NegativeCycle):
+        potentials(drawn(8599).rows, 1, lambda: None)
+
+
+def test_sums_that_fall_for_ever_as_they_are_rounded() -> None:
+    """Beside 1e16 the weights 0.9, 0.9 and -1.8 are 0, 0 and -2."""
+    rows = WeightedRows.from_edges(4, [0, 1, 2, 3], [1, 2, 3, 1], [-1e16, 0.9, 0.9, -1.8], directed=True)
+    with pytest.raises(InputError, match="since they are rounded"):
+        shortest_paths(rows, 0, "bellman-ford")
 
 
 def test_what_cannot_be() -> None:

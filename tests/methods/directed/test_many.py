@@ -1,18 +1,24 @@
 """Longest distances, eccentricities and counts of distances along the arcs of many random digraphs, beside scipy.
 
-A graph meets every method in RAM, and one of the exact ones, eccentricities of one direction and the count of distances
-over blocks of 8 arcs, four of each direction in memory."""
+A graph meets every exact method and the eccentricities of both directions in RAM; over blocks of 8 arcs, four of each
+direction in memory, one exact method and one direction by turns; and the count of distances in RAM or over blocks."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from emdiam.distribution.directed import distances_directed
-from emdiam.runs.directed import DIRECTED, eccentricities_directed, solve_directed
+from emdiam.engine.directed import DirectedEngine
+from emdiam.methods.directed.apsp import Apsp, Eccentricities, EccentricitiesIn
+from emdiam.methods.directed.graph_diameter import GraphDiameter
+from emdiam.methods.directed.method import DirectedMethod, DirectedOptions, phases, run_directed
+from emdiam.methods.directed.pivots import Pivots
+from emdiam.runs.directed import opened
 from emdiam.sssp.rows import WeightedRows
 from emdiam.store.store import open_store
 from tests.helpers.directed_answers import check_distances, check_eccentricities, check_longest
@@ -22,7 +28,7 @@ from tests.helpers.many_graphs import EVERY_KIND, SHAPES, arcs_of, by_scipy, cam
 from tests.helpers.weighted_stores import TINY, write_rows
 
 MEMORY, ARENA = 4 << 30, 8 * TINY * 4
-DIRECTIONS = ("out", "in")
+METHODS, DIRECTIONS = (Pivots, GraphDiameter, Apsp), (Eccentricities, EccentricitiesIn)
 _MOST = 60
 
 
@@ -42,22 +48,28 @@ def many(numbers: range, folder: Path) -> None:
         assert found is not None
         matrix = np.where(np.isinf(found), -1, found).astype(np.int64)
         options = {"memory": MEMORY, "threads": int(draws.integers(1, 3))}
-        streamed, turn = {**options, "arena": ARENA}, int(draws.integers(6))
+        streamed, turn = {**options, "arena": ARENA}, int(draws.integers(12))
         with open_store(write_rows(folder / "g.zarr", rows, directed=True, chunk_ids=TINY), directed=True) as store:
-            for method in DIRECTED:
-                check_longest(solve_directed(store, method, options), matrix)
-            bare = solve_directed(store, "graph-diameter", {**options, "sweeps": 0})
-            check_longest(bare, matrix)
+            with opened(store, options, phases(store, 10, 8), None, batches=True) as engine:
+                check_methods(engine, matrix, METHODS, DIRECTIONS)
+                bare = run_directed(GraphDiameter(engine, DirectedOptions(sweeps=0)))
+                check_longest(bare, matrix)
             if rows.n_arcs:
                 arcs = [(a, b) for a, b, _ in arcs_of(rows)]
                 assert sources_of(rows.n_vertices, arcs, 0) == (bare.details["published_count"], bare.lower)
-            check_longest(solve_directed(store, DIRECTED[turn % 3], streamed), matrix)
-            for direction in DIRECTIONS:
-                check_eccentricities(eccentricities_directed(store, direction, {**options, "keep": True}), matrix)
-            check_eccentricities(
-                eccentricities_directed(store, DIRECTIONS[turn % 2], {**streamed, "keep": True}), matrix)
-            for ways in (options, streamed):
-                check_distances(distances_directed(store, {**ways, "exact": True}), matrix)
+            with opened(store, streamed, phases(store, 10, 8), None, batches=True) as engine:
+                check_methods(engine, matrix, METHODS[turn % 3 : turn % 3 + 1], DIRECTIONS[turn % 2 : turn % 2 + 1])
+            check_distances(distances_directed(store, {**(streamed if turn < 6 else options), "exact": True}), matrix)
+
+
+def check_methods(engine: DirectedEngine, matrix: np.ndarray, methods: Sequence[type[DirectedMethod]],
+                  directions: Sequence[type[Eccentricities]]) -> None:
+    """Longest distances by these methods, eccentricities of these directions."""
+    for method in methods:
+        check_longest(run_directed(method(engine, DirectedOptions())), matrix)
+    for direction in directions:
+        run = direction(engine, DirectedOptions())
+        check_eccentricities(run.told(run_directed(run), keep=True), matrix)
 
 
 @pytest.mark.usefixtures("tiny_blocks")
