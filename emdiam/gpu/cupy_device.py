@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ..errors import DeviceError, DeviceRoomError, DeviceUnfitError, EmdiamError, InputError
+from .cubins import OPTIONS, find_cubin
 from .device import Device, DeviceArray, DeviceMemory, Kernel, check_copy, check_launch
 from .failures import ON_CPU, Guard, cannot_compile, first_line, is_cuda_error, sentence
 from .source import Define, define_options, kernel_source
@@ -18,7 +19,6 @@ from .vector import DeviceVector
 
 EXTRA = f"install the extra emdiam[cuda] on a machine with an NVIDIA GPU, or {ON_CPU}"
 DRIVER = f"install NVIDIA's driver for CUDA 13 or newer, or {ON_CPU}"
-OPTIONS = ("-std=c++17",)
 # More dynamic shared memory than this a kernel has to be allowed first (CUDA C++ Programming Guide).
 USUAL_SHARED_BYTES = 48 << 10
 # CUDA_ERROR_NOT_FOUND of get_function: the module has no such entry.
@@ -145,6 +145,7 @@ class CupyDevice:
         self.n_sms = int(facts["multiProcessorCount"])
         self.max_threads = int(facts["maxThreadsPerBlock"])
         self.warp = int(facts["warpSize"])
+        self._capability = (int(facts["major"]), int(facts["minor"]))
         self._modules: dict[tuple[str, tuple[str, ...]], Any] = {}
         self._kernels: dict[tuple[str, tuple[str, ...], str], CupyKernel] = {}
 
@@ -191,9 +192,9 @@ class CupyDevice:
                 target[:] = src
 
     def kernel(self, file: str | Path, entry: str, defines: Mapping[str, Define] | None = None) -> Kernel:
-        """See Device.kernel. What CuPy compiles it keeps on disk, by the text and the options. Modules belong to
-        this device: CuPy would compile a function of another one's anew."""
-        options = (*OPTIONS, *define_options(defines or {}))
+        """See Device.kernel. A cubin of the package is loaded where one fits. What CuPy compiles it keeps on disk, by
+        the text and the options. Modules belong to this device: CuPy would compile a function of another one's anew."""
+        options = define_options(defines or {})
         key = (str(file), options)
         if (*key, entry) not in self._kernels:
             with self._guard:
@@ -204,7 +205,7 @@ class CupyDevice:
         """An entry of a file, built with these options. InputError if the file has none of that name."""
         key = (str(file), options)
         if key not in self._modules:
-            self._modules[key] = self._cupy.RawModule(code=kernel_source(file), options=options)
+            self._modules[key] = self._module(kernel_source(file), entry, options)
         try:
             return CupyKernel(self._modules[key].get_function(entry), entry)
         except self._cupy.cuda.driver.CUDADriverError as error:
@@ -215,6 +216,19 @@ class CupyDevice:
             if is_cuda_error(error):
                 raise  # the guard knows what it means
             raise cannot_compile(error, self.name) from error
+
+    def _module(self, source: str, entry: str, options: tuple[str, ...]) -> Any:
+        """The cubin of this text, if there is one that the device loads; else what NVRTC makes of it."""
+        cubin = find_cubin(self._capability, source, options)
+        if cubin is not None:
+            module = self._cupy.RawModule(path=str(cubin))
+            try:
+                module.get_function(entry)
+            except (self._cupy.cuda.driver.CUDADriverError, OSError):
+                pass  # cut short, or for another driver: NVRTC compiles it, or says what the device lacks
+            else:
+                return module
+        return self._cupy.RawModule(code=source, options=(*OPTIONS, *options))
 
     def launch(self, kernel: Kernel, grid: int, block: int, args: Sequence[Any], shared: int = 0,
                cooperative: bool = False) -> None:

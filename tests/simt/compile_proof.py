@@ -14,11 +14,12 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from emdiam.gpu.cubins import NVCC_OPTIONS
 from emdiam.gpu.source import Define, define_options, kernel_source
 from tests.simt.runner import cache_folder
 
 NVCC = os.environ.get("NVCC", "nvcc")
-FLAGS = ("-arch=sm_90", "-std=c++17", "-cubin", "-Xptxas", "-v", "-Werror", "all-warnings")
+FLAGS = (*NVCC_OPTIONS, "-Xptxas", "-v", "-Werror", "all-warnings")
 COMPILING = re.compile(r"Compiling entry function '(\w+)'")
 FRAME = re.compile(r"(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads")
 REGISTERS = re.compile(r"Used (\d+) registers")
@@ -45,10 +46,10 @@ def _version() -> str:
     return subprocess.run([NVCC, "--version"], capture_output=True, text=True, check=True).stdout
 
 
-def compile_log(file: str | Path, defines: Mapping[str, Define]) -> str:
+def compile_log(file: str | Path, defines: Mapping[str, Define], architecture: int = 90) -> str:
     """The assembler's log of a file built with these macros, kept by content. SyntaxError has the compiler's
     messages; warnings count."""
-    source, options = kernel_source(file), (*FLAGS, *define_options(defines))
+    source, options = kernel_source(file), (f"-arch=sm_{architecture}", *FLAGS, *define_options(defines))
     digest = sha256("\0".join((_version(), source, *options)).encode()).hexdigest()[:32]
     target = cache_folder() / f"nvcc-{digest}.log"
     if target.exists():
@@ -65,10 +66,10 @@ def compile_log(file: str | Path, defines: Mapping[str, Define]) -> str:
     return target.read_text(encoding="utf-8")
 
 
-def compile_logs(builds: Iterable[Build]) -> list[str]:
+def compile_logs(builds: Iterable[Build], architecture: int = 90) -> list[str]:
     """The logs of several builds, as many at once as there are processors."""
     with ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(lambda build: compile_log(*build), builds))
+        return list(pool.map(lambda build: compile_log(*build, architecture), builds))
 
 
 def read_log(log: str) -> dict[str, Usage]:

@@ -18,7 +18,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from emdiam.gpu.cupy_device import OPTIONS
+from emdiam.gpu.cubins import OPTIONS
 from emdiam.gpu.failures import first_line
 from emdiam.gpu.source import Define, define_options, kernel_source
 from tests.simt.runner import cache_folder
