@@ -16,7 +16,7 @@ import numpy as np
 
 from .._version import __version__
 from ..errors import InputError, StoppedEarly
-from ..progress import Listener, TimeOver, timed
+from ..progress import Listener, TimeOver, timed, until
 from ..runs.directed import check_options, directed_store, opened
 from ..store.store import Store
 from ..traverse.distance_table import DistanceTable
@@ -62,23 +62,26 @@ def distances_directed(store: Store | str | Path, options: Mapping[str, Any],
                          remedy="leave --hyperball and --out out")
     seconds, begin = given.get("time_limit"), time.perf_counter()
     deadline = None if seconds is None else time.monotonic() + parse_duration(seconds)
-    with directed_store(store, given) as place:
-        if not place.n_vertices:
-            raise InputError("the graph has no vertices, so there are no distances", path=place.path)
-        state = phases(place, 2, 4, counted_bytes(place.n_vertices, MOST_GROUPS))
-        with opened(place, given, state, progress, batches=True) as engine:
-            count = _Count(engine, asked, deadline)
-            why = "the time limit is over"
-            try:
-                count.run()
-            except KeyboardInterrupt:
-                why = "stopped by the user"
-            except TimeOver:
-                pass
-            if not count.samples:
-                raise StoppedEarly(f"{why} before anything was counted")
-            result = count.result()
-            result.seconds = {"load": engine.load_seconds, **count.seconds, "total": time.perf_counter() - begin}
+    try:
+        with directed_store(store, given) as place:
+            if not place.n_vertices:
+                raise InputError("the graph has no vertices, so there are no distances", path=place.path)
+            state = phases(place, 2, 4, counted_bytes(place.n_vertices, MOST_GROUPS))
+            with opened(place, given, state, until(deadline, progress), batches=True) as engine:
+                count = _Count(engine, asked, deadline)
+                why = "the time limit is over"
+                try:
+                    count.run()
+                except KeyboardInterrupt:
+                    why = "stopped by the user"
+                except TimeOver:
+                    pass
+                if not count.samples:
+                    raise StoppedEarly(f"{why} before anything was counted")
+                result = count.result()
+                result.seconds = {"load": engine.load_seconds, **count.seconds, "total": time.perf_counter() - begin}
+    except TimeOver:
+        raise StoppedEarly("the time limit is over before anything was counted") from None
     if not result.complete:
         raise StoppedEarly(f"{why}; the answer is that of {result.samples:,} sources", result)
     return result

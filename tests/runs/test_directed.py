@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import time
 from collections import Counter
 from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
@@ -19,6 +20,7 @@ import pytest
 from emdiam.cli.main import group
 from emdiam.cli.outcome import run
 from emdiam.distribution.directed import distances_directed
+from emdiam.engine.directed import DirectedEngine
 from emdiam.errors import BudgetError, InputError, NotWritten, StoppedEarly
 from emdiam.methods.directed.apsp import DirectedEccentricities
 from emdiam.runs.directed import DIRECTED, component_counts, eccentricities_directed, solve_directed
@@ -177,3 +179,18 @@ def test_a_file_that_cannot_be_written(graph: tuple[Path, nx.DiGraph], monkeypat
     with pytest.raises(NotWritten, match="No space") as stopped:
         eccentricities_directed(graph[0], "out", {"out": str(graph[0].with_name("e.csv"))})
     assert stopped.value.result.exact
+
+
+def test_the_end_of_the_time_is_looked_at_within_a_traversal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_arcs([(v, v + 1) for v in range(199)], tmp_path / "g.zarr", 200)
+    begin, now, count = time.monotonic(), [0.0], DirectedEngine.count_distances
+
+    def counted(*arguments: Any, **more: Any) -> None:
+        now[0] = 100.0
+        count(*arguments, **more)
+        raise AssertionError("it went on to the end")
+
+    monkeypatch.setattr(DirectedEngine, "count_distances", counted)
+    monkeypatch.setattr("emdiam.progress.time.monotonic", lambda: begin + now[0])
+    with pytest.raises(StoppedEarly, match="the time limit is over before anything was counted"):
+        distances_directed(tmp_path / "g.zarr", {"time_limit": 50})
