@@ -246,7 +246,8 @@ def test_tables_are_read_in_pieces():
 
 
 def test_nothing_is_copied_whole():
-    """1.6 MB of ids, in batches of 16 KiB; only a list of pairs becomes an array first."""
+    """1.6 MB of ids, in batches of 16 KiB; only a list of pairs becomes an array first. A copy of one column would be
+    800 kB; threads of tests before may still allocate some."""
     src, dst = np.random.default_rng(1).integers(0, 10**6, (2, 100_000))
     columns = {"source": src, "day": dst[::-1].copy(), "target": dst, "km": np.ones(100_000)}
     held = {"array": np.stack([src, dst], axis=1), "tuple": (src, dst), "pandas": pd.DataFrame(columns),
@@ -259,7 +260,7 @@ def test_nothing_is_copied_whole():
         n = sum(len(batch.src) for batch in as_source(graph).batches(1 << 14))
         peak = tracemalloc.get_traced_memory()[1] + pa.total_allocated_bytes() - before
         tracemalloc.stop()
-        assert n > 99_000 and peak < 400_000, name
+        assert n > 99_000 and peak < 700_000, name
 
 
 def test_no_library_is_asked_but_the_one_that_an_object_comes_from(monkeypatch: pytest.MonkeyPatch):
