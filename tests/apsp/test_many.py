@@ -5,6 +5,7 @@ A graph meets every method in memory, and two of the seven ways over files by tu
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import pytest
 from emdiam.apsp.methods import METHODS
 from emdiam.apsp.potentials import potentials
 from emdiam.sssp.bellman_ford import NegativeCycle
-from tests.helpers.many_graphs import EVERY_KIND, by_igraph, by_networkx, by_scipy, campaign, drawn
+from tests.helpers.many_graphs import EVERY_KIND, TWO_KINDS, by_igraph, by_networkx, by_scipy, campaign, drawn
 from tests.helpers.pairs_ways import WAYS, pairs
 
 # Every so many graphs networkx, which takes long, looks too.
@@ -29,7 +30,7 @@ def ways_of(number: int) -> list[tuple[str, str]]:
     return IN_MEMORY + [FILES[one % len(FILES)] for one in (first, first + 1)]
 
 
-def many(numbers: range, folder: Path, every_way: bool = False) -> None:
+def many(numbers: Sequence[int], folder: Path, every_way: bool = False) -> None:
     for number in numbers:
         graph, ways = drawn(number), WAYS if every_way else ways_of(number)
         rows, want = graph.rows, by_scipy(graph.rows)
@@ -45,6 +46,12 @@ def many(numbers: range, folder: Path, every_way: bool = False) -> None:
             assert np.array_equal(one, want) if whole else np.allclose(one, want, rtol=1e-12, atol=1e-9), number
 
 
+def test_a_graph_of_two_kinds(tmp_path: Path) -> None:
+    pytest.importorskip("igraph")
+    many(TWO_KINDS, tmp_path, every_way=True)
+
+
+@pytest.mark.slow
 def test_a_graph_of_every_kind(tmp_path: Path) -> None:
     """Each kind of weights, with directions and without."""
     pytest.importorskip("igraph")

@@ -37,6 +37,7 @@ def text_of(rows: list[dict[str, Any]]) -> str:
     return "\n".join([*(" ".join(line) for _, lines in tables for line in lines), *approx.notes(rows)])
 
 
+@pytest.mark.slow
 def test_the_section(row: dict[str, Any]):
     assert row["n_vertices"] == 37 * 110 and row["diameter"] == row["exact"]["diameter"] == 36 + 2 * 10
     assert row["wrong"] == [] and row["arena_bytes"] == 2 * row["n_edges"] * 4 // 8
@@ -50,6 +51,7 @@ def test_the_section(row: dict[str, Any]):
     assert "WRONG" not in text and "exact, in RAM" in text and "64.6" in text and "4.62" in text
 
 
+@pytest.mark.slow
 def test_cells_that_did_not_end_and_wrong_ones_are_told(row: dict[str, Any]):
     sweep, clusters = row["cells"][0], row["cells"][1]
     empty = dict.fromkeys(clusters) | {name: clusters[name] for name in ("cell", "method", "masters_expected",

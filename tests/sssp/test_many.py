@@ -6,6 +6,7 @@ two to five of which are in memory, by one to three threads."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from emdiam.sssp.paths import Paths, SearchOptions
 from emdiam.sssp.rows import WeightedRows
 from emdiam.sssp.streamed import StreamedSearch
 from emdiam.store.store import open_store
-from tests.helpers.many_graphs import EVERY_KIND, Drawn, by_scipy, campaign, drawn
+from tests.helpers.many_graphs import EVERY_KIND, TWO_KINDS, Drawn, by_scipy, campaign, drawn
 from tests.helpers.weighted_stores import TINY, arena_bytes, write_rows
 
 # What h-bf has no room for.
@@ -83,14 +84,14 @@ def check_streamed(graph: Drawn, source: int, folder: Path, threads: int, blocks
             search.close()
 
 
-def many_in_ram(numbers: range) -> None:
+def many_in_ram(numbers: Sequence[int]) -> None:
     for number in numbers:
         graph, random = drawn(number), np.random.default_rng([number, 1])
         source, delta = int(random.integers(graph.rows.n_vertices)), random.choice([None, None, 0.3, 7.0, np.inf])
         check_every_method(graph, source, SearchOptions(int(random.integers(1, 3)), delta))
 
 
-def many_streamed(numbers: range, folder: Path) -> None:
+def many_streamed(numbers: Sequence[int], folder: Path) -> None:
     for number in numbers:
         graph, random = drawn(number), np.random.default_rng([number, 2])
         source, threads, blocks = (int(random.integers(*ends)) for ends in (
@@ -98,6 +99,13 @@ def many_streamed(numbers: range, folder: Path) -> None:
         check_streamed(graph, source, folder, threads, blocks)
 
 
+@pytest.mark.usefixtures("tiny_blocks")
+def test_a_graph_of_two_kinds(tmp_path: Path) -> None:
+    many_in_ram(TWO_KINDS)
+    many_streamed(TWO_KINDS, tmp_path)
+
+
+@pytest.mark.slow
 @pytest.mark.usefixtures("tiny_blocks")
 def test_a_graph_of_every_kind(tmp_path: Path) -> None:
     """Each kind of weights, with directions and without."""
