@@ -29,6 +29,8 @@ Tick = Callable[[], None]
 # Blocks that a kernel runs over without a look at the clock and at Ctrl-C: 2^26 ids of the default.
 _TURN_BLOCKS = 1 << 10
 _RESERVED = np.iinfo(np.int64).max  # as if used later than all others: the slot is not taken
+# Blocks that are read ahead on each side of one, within so many of it; and slots of an arena that has room for that.
+_AHEAD, _REACH, _ROOM = 4, 8, 64
 
 
 def release_pages(values: np.ndarray) -> None:
@@ -51,8 +53,11 @@ class Arena:
 
     Attributes
     ----------
-    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1.
+    ids : dtype[n_slots * block_ids], the pool. slot_of : int32[n_blocks], slot or -1. settle() : waits until nobody
+    writes to slots any more, before memory of them goes elsewhere.
     """
+
+    settle: Callable[[], None] = staticmethod(lambda: None)
 
     def __init__(self, n_blocks: int, n_slots: int, block_ids: int, dtype: np.dtype) -> None:
         if n_slots < 1 and n_blocks:
@@ -115,6 +120,7 @@ class Arena:
 
     def lend(self, count: int) -> np.ndarray:
         """The memory of the last `count` slots, dtype[count, block_ids], in which no block lies until `take_back`."""
+        self.settle()
         self.take_back()
         self.n_slots -= count
         self._lent_from = self.n_slots
@@ -132,6 +138,7 @@ class Arena:
 
     def shrink(self, n_slots: int) -> None:
         """Give up all but the first `n_slots` slots, and their memory to the system."""
+        self.settle()
         self._vacate(n_slots)
         first = n_slots * self.block_ids
         release_pages(self.ids[first:])
@@ -211,6 +218,7 @@ class Pager:
         self._local = threading.local()
         self._pass_blocks, self._pass_runs = 0, list[int]()
         self.on_way = list[Loading]()
+        arena.settle = self.settle
         self.watcher: Callable[[np.ndarray, np.ndarray, np.ndarray], None] | None = None
 
     @property
@@ -263,6 +271,26 @@ class Pager:
         on. keep : resident blocks (int64[k]) that stay; all of them fit beside what is on its way."""
         return Loading(self, blocks, keep, here=False)
 
+    def read_ahead(self, blocks: np.ndarray) -> int:
+        """Begin to bring the next blocks that are not there on both sides of `blocks` (int64[k], resident, few);
+        how many. Where rows that are near in the graph are near in the store, levels to come want those on one side,
+        and those on the other one are there. An arena of few slots gets none."""
+        if self.arena.n_slots < _ROOM:
+            return 0
+        slot_of, ahead = self.arena.slot_of, set[int]()
+        for block in blocks.tolist():
+            before = np.arange(block - 1, max(-1, block - 1 - _REACH), -1)
+            after = np.arange(block + 1, min(len(slot_of), block + 1 + _REACH))
+            ahead.update(*(side[slot_of[side] < 0][:_AHEAD].tolist() for side in (before, after)))
+        if ahead:
+            self.begin_load(np.array(sorted(ahead), np.int64), blocks)
+        return len(ahead)
+
+    def settle(self, tick: Tick | None = None) -> None:
+        """Wait until all that is on its way is there. Raises StoreError."""
+        for loading in list(self.on_way):
+            loading.wait(tick)
+
     def stop_loading(self) -> None:
         """Stop all that is on its way, of what was given up: nobody writes to the arena any more."""
         for loading in list(self.on_way):
@@ -270,6 +298,7 @@ class Pager:
 
     def sweep(self, blocks: np.ndarray, kernel: BlockKernel, tick: Tick | None = None) -> int:
         """Run `kernel` over all `blocks` (int64[k], ascending), each once. Returns arcs scanned."""
+        self.settle(tick)
         there = self.arena.resident(blocks)
         resident, missing = blocks[there], blocks[~there]
         self._pass_blocks, self._pass_runs = len(blocks), []

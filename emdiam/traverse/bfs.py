@@ -55,6 +55,8 @@ _NO_TARGETS = np.empty(0, np.uint64)
 _FOREVER = 1 << 62
 # Levels of a BFS by which it is seen whether sharing them pays; seconds of one thread from which a level is worth it.
 _TRIED, _WORTH_SHARING = 16, 1e-4
+# Others are read ahead where a level misses at most so many, and of all ids brought one in so many was looked at.
+_FEW, _USED = 4, 2
 
 
 @dataclass
@@ -122,6 +124,7 @@ class BfsRun:
             self._most_alone, self._thick = (core.shared_arcs, 0) if known is None else (known, _TRIED)
         self._windows: LevelWindows | None = None
         self._was_read, self._read_again = np.zeros(core.table.n_blocks, bool), 0
+        self._brought = 0  # blocks by sparse levels, those read ahead among them
         self._left: LeftRows | None = None
         self._lent, core.left_rows = lent or Lent(core.reverse.pager.arena), None
         self._rows, self._looked = core, 0  # those of the last sweep; arcs that it has looked at among rows put aside
@@ -266,8 +269,14 @@ class BfsRun:
         bearable = 0 if core.thin else core.pager.arena.n_slots // 2
         if self._read_again > bearable and self._to_windows():
             return
-        if not core.load_missed(count) and not self._to_windows():
-            self._to_dense()
+        if not core.load_missed(count):
+            if not self._to_windows():
+                self._to_dense()
+        elif len(blocks) <= _FEW:
+            # Those that come next are read while the kernel is in these, if most of what was brought was looked at.
+            self._brought += len(blocks)
+            if _USED * int(core.work.state[ARCS]) >= self._brought << core.table.shift:
+                self._brought += core.pager.read_ahead(blocks)
 
     def _to_windows(self) -> bool:
         """Go on with windows of levels, if the frontier is thin and they are possible: they go by labels, and so reach

@@ -146,8 +146,7 @@ class Rounds:
         part, least = n_slots // _PART, -(-_LEAST_IDS >> shift)
         if self._idle > 1:
             # Rows lie in several blocks, not all of them here. Those of the lowest label fit together.
-            for loading in list(pager.on_way):
-                loading.wait(tick)
+            pager.settle(tick)
             self._idle = 0
             self._grow(pager.load(lowest(keys, due, n_slots), tick))
         elif self._may_overlap and part >= least:

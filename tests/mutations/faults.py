@@ -170,6 +170,9 @@ FAULTS = (
     Fault("the heaviest edge of a vertex joins trees", "emdiam/external/boruvka.py",
           "or weight < weights[at]:", "or weight > weights[at]:", ("tests/external/test_forest.py",)),
     # -- stream -------------------------------------------------------------------------------------------------
+    Fault("blocks that are read ahead are of one side alone", "emdiam/stream/pager.py",
+          "for side in (before, after)))", "for side in (after, after)))",
+          ("tests/stream/test_pager.py",)),
     Fault("blocks that are not resident are not swept", "emdiam/stream/pager.py",
           "        self.threads.for_each(self._ahead(blocks), work, tick)\n", "", _ENGINE),
     Fault("the last of consecutive blocks is not read", "emdiam/stream/pager.py",

@@ -79,6 +79,32 @@ def test_blocks_on_their_way_are_seen_once_they_are_there(threads: Threads) -> N
         assert one.arena.row(one.arena.slot_of[block])[0] == block * 64
 
 
+def test_the_next_blocks_on_both_sides_are_read_ahead(threads: Threads) -> None:
+    one = pager(100, 64, threads)
+    one.load(np.array([0, 42, 50, 53]))
+    assert one.read_ahead(np.array([0, 50])) == 4 + 4 + 4
+    assert one.arena.slot_of[49] == -1 and len(one.on_way) == 1
+    one.settle()
+    there = np.flatnonzero(one.arena.slot_of >= 0).tolist()
+    assert there == [0, 1, 2, 3, 4, 42, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55] and not one.on_way
+    for block in there:
+        assert one.arena.row(one.arena.slot_of[block])[0] == block * 64
+    for count in (4, 2, 0):  # 5 to 8, 9 and 10, and no further
+        assert one.read_ahead(np.array([2])) == count
+        one.settle()
+    assert pager(100, 63, threads).read_ahead(np.array([50])) == 0
+
+
+@pytest.mark.parametrize("take", [lambda one: one.arena.lend(3), lambda one: one.give_up(1, 1),
+                                  lambda one: one.sweep(np.arange(2), lambda *_: 0)])
+def test_memory_goes_elsewhere_once_nothing_is_on_its_way(threads: Threads, take: Callable[[Pager], Any]) -> None:
+    one = pager(100, 64, threads)
+    one.load(np.array([50]))
+    assert one.read_ahead(np.array([50])) == 8
+    take(one)
+    assert not one.on_way and (one.arena.slot_of[[49, 51]] >= 0).all()
+
+
 def test_slots_of_blocks_on_their_way_are_nobody_elses(threads: Threads) -> None:
     one = pager(6, 3, threads)
     coming = one.begin_load(np.array([4, 5]), np.array([], np.int64))
