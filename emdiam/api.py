@@ -214,7 +214,8 @@ def exact(graph: Any, *, method: str = "pivots", **options: Unpack[ExactKeywords
     bounds_only, components (how many of the largest are listed, with their diameters, in details["components"]),
     certificate and path (files), vram, evict_page_cache, reorder ("auto", "never", "always": whether a streamed store
     is put into another order first), keep_reordered (a store to write then), vertex_state ("auto", "ram", "disk":
-    where what belongs to vertices is), checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
+    where what belongs to vertices is), direction ("work", "beamer", "paper": which way a level of a BFS goes),
+    checkpoint (a folder), checkpoint_every, resume, keep_checkpoint, and the
     method's own, such as seed=3, batches=False, k=4. weighted : whether distances are sums of the weights that the
     store, or the graph in memory, has (methods "pivots" and "bounding"; memory, threads, certificate, path, time_limit
     and progress go with it).

@@ -132,6 +132,7 @@ class MethodKeywords(RunKeywords, CheckpointKeywords, total=False):
     reorder: str
     keep_reordered: str | Path | None
     vertex_state: str
+    direction: str | None
     seed: int | None
 
 

@@ -62,6 +62,9 @@ from .output import answer
 @options.batch
 @click.option("-k", "--sources", "k", type=options.AT_LEAST_1, metavar="K",
               help="sweep-k: number of BFS in a component. [default: 16]")
+@click.option("--direction", type=options.Choice(options.DIRECTIONS),
+              help="Rule by which a level of a BFS goes top-down or bottom-up: least work, that of Beamer et al., or"
+                   " that of the F-Diam paper, a frontier of a tenth of the vertices. [default: work]")
 @options.stacked(options.evict_page_cache, options.as_json, options.verbose, options.progress)
 def command(**given: Any) -> int:
     """Compute the exact diameter of a store.

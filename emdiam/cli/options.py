@@ -19,6 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 # Written out because the library's own modules import numpy; a test compares them.
 CODECS = ("lz4", "pcodec", "none")
+DIRECTIONS = ("work", "beamer", "paper")
 ORDERS = ("natural", "degree", "bfs", "cluster")
 REORDER = ("auto", "never", "always")
 VERTEX_STATE = ("auto", "ram", "disk")
@@ -28,7 +29,7 @@ _OF_PRINTING = ("as_json", "as_csv", "verbose", "quiet", "log_interval")
 # Sections of the help of commands that run methods, with the names of their options; all others come first.
 SECTIONS = {
     "Method": ("masters", "seed", "seeds", "euler", "levels", "iterations", "batches", "batch", "winnow", "eliminate",
-               "chains", "start", "first", "k"),
+               "chains", "start", "first", "k", "direction"),
     "Memory, disk and threads": ("memory", "arena", "threads", "vertex_state", "scratch", "reorder",
                                  "keep_reordered", "evict_page_cache"),
     "GPU": ("device", "vram", "bfs", "mapping"),

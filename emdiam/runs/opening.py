@@ -42,6 +42,9 @@ def selection(run: Run) -> Selection:
     if asked_for_cpu and for_gpus is not None:
         raise InputError("variants of BFS, load balancing and its memory are for a GPU", text=str(for_gpus),
                          remedy="compute on one with --device gpu")
+    if run.direction is not None and (selected.device is not None or run.cluster is not None):
+        raise InputError("rules of directions are for the CPU of this process", text=run.direction,
+                         remedy="leave --direction out, or --device, --workers and --scheduler")
     return selected
 
 
@@ -69,6 +72,8 @@ def open_for(
     needs = needs_of(store, run) if needs is None else needs
     if run.cluster is not None:
         return _open_on_workers(store, run.cluster, needs, **sizes)
+    if run.direction is not None:
+        sizes["direction"] = run.direction
     return _open_here(store, needs, device_of(run, selected), vertex_state=state_of(run, selected), program=program,
                       scratch=run.options.scratch, **sizes)
 
@@ -78,7 +83,8 @@ def state_of(run: Run, selected: Selection) -> str:
     if run.vertex_state not in STATES:
         raise InputError(f"vertex state is one of {', '.join(STATES)}", text=run.vertex_state)
     held = ("on a GPU" if selected.device is not None else "on workers" if run.cluster is not None
-            else "in a checkpoint" if run.checkpoint is not None else None)
+            else "in a checkpoint" if run.checkpoint is not None
+            else "with a rule of directions" if run.direction is not None else None)
     if held is None:
         return run.vertex_state
     if run.vertex_state == DISK:

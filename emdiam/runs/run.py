@@ -51,6 +51,7 @@ _FIELDS = {
     "time_limit": ("time_limit", parse_duration), "gap": ("gap", None), "bounds_only": ("bounds_only", None),
     "require_connected": ("require_connected", None), "reorder": ("reorder", None),
     "keep_reordered": ("keep_reordered", Path), "vertex_state": ("vertex_state", None),
+    "direction": ("direction", None),
 }
 AUTO, NEVER, ALWAYS = REORDER = ("auto", "never", "always")
 # Where vertex state may be.
@@ -81,6 +82,8 @@ class Run:
     "never" or "always". keep_reordered : the store to write then; None: one that is removed at the end.
     vertex_state : where what belongs to vertices is: "ram", "disk" (external/), or "auto", on disk only where memory
     has no room for it. On a CPU of this process, without a checkpoint.
+    direction : which way a dense level of a BFS goes, a rule of traverse/direction.py; None: the usual one. On a CPU of
+    this process, with vertex state in RAM.
     """
 
     method: str
@@ -99,6 +102,7 @@ class Run:
     reorder: str = AUTO
     keep_reordered: Path | None = None
     vertex_state: str = AUTO
+    direction: str | None = None
 
 
 def make_run(

@@ -123,8 +123,10 @@ def loaded(name: str) -> click.Command:
 
 def test_the_choices_written_out_are_those_of_the_library():
     from emdiam.store.layout import CODECS
+    from emdiam.traverse.core import DIRECTIONS
 
     assert options.CODECS == CODECS
+    assert options.DIRECTIONS == DIRECTIONS
 
 
 def test_malloc_arenas_are_limited_before_the_library_starts():

@@ -1,0 +1,63 @@
+"""The rule by which a level of a BFS goes top-down or bottom-up, as a choice of the run."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from emdiam.cli.options import DIRECTIONS
+from emdiam.errors import InputError
+from emdiam.generators import generate
+from emdiam.runs import opening
+from emdiam.runs.run import execute, run_with
+from emdiam.traverse.direction import Front
+from tests.conftest import Run
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some levels are dense, hubs have most of the arcs."""
+    target = tmp_path_factory.mktemp("direction") / "g.zarr"
+    generate("rmat", target, vertices=2**16, seed=1, parameters={"edge_factor": 8})
+    return target
+
+
+@pytest.mark.parametrize("rule", DIRECTIONS)
+def test_every_rule_gives_the_same_answer_and_is_the_one_that_is_asked(
+    store: Path, rule: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rules, turn = set[str](), Front.turn
+
+    def told(front: Front, core: Any, reached: int) -> bool:
+        rules.add(core.direction)
+        return turn(front, core, reached)
+
+    want = execute(store, run_with("fdiam", {}))
+    monkeypatch.setattr(Front, "turn", told)
+    found = execute(store, run_with("fdiam", {"direction": rule}))
+    assert rules == {rule} and found.exact
+    assert (found.diameter_max_component, found.traversals.bfs) == (want.diameter_max_component, want.traversals.bfs)
+
+
+def test_the_command_takes_it(store: Path, emdiam: Run) -> None:
+    done = emdiam("exact", store, "--method", "fdiam", "--direction", "paper", "--json", "--quiet")
+    assert done.returncode == 0 and json.loads(done.stdout)["exact"]
+
+
+def test_a_rule_of_another_name_is_refused(store: Path) -> None:
+    with pytest.raises(InputError, match="unknown direction rule"):
+        execute(store, run_with("fdiam", {"direction": "sideways"}))
+
+
+@pytest.mark.parametrize("other", ({"workers": 2}, {"vertex_state": "disk"}))
+def test_workers_and_vertex_state_on_disk_have_none(store: Path, other: dict[str, Any]) -> None:
+    with pytest.raises(InputError, match="directions"):
+        execute(store, run_with("fdiam", {"direction": "paper", **other}))
+
+
+def test_a_run_that_has_one_keeps_vertex_state_in_memory(store: Path) -> None:
+    run = run_with("fdiam", {"direction": "paper"})
+    assert opening.state_of(run, opening.selection(run)) == "ram"
