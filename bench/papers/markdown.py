@@ -1,0 +1,44 @@
+"""A page as Markdown. A figure is the table of its points: the drawing is in the HTML page."""
+
+from __future__ import annotations
+
+from .numbers import DASH, short
+from .page import Figure, Page, Table
+
+
+def markdown(page: Page, drawings: str) -> str:
+    """The text. drawings : link to the page with the figures drawn."""
+    lines = [f"# {page.title}", "", *_paragraphs(page.intro), f"With the figures drawn: [{drawings}]({drawings}).", "",
+             "## This run", "", *_table(["what", "value"], [[_cell(a), _cell(b)] for a, b in page.facts])]
+    for section in page.sections:
+        lines += [f"## {section.title}", "", *_paragraphs(section.text)]
+        for part in section.parts:
+            shown = part if isinstance(part, Table) else points(part)
+            lines += [f"### {shown.title}", ""] if len(section.parts) > 1 else []
+            lines += [*_table([_cell(one) for one in shown.header], [[_cell(c) for c in row] for row in shown.rows]),
+                      *_paragraphs(shown.notes)]
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def points(figure: Figure) -> Table:
+    """A figure as a table: x, and a column a series."""
+    places = list(dict.fromkeys(x for series in figure.series for x in series.x))
+    values = [dict(zip(series.x, series.y, strict=True)) for series in figure.series]
+    rows = [[x if isinstance(x, str) else short(x), *(short(one.get(x)) for one in values)] for x in places]
+    return Table(f"{figure.title} ({figure.y})", [figure.x, *(series.name for series in figure.series)], rows,
+                 figure.notes)
+
+
+def _paragraphs(texts: list[str]) -> list[str]:
+    return [line for text in texts for line in (text, "")]
+
+
+def _table(header: list[str], rows: list[list[str]]) -> list[str]:
+    if not rows:
+        return ["Nothing was measured.", ""]
+    return ["| " + " | ".join(header) + " |", "|" + "---|" * len(header),
+            *("| " + " | ".join(row) + " |" for row in rows), ""]
+
+
+def _cell(text: str) -> str:
+    return (text or DASH).replace("|", "\\|").replace("\n", " ")

@@ -1,0 +1,151 @@
+"""Programs of other authors that the user has built from a checkout (scripts/build_peers): where they are, the files that
+they read, and what they print."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import zarr
+
+from .commands import Finished, run_command
+
+# Arcs above which no text file is written for a program that reads nothing else.
+MOST_LINES = 50_000_000
+ABSENT = {"failure": "not built here", "again": True}
+_FDIAM = {"bfs": r"^iterations: (\d+)", "diameter": r"^final diameter: (\d+)", "solve": r"^runtime: ([\d.]+) s"}
+_AKIBA = {"bfs": r"^#BFS : \d+ -> (\d+)", "diameter": r"^Diameter : (\d+)", "solve": r"^Time : ([\d.]+) sec"}
+_TRIAL = re.compile(r"^Trial Time:\s*([\d.]+)", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Program:
+    """name : of the folder of its checkout. file : below it. source : where it is from."""
+
+    name: str
+    file: str
+    source: str
+
+
+FDIAM = Program("F-Diam", "fdiam", "github.com/burtscher/F-Diam")
+AKIBA = Program("graph-diameter", "bin/test", "github.com/kawatea/graph-diameter")
+GAPBS_BFS = Program("gapbs", "bfs", "github.com/sbeamer/gapbs")
+GAPBS_SSSP = Program("gapbs", "sssp", "github.com/sbeamer/gapbs")
+
+
+class Programs:
+    """Those below a folder of checkouts; None: none. files : folder for what they read, made once a graph."""
+
+    def __init__(self, folder: Path | None, files: Path) -> None:
+        self._folder, self._files = folder, files
+
+    def path(self, program: Program) -> Path | None:
+        """The built program, None if it is not there."""
+        found = None if self._folder is None else self._folder / program.name / program.file
+        return found if found is not None and found.is_file() else None
+
+    def fdiam(self, store: Path, threads: int, limit: float) -> dict[str, Any]:
+        """F-Diam of its authors; see _diameter."""
+        return self._diameter(FDIAM, store, ".egr", write_ecl, _FDIAM, threads, limit)
+
+    def akiba(self, store: Path, limit: float) -> dict[str, Any]:
+        """Graph-Diameter of its authors, of which one thread computes; see _diameter."""
+        return self._diameter(AKIBA, store, ".tsv", write_pairs, _AKIBA, 1, limit)
+
+    def _diameter(self, program: Program, store: Path, suffix: str, write: Callable[[Path, Path], str | None],
+                  patterns: dict[str, str], threads: int, limit: float) -> dict[str, Any]:
+        """diameter, solve (seconds that it tells), bfs as it counts, wall seconds and peak_bytes of the command; or
+        {"failure": why}."""
+        path = self.path(program)
+        if path is None:
+            return dict(ABSENT)
+        made = self._file(store, suffix, write)
+        if isinstance(made, str):
+            return {"failure": made}
+        done = run_command([path, made], limit, {"OMP_NUM_THREADS": str(threads)})
+        if done.failure is not None:
+            return {"failure": done.failure, "seconds": done.seconds, "peak_bytes": done.peak_bytes}
+        found = {name: re.search(pattern, done.out, re.MULTILINE) for name, pattern in patterns.items()}
+        if None in found.values():
+            return {"failure": f"said nothing of {', '.join(name for name, one in found.items() if one is None)}"}
+        told = {name: float(one[1]) for name, one in found.items() if one is not None}
+        return {"diameter": int(told["diameter"]), "bfs": int(told["bfs"]), "solve": told["solve"], **_costs(done)}
+
+    def gapbs_bfs(self, store: Path, sources: list[int], threads: int, limit: float) -> dict[str, Any]:
+        """Median seconds of the direction-optimizing BFS of the GAP suite from these vertices."""
+        path = self.path(GAPBS_BFS)
+        if path is None:
+            return dict(ABSENT)
+        made = self._file(store, ".sg", write_gapbs)
+        if isinstance(made, str):
+            return {"failure": made}
+        seconds: list[float] = []
+        for source in sources:
+            done = run_command([path, "-f", made, "-r", str(source), "-n", "3"], limit,
+                               {"OMP_NUM_THREADS": str(threads)})
+            if done.failure is not None:
+                return {"failure": done.failure}
+            seconds += [float(one) for one in _TRIAL.findall(done.out)]
+        return {"solve": float(np.median(seconds)), **_costs(done)}
+
+    def _file(self, store: Path, suffix: str, write: Callable[[Path, Path], str | None]) -> Path | str:
+        """The file of a store for a program, made now if it is not there; or why there is none."""
+        self._files.mkdir(parents=True, exist_ok=True)
+        target = self._files / f"{store.name.removesuffix('.zarr')}{suffix}"
+        if not target.exists():
+            partial = target.with_name(target.name + ".partial")
+            refused = write(store, partial)
+            if refused is not None:
+                return refused
+            partial.rename(target)
+        return target
+
+
+def _costs(done: Finished) -> dict[str, Any]:
+    return {"seconds": done.seconds, "cpu_seconds": done.cpu_seconds, "peak_bytes": done.peak_bytes}
+
+
+def rows_of(store: Path) -> tuple[np.ndarray, np.ndarray]:
+    """offsets : int64[n + 1]; neighbours : uint32[m] or uint64[m]."""
+    group = zarr.open_group(str(store), mode="r")
+    return np.asarray(group["indptr"]).astype(np.int64), np.asarray(group["indices"])
+
+
+def write_ecl(store: Path, target: Path) -> str | None:
+    """The format of F-Diam: n, arcs, offsets and neighbours as int32; why not, where they do not fit."""
+    offsets, neighbours = rows_of(store)
+    if len(neighbours) >= 2**31:
+        return "its format has 32-bit arcs"
+    with open(target, "wb") as out:
+        for part in (np.array([len(offsets) - 1, len(neighbours)]), offsets, neighbours):
+            out.write(part.astype("<i4").tobytes())
+    return None
+
+
+def write_pairs(store: Path, target: Path) -> str | None:
+    """Both directions of every edge, a line each; why not, where they are too many for a text."""
+    offsets, neighbours = rows_of(store)
+    if len(neighbours) > MOST_LINES:
+        return f"left out: a text of {len(neighbours):,} lines"
+    tails = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint32), np.diff(offsets))
+    options = pyarrow.csv.WriteOptions(include_header=False, delimiter="\t")
+    pyarrow.csv.write_csv(pa.table({"src": tails, "dst": neighbours.astype(np.uint32)}), target, options)
+    return None
+
+
+def write_gapbs(store: Path, target: Path) -> str | None:
+    """The serialized format of the GAP suite, undirected."""
+    offsets, neighbours = rows_of(store)
+    if len(offsets) > 2**31:
+        return "its format has 32-bit vertices"
+    with open(target, "wb") as out:
+        for part in (np.zeros(1, np.uint8), np.array([len(neighbours), len(offsets) - 1], np.int64), offsets,
+                     neighbours.astype("<i4")):
+            out.write(part.tobytes())
+    return None
