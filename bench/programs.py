@@ -1,5 +1,5 @@
-"""Programs of other authors that the user has built from a checkout (scripts/build_peers): where they are, the files that
-they read, and what they print."""
+"""Programs of other authors that the user has built from a checkout (scripts/build_peers): where they are, the files
+that they read, and what they print."""
 
 from __future__ import annotations
 

@@ -7,7 +7,6 @@ import importlib
 import os
 import statistics
 import sys
-import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -29,7 +28,8 @@ PAPERS = ("001", "002", "003", "004")
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     made = argparse.ArgumentParser(prog="python -m bench.papers", description=__doc__)
-    made.add_argument("paper", choices=PAPERS, help="001: Dal et al.; 002: F-Diam; 003: Ajwani et al.; 004: Busato, Bombieri")
+    made.add_argument("paper", choices=PAPERS, help="001: Dal et al.; 002: F-Diam; 003: Ajwani et al.; 004: Busato,"
+                                                    " Bombieri")
     made.add_argument("--scale", choices=(SMALL, FULL, TINY), default=SMALL,
                       help="small: minutes (default); full: a night; tiny: seconds, for tests")
     made.add_argument("--resume", type=Path, metavar="DIR",
@@ -60,7 +60,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     limit = module.LIMITS[given.scale] if given.seconds is None else given.seconds
     run = {"paper": given.paper, "scale": given.scale, "seconds": limit, "threads": given.threads,
            "version": __version__}
-    begin = time.perf_counter()
     try:
         kept = Kept(given.resume, run, lambda line: print(line, file=sys.stderr, flush=True))
         cache = Cache(given.cache, given.data)
@@ -70,12 +69,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except InputError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code
-    for file in write(with_facts(page, given, kept, time.perf_counter() - begin), given.out):
+    command = f"python -m bench.papers {given.paper} --scale {given.scale}"
+    for file in write(with_facts(page, command, given.threads, kept), given.out):
         print(file)
     return 0
 
 
-def with_facts(page: Page, given: argparse.Namespace, kept: Kept, seconds: float) -> Page:
+def with_facts(page: Page, command: str, threads: int, kept: Kept) -> Page:
     """The page with what its figures belong to: machine, versions, load, scale."""
     facts: list[tuple[str, str]] = []
     machines = {session["machine"]["cpu"]: session["machine"] for session in kept.sessions}
@@ -86,14 +86,18 @@ def with_facts(page: Page, given: argparse.Namespace, kept: Kept, seconds: float
                       + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())))
     lines = list(kept.lines())
     # In a shorter cell the kernel's ticks are too coarse to tell.
-    foreign = [line["foreign_cores"] for line in lines if line["seconds"] >= 0.5] or [line["foreign_cores"] for line in lines]
+    foreign = [line["foreign_cores"] for line in lines if line["seconds"] >= 0.5] or [line["foreign_cores"]
+                                                                                      for line in lines]
     if foreign:
         quiet = sum(one <= 0.15 for one in foreign)
-        facts.append(("load", f"others used {statistics.median(foreign):.2f} cores meanwhile in the median of the cells,"
-                      f" {max(foreign):.2f} at most; {quiet} of {len(foreign)} cells of half a second or more were quiet (0.15"
-                      " at most). Seconds of cells that were not are those of a loaded machine; counts are not touched."))
+        facts.append(("load", f"others used {statistics.median(foreign):.2f} cores meanwhile in the median of the"
+                              " cells,"
+                      f" {max(foreign):.2f} at most; {quiet} of {len(foreign)} cells of half a second or more were"
+                      " quiet (0.15"
+                      " at most). Seconds of cells that were not are those of a loaded machine; counts are not"
+                      " touched."))
         facts.append(("cells", f"{len(lines)}, which took {sum(line['seconds'] for line in lines):,.0f} s in all"))
-    facts += [("command", f"python -m bench.papers {given.paper} --scale {given.scale}, {given.threads} threads"),
+    facts += [("command", f"{command}, {threads} threads"),
               ("date", str(kept.sessions[-1]["at"])[:10])]
     return Page(page.name, page.title, page.intro, [*facts, *page.facts], page.sections)
 

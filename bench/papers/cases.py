@@ -44,7 +44,8 @@ def chosen(setting: Setting, cases: Iterable[Case], names: tuple[str, ...]) -> l
             continue
         if case.graph.name.startswith("real-"):
             if (setting.real / case.graph.file).is_file():
-                there.append(replace(case, graph=replace(case.graph, file=str((setting.real / case.graph.file).resolve()))))
+                there.append(replace(case,
+                                     graph=replace(case.graph, file=str((setting.real / case.graph.file).resolve()))))
                 real.add(case.paper)
         elif setting.cache.has(case.graph) and (case.scale == SMALL or setting.scale == FULL):
             there.append(case)

@@ -1,9 +1,9 @@
 """python -m bench.papers.fetch [NAME...]: bring the papers' real graphs into a folder, for python -m bench.papers.
 
-A download that was cut short goes on where it was (HTTP ranges, only if the server still has the same file). Its SHA-256
-is compared with the published one; where none is published it is written to checksums.json when the file comes first,
-and every later download or --check is compared with that: trust on first use, which finds damage and change, not a file
-that was wrong from the start. Nothing is downloaded without this command.
+A download that was cut short goes on where it was (HTTP ranges, only if the server still has the same file). Its
+SHA-256 is compared with the published one; where none is published it is written to checksums.json when the file comes
+first, and every later download or --check is compared with that: trust on first use, which finds damage and change,
+not a file that was wrong from the start. Nothing is downloaded without this command.
 """
 
 from __future__ import annotations
@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """0, or 2 with a sentence."""
     parser = argparse.ArgumentParser(prog="python -m bench.papers.fetch", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="graphs by their names in the papers (default: those of --paper)")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="graphs by their names in the papers (default: those"
+                                                                 " of --paper)")
     parser.add_argument("--paper", choices=sorted({one.paper for one in SOURCES}), help="all graphs of this paper")
     parser.add_argument("--to", type=Path, metavar="DIR", default=Path(__file__).resolve().parents[1] / ".graphs",
                         help="folder (default: bench/.graphs)")
@@ -180,7 +181,9 @@ def _verified(source: Source, partial: Path, folder: Path) -> str:
                          text=source.url, remedy="fetch it again; if it has changed for good, drop its line there")
     if not expected:
         _record(folder, name, found)
-    return "as published" if source.sha256 else "as recorded" if expected else "SHA-256 recorded, nobody has published one"
+    if source.sha256:
+        return "as published"
+    return "as recorded" if expected else "SHA-256 recorded, nobody has published one"
 
 
 def _keep(source: Source, partial: Path, target: Path) -> None:

@@ -8,17 +8,19 @@ from pathlib import Path
 from ..gpu.report import SECTIONS
 from .page import Section, Table
 
-ABSENT = ("No GPU was there, and no figures of one are kept: what the paper measures on a GPU, and nothing of it on a CPU,"
+ABSENT = ("No GPU was there, and no figures of one are kept: what the paper measures on a GPU, and nothing of it on a"
+          " CPU,"
           " is made by `python -m bench.gpu --only {parts}` on a machine that has one; the page then shows it. Here the"
           " same systems run in tests on a simulated device, which has no seconds.")
 
 
 def recorded(folder: Path, title: str, *parts: str) -> Section:
-    """A section with the tables of these parts, from gpu/gpu.json in the folder, or a sentence where it is not there."""
+    """A section with the tables of these parts, from gpu/gpu.json in the folder; a sentence where there is none."""
     file = folder / "gpu" / "gpu.json"
     if not file.exists():
         return Section(title, [], [ABSENT.format(parts=",".join(parts))])
     kept = json.loads(file.read_text(encoding="utf-8"))
     tables = [Table(one.title, list(one.header), [[str(cell) for cell in row] for row in one.rows])
               for part in parts if part in kept["parts"] for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
-    return Section(title, tables, [f"By `python -m bench.gpu` on {kept.get('device', 'a GPU')}, {kept.get('started', '')}."])
+    return Section(title, tables, [f"By `python -m bench.gpu` on {kept.get('device', 'a GPU')},"
+                                   f" {kept.get('started', '')}."])

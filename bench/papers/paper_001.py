@@ -24,7 +24,7 @@ from .cases import SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named
 from .gpu import recorded
 from .largest import largest_component
 from .lazy import Lazy
-from .numbers import count, ratio, seconds, short
+from .numbers import count, ratio, short
 from .page import Figure, Page, Section, Series, Table
 from .published_001 import GRAPHS, KINDS
 from .setting import TINY, Setting
@@ -55,12 +55,15 @@ CASES = (
     Case("roadNet-PA", graph_named("USA-road-d.NY"), STAND_IN, why="another road map"),
     Case("roadNet-TX", graph_named("luxembourg_osm"), STAND_IN, why="another road map"),
     Case("as-skitter", graph_named("internet"), STAND_IN, why="a smaller map of the Internet"),
-    Case("com-dblp", graph_named("PGPgiantcompo"), STAND_IN, why="who signs whose key, in place of who writes with whom"),
+    Case("com-dblp", graph_named("PGPgiantcompo"), STAND_IN, why="who signs whose key, in place of who writes with"
+                                                                 " whom"),
 )
-_TINY = (Case("roadNet-PA", Graph("tiny-grid-20x30", "", "grid", None, {"sides": "20x30"}, diameters=(48, 48)), SAME_CLASS),
+_TINY = (Case("roadNet-PA", Graph("tiny-grid-20x30", "", "grid", None, {"sides": "20x30"}, diameters=(48, 48)),
+              SAME_CLASS),
          Case("soc-Pokec", Graph("tiny-rmat-8", "", "rmat", 2**8, {"edge_factor": 8}), SAME_CLASS))
 # What the stages of our engine are called in the paper's Table III.
-STAGES = {"eccentricity": ("eccentricity",), "bounds": ("updating bounds", "updating candidates", "candidate selection")}
+STAGES = {"eccentricity": ("eccentricity",), "bounds": ("updating bounds", "updating candidates",
+                                                        "candidate selection")}
 Row = dict[str, Any]
 
 
@@ -79,18 +82,28 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
     ])
 
 
-_LEGEND = ("The graphs of the paper are measured where bench/papers/fetch.py has brought them; else another graph of the same"
-           " kind stands in, and its figures are beside the paper's to show their size, not to agree. A ratio is ours / the"
+_LEGEND = ("The graphs of the paper are measured where bench/papers/fetch.py has brought them; else another graph of"
+           " the same"
+           " kind stands in, and its figures are beside the paper's to show their size, not to agree. A ratio is ours /"
+           " the"
            " paper's. Seconds are of this CPU, the paper's T of a GPU.")
-_CLUSTERING = ("The paper's column C is named average clustering coefficient, but goes above 1; in every row it is triangles /"
-               " edges, to four digits. So that is given here, and beside it the mean of the clustering coefficients of all"
-               " vertices (2 t / (d (d - 1))). D90 is the distance within which 90 % of the pairs lie, interpolated, from 1,024"
+_CLUSTERING = ("The paper's column C is named average clustering coefficient, but goes above 1; in every row it is"
+               " triangles /"
+               " edges, to four digits. So that is given here, and beside it the mean of the clustering coefficients of"
+               " all"
+               " vertices (2 t / (d (d - 1))). D90 is the distance within which 90 % of the pairs lie, interpolated,"
+               " from 1,024"
                " sources, or all. The paper's edges of road networks and of soc-LiveJournal1 are arcs.")
-_COUNTING = ("Iterations: BFS until the largest lower bound is the largest upper bound. Serial: the paper's algorithm in plain"
-             " code on one thread, which begins at the vertex of the largest degree and then takes the largest upper and the"
-             " smallest lower bound by turns; the paper does not say where it begins, nor how ties are broken, and both change"
-             " the count. S is the seconds of the serial code over those of this package on all threads: a CPU's, not a GPU's.")
-_COMPONENTS = ("Means over the graphs, as in the paper. Its GPU shares and speedups are of the variant Pointers. The serial code"
+_COUNTING = ("Iterations: BFS until the largest lower bound is the largest upper bound. Serial: the paper's algorithm"
+             " in plain"
+             " code on one thread, which begins at the vertex of the largest degree and then takes the largest upper"
+             " and the"
+             " smallest lower bound by turns; the paper does not say where it begins, nor how ties are broken, and both"
+             " change"
+             " the count. S is the seconds of the serial code over those of this package on all threads: a CPU's, not a"
+             " GPU's.")
+_COMPONENTS = ("Means over the graphs, as in the paper. Its GPU shares and speedups are of the variant Pointers. The"
+               " serial code"
                " has all five components; this package measures two stages, of which `bounds` has the last three of the"
                " paper's in one pass over all vertices, so its speedup stands in each of those rows.")
 
@@ -104,7 +117,7 @@ def _measure(setting: Setting, case: Case) -> Row:
     row["levels"] = keep(lambda: _levels(path), paper="001", graph=name, run="levels")
     for threads in sorted({1, setting.threads}):
         with Lazy(partial(setting.engine, path, threads)) as engine:
-            row[threads] = keep(lambda: timed(engine.get(), "bounding", setting.seconds),  # noqa: B023 (called at once)
+            row[threads] = keep(engine.later(timed, "bounding", setting.seconds),
                                 paper="001", graph=name, run="bounding", threads=threads)
     answers = {row["serial"].get("diameter")} | {row[t]["upper"] for t in (1, setting.threads) if row[t]["exact"]}
     if len(answers - {None}) > 1:
@@ -158,9 +171,11 @@ def _graphs(rows: list[Row]) -> Table:
     cells = []
     for row in rows:
         theirs, ours, case = GRAPHS[row["paper"]], row["profile"], row["case"]
-        cells.append([row["paper"], KINDS[theirs.kind], row["graph"], case.how, count(theirs.vertices), count(ours["n"]),
+        cells.append([row["paper"], KINDS[theirs.kind], row["graph"], case.how, count(theirs.vertices),
+                      count(ours["n"]),
                       count(theirs.edges), count(ours["m"]), count(theirs.triangles), count(ours["triangles"]),
-                      f"{theirs.clustering:.4f}", f"{ours['triangles'] / max(1, ours['m']):.4f}", short(ours["clustering"]),
+                      f"{theirs.clustering:.4f}", f"{ours['triangles'] / max(1, ours['m']):.4f}",
+                      short(ours["clustering"]),
                       short(TABLE_II[row["paper"]].effective), short(ours["effective"]), case.why or "nothing"])
     missing = [name for name in GRAPHS if name not in {row["paper"] for row in rows}]
     return Table("Table II, graphs", header, cells, [
@@ -179,17 +194,20 @@ def _speedup(row: Row, threads: int) -> float | None:
 def _table_2(setting: Setting, rows: list[Row]) -> Table:
     many = setting.threads
     header = ["paper's graph, ours", "D, paper", "D", "iterations, paper", "iterations, serial", "iterations, ours",
-              "T ms, paper's GPU", "T ms, serial", "T ms, 1 thread", f"T ms, {many} threads", "S, paper's GPU", "S, 1 thread",
+              "T ms, paper's GPU", "T ms, serial", "T ms, 1 thread", f"T ms, {many} threads", "S, paper's GPU",
+              "S, 1 thread",
               f"S, {many} threads"]
     cells = []
     for row in rows:
         theirs, serial = TABLE_II[row["paper"]], row["serial"]
         cells.append([_label(row), count(theirs.diameter), count(row["profile"]["diameter"]), count(theirs.iterations),
-                      count(serial.get("iterations")), count(row[many].get("traversals")), f"{theirs.milliseconds:,.0f}",
+                      count(serial.get("iterations")), count(row[many].get("traversals")),
+                      f"{theirs.milliseconds:,.0f}",
                       _ms(serial.get("total")), _ms(solved(row[1])), _ms(solved(row[many])), f"{theirs.speedup:.2f}",
                       ratio(_speedup(row, 1), 1), ratio(_speedup(row, many), 1)])
     return Table("Table II", header, cells, [
-        "Iterations of ours: `exact --method bounding`, which chooses by turns as the paper does and breaks ties by degree."])
+        "Iterations of ours: `exact --method bounding`, which chooses by turns as the paper does and breaks ties by"
+        " degree."])
 
 
 def _ms(value: float | None) -> str:
@@ -205,11 +223,14 @@ def _table_3(rows: list[Row]) -> Table:
         stage = next((stage for stage, names in STAGES.items() if name in names), None)
         shares = [100 * row["serial"]["seconds"][name] / max(row["serial"]["total"], 1e-9) for row in done]
         own = [(row, row[1]["stage_seconds"].get(stage, 0.0)) for row in done if stage and row[1]["exact"]]
-        gains = [sum(row["serial"]["seconds"][one] for one in STAGES[stage]) / mine for row, mine in own if stage and mine]
+        gains = [sum(row["serial"]["seconds"][one] for one in STAGES[stage]) / mine for row, mine in own if stage
+                 and mine]
         whole = [100 * mine / max(row[1]["solve_seconds"], 1e-9) for row, mine in own]
         theirs = TABLE_III[name]
-        cells.append([name, f"{theirs[0]:.2f} %", f"{theirs[1]:.2f}", f"{statistics.fmean(shares):.2f} %" if shares else "-",
-                      f"{statistics.fmean(whole):.2f} %{' (stage bounds)' if stage == 'bounds' else ''}" if whole else "part of no stage",
+        cells.append([name, f"{theirs[0]:.2f} %", f"{theirs[1]:.2f}", f"{statistics.fmean(shares):.2f} %" if shares
+                      else "-",
+                      f"{statistics.fmean(whole):.2f} %{' (stage bounds)' if stage == 'bounds' else ''}" if whole
+                      else "part of no stage",
                       f"{statistics.fmean(gains):.2f}" if gains else "-"])
     return Table("Table III", header, cells)
 
@@ -222,7 +243,8 @@ def _figure_7(rows: list[Row]) -> Figure:
     return Figure("Figure 7", "points", "D90 / D", "speedup over serial code", [
         Series("this package on this CPU", [round(x, 4) for x, _ in mine], [y for _, y in mine]),
         Series("GPU, paper", [round(x, 4) for x, _ in paper], [y for _, y in paper], True)], "y", [
-        "The paper's points are its Table II; it finds that D90 / D near 0.4 suits a GPU, and that a very small one, as of web"
+        "The paper's points are its Table II; it finds that D90 / D near 0.4 suits a GPU, and that a very small one, as"
+        " of web"
         " graphs with a long tail, does not."])
 
 
@@ -232,7 +254,8 @@ def _figure_8(setting: Setting, rows: list[Row]) -> Figure:
         Series("this package, 1 thread", names, [_speedup(row, 1) for row in rows]),
         Series(f"this package, {setting.threads} threads", names, [_speedup(row, setting.threads) for row in rows]),
         Series("GPU (Table II), paper", names, [TABLE_II[row["paper"]].speedup for row in rows], True)], "", [
-        "The paper's bars of the six variants are drawn and not printed; those of its Table II are given here. The variants"
+        "The paper's bars of the six variants are drawn and not printed; those of its Table II are given here. The"
+        " variants"
         " themselves need a GPU."])
 
 
@@ -248,8 +271,11 @@ def _figure_10(rows: list[Row]) -> list[Table | Figure]:
         step = max(1, len(x) // 100)
         found.append(Figure(f"Figure 10: {_label(row)}", "lines", "level", "per cent", [
             Series(name, x[::step], [100 * value for value in levels[key]][::step])
-            for key, name in (("left", "vertices left"), ("active", "vertices active"), ("arcs", "arcs looked at, top-down"))],
-            notes=["The paper draws Amazon0601 and, in words, roadNet-PA, with the share of the run time of the thread-centric and"
-                   " the warp-centric kernel in each level; those need a GPU. On one thread the share of the arcs is that of"
+            for key, name in (("left", "vertices left"), ("active", "vertices active"),
+                              ("arcs", "arcs looked at, top-down"))],
+            notes=["The paper draws Amazon0601 and, in words, roadNet-PA, with the share of the run time of the"
+                   " thread-centric and"
+                   " the warp-centric kernel in each level; those need a GPU. On one thread the share of the arcs is"
+                   " that of"
                    " the time."]))
     return found

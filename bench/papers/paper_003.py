@@ -1,7 +1,7 @@
 """papers/003, I/O-efficient approximation of graph diameters by parallel cluster growing: Tables 1 to 4.
 
-A cell is a process of its own (`emdiam approx`, by emdiam.tradeoff), out of core: an arena of an eighth of the edges, or
-the paper's 4 GiB at full scale, and the page cache evicted. The common axis with the paper is vertices a master.
+A cell is a process of its own (`emdiam approx`, by emdiam.tradeoff), out of core: an arena of an eighth of the edges,
+or the paper's 4 GiB at full scale, and the page cache evicted. The common axis with the paper is vertices a master.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import json
 import math
 import sys
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +33,8 @@ from .recorded import growth, recorded_runs
 from .setting import FULL, TINY, Setting
 
 TITLE = "Paper 003: I/O-efficient approximation of graph diameters by parallel cluster growing, beside ours"
-SOURCE = ("Ajwani, Beckmann, Meyer, Veith, 2012. Intel dual core E6750 at 2.66 GHz, 4 GB, four hard disks; graphs of 2^28"
+SOURCE = ("Ajwani, Beckmann, Meyer, Veith, 2012. Intel dual core E6750 at 2.66 GHz, 4 GB, four hard disks; graphs of"
+          " 2^28"
           " vertices, and the web crawl sk-2005 (50 million vertices, 1.8 billion edges).")
 LIMITS = {"tiny": 20.0, "small": 45.0, "full": 8 * 3600.0}
 ARENA_SHARE, FULL_MEMORY = 8, 4 << 30
@@ -64,19 +67,29 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
     ])
 
 
-_LEGEND = ("The common axis is vertices a master: the clusters of ours and theirs are then as large. D is that of an exact run."
-           " A ratio is the estimate over D. Hours of ours are wall seconds / 3600 of one process each, without loading kernels;"
-           " the graphs are smaller by the factor given unless --scale full is asked for, so only ratios between the columns of"
+_LEGEND = ("The common axis is vertices a master: the clusters of ours and theirs are then as large. D is that of an"
+           " exact run."
+           " A ratio is the estimate over D. Hours of ours are wall seconds / 3600 of one process each, without loading"
+           " kernels;"
+           " the graphs are smaller by the factor given unless --scale full is asked for, so only ratios between the"
+           " columns of"
            " one machine can be compared.")
-_SPAN = ("SPAN is taken as the paper describes it: a minimum spanning tree of random weights, refined iteration by iteration, its"
-         " height doubled. EM BFS is the double sweep with vertex state on disk (`--vertex-state disk`), sorted levels as in the"
-         " paper's external BFS; sweep is the same with vertex state in RAM, and edges streamed. The paper's fringe bound ran in"
+_SPAN = ("SPAN is taken as the paper describes it: a minimum spanning tree of random weights, refined iteration by"
+         " iteration, its"
+         " height doubled. EM BFS is the double sweep with vertex state on disk (`--vertex-state disk`), sorted levels"
+         " as in the"
+         " paper's external BFS; sweep is the same with vertex state in RAM, and edges streamed. The paper's fringe"
+         " bound ran in"
          " 64 GB of RAM.")
 _TIMES = ("Bytes are those read from the store (and, for EM BFS, from scratch files). The paper prints hours only.")
-_MASTERS = ("Time is until the estimate is known, as in the paper: growing, condensing, shortest paths; what proves bounds is apart."
-            " d is the largest distance between two masters whose clusters touch. (estimate - D) / d does not depend on the size"
-            " of the graph as the ratio does: the estimate adds 2 d, which weighs more where D is smaller. Clusters grow in"
-            " windows of several rounds a pass here, so that few masters cost less time than in the paper and many cost more"
+_MASTERS = ("Time is until the estimate is known, as in the paper: growing, condensing, shortest paths; what proves"
+            " bounds is apart."
+            " d is the largest distance between two masters whose clusters touch. (estimate - D) / d does not depend on"
+            " the size"
+            " of the graph as the ratio does: the estimate adds 2 d, which weighs more where D is smaller. Clusters"
+            " grow in"
+            " windows of several rounds a pass here, so that few masters cost less time than in the paper and many cost"
+            " more"
             " (condensing).")
 _AT_SIZE = ("Runs that were made once, by the commands given, and kept in bench/results.")
 
@@ -107,7 +120,8 @@ def _measure(setting: Setting, kind: str, graph: Graph) -> Row:
     path = _in_blocks(setting, graph)
     with open_store(path) as store:
         n, m, arena = store.n_vertices, store.n_arcs // 2, store.n_arcs * store.id_dtype.itemsize // ARENA_SHARE
-    keep, row = setting.kept.cell, {"kind": kind, "graph": graph.name, "n": n, "m": m, "store_bytes": disk_bytes(path / "indices")}
+    keep, row = setting.kept.cell, {"kind": kind, "graph": graph.name, "n": n, "m": m,
+                                    "store_bytes": disk_bytes(path / "indices")}
     exact = keep(lambda: _exact(setting, path), paper="003", graph=graph.name, run="exact")
     diameter = exact.get("diameter")
     row |= {"exact": exact, "D": diameter, "masters": {}}
@@ -118,14 +132,15 @@ def _measure(setting: Setting, kind: str, graph: Graph) -> Row:
         if setting.scale == TINY and name != "sweep":
             row[name] = {"failure": "not at this scale"}
             continue
-        measure = ((lambda o=options: _command(setting, path, arena, o)) if options else  # type: ignore[misc]
-                   (lambda m=method: _cell(setting, path, m, 1, diameter, sizes)))  # type: ignore[misc]
+        measure = (partial(_command, setting, path, arena, options) if options else
+                   partial(_cell, setting, path, method, 1, diameter, sizes))
         row[name] = keep(measure, paper="003", graph=graph.name, run=name)
     for masters in masters_of(PAPER[kind], n)[:1 if setting.scale == TINY else None]:
-        row["masters"][masters] = keep(lambda k=masters: _cell(setting, path, "clusters", k, diameter, sizes),  # type: ignore[misc]
+        row["masters"][masters] = keep(partial(_cell, setting, path, "clusters", masters, diameter, sizes),
                                        paper="003", graph=graph.name, run="clusters", masters=masters)
     wrong = [name for name, cell in (*((one, row[one]) for one in METHODS), *row["masters"].items())
-             if diameter is not None and cell.get("lower") is not None and not cell["lower"] <= diameter <= cell["upper"]]
+             if diameter is not None and cell.get("lower") is not None
+             and not cell["lower"] <= diameter <= cell["upper"]]
     if wrong:
         raise AssertionError(f"{graph.name}: {diameter} is outside of the bounds of {wrong}")
     return row
@@ -144,15 +159,14 @@ def _in_blocks(setting: Setting, graph: Graph) -> Path:
         chunk_ids = max(_LEAST_BLOCK, chunk_ids_for(store.n_arcs, _BLOCKS))
         if chunk_ids >= store.indices.chunk_items or setting.scale == FULL:
             return path
-    from dataclasses import replace
-
     return setting.cache.store(replace(graph, name=f"{graph.name}.chunk-{chunk_ids}", chunk_ids=chunk_ids))
 
 
 def _exact(setting: Setting, path: Path) -> dict[str, Any]:
     """D by pivots, in RAM; at full scale within the memory of the paper."""
     if setting.scale == FULL:
-        words = [sys.executable, "-m", "emdiam", "exact", path, "--memory", str(FULL_MEMORY), "--threads", setting.threads,
+        words = [sys.executable, "-m", "emdiam", "exact", path, "--memory", str(FULL_MEMORY), "--threads",
+                 setting.threads,
                  "--json", "--quiet"]
         found = _json(words, setting.seconds)
         return {"diameter": found.get("diameter_max_component"), **found}
@@ -161,7 +175,8 @@ def _exact(setting: Setting, path: Path) -> dict[str, Any]:
     return {"diameter": result.diameter_max_component if result.exact else None, "seconds": result.seconds["solve"]}
 
 
-def _cell(setting: Setting, path: Path, method: str, masters: int, diameter: int | None, sizes: CellOptions) -> dict[str, Any]:
+def _cell(setting: Setting, path: Path, method: str, masters: int, diameter: int | None,
+          sizes: CellOptions) -> dict[str, Any]:
     """A row of emdiam.tradeoff; {"failure": why} where the cell failed."""
     evict(path)
     options = TradeoffOptions((method,), str(masters), known_diameter=diameter, plots=False, cells=sizes)
@@ -178,7 +193,8 @@ def _command(setting: Setting, path: Path, arena: int, options: tuple[str, ...])
     evict(path)
     size = ("--memory", str(FULL_MEMORY)) if setting.scale == FULL else ("--arena", str(arena))
     words = [sys.executable, "-m", "emdiam", "approx", path, "--method", "sweep", *size, "--threads", setting.threads,
-             "--evict-page-cache", "--reorder", "never", "--time-limit", f"{setting.seconds:g}s", "--json", "--quiet", *options]
+             "--evict-page-cache", "--reorder", "never", "--time-limit", f"{setting.seconds:g}s", "--json", "--quiet",
+             *options]
     found = _json(words, 2 * setting.seconds + 60)
     if "failure" in found:
         return found
@@ -203,12 +219,15 @@ def _graphs(rows: list[Row]) -> Table:
     cells = []
     for row in rows:
         paper = PAPER[row["kind"]]
-        differs = ("another, smaller web crawl" if row["graph"] == "cnr-2000" else "nothing" if row["graph"] == "sk-2005" else
+        differs = ("another, smaller web crawl" if row["graph"] == "cnr-2000" else "nothing"
+                   if row["graph"] == "sk-2005" else
                    f"the same class, smaller by {paper.vertices / row['n']:,.0f}; ids in random order in both"
                    if row["n"] < paper.vertices else "the same class and size, own random numbers")
-        cells.append([paper.name, row["graph"], count(paper.vertices), count(row["n"]), count(paper.edges), count(row["m"]),
+        cells.append([paper.name, row["graph"], count(paper.vertices), count(row["n"]), count(paper.edges),
+                      count(row["m"]),
                       count(paper.diameter), count(row["D"]), differs])
-    return Table("Graphs", header, cells, ["The paper's D of a graph of x levels is that of its generator, which has one more"
+    return Table("Graphs", header, cells, ["The paper's D of a graph of x levels is that of its generator, which has"
+                                           " one more"
                                            " than ours for an equal number of levels."])
 
 
@@ -226,12 +245,14 @@ def _over(row: Row, cell: dict[str, Any]) -> str:
 
 
 def _table_1(rows: list[Row]) -> Table:
-    header = ["graph", "D", *(text for name in METHODS for text in (f"{name}, paper", f"{name}, ratio", f"{name}, estimate"))]
+    header = ["graph", "D", *(text for name in METHODS for text in (f"{name}, paper", f"{name}, ratio",
+                                                                    f"{name}, estimate"))]
     cells = []
     for row in rows:
         paper, line = PAPER[row["kind"]], [_label(row), count(row["D"])]
         for name, (_, _, field, _) in METHODS.items():
-            line += [f"{getattr(paper, field) / paper.diameter:.4f}", _over(row, row[name]), count(row[name].get("estimate"))]
+            line += [f"{getattr(paper, field) / paper.diameter:.4f}", _over(row, row[name]),
+                     count(row[name].get("estimate"))]
         cells.append(line)
     return Table("Table 1, as ratios to D", header, cells, _spans(rows))
 
@@ -243,9 +264,12 @@ def _spans(rows: list[Row]) -> list[str]:
         if cell.get("estimate") and row["D"]:
             theirs, ours = paper.spanning / paper.diameter, cell["estimate"] / row["D"]
             if abs(ours / theirs - 1) > 0.2:
-                notes.append(f"SPAN on {row['graph']}: {ours:.2f} in place of {theirs:.2f}. Its estimate is twice the height of a"
-                             " random tree after the iterations made; 2.00 is that of a BFS tree, to which it converges, and our"
-                             " refinement stops when a pass changes nothing or the method's number of passes is over. The number"
+                notes.append(f"SPAN on {row['graph']}: {ours:.2f} in place of {theirs:.2f}. Its estimate is twice the"
+                             " height of a"
+                             " random tree after the iterations made; 2.00 is that of a BFS tree, to which it"
+                             " converges, and our"
+                             " refinement stops when a pass changes nothing or the method's number of passes is over."
+                             " The number"
                              " of iterations of the paper is not printed.")
     return notes
 
@@ -259,18 +283,22 @@ def _took(cell: dict[str, Any]) -> str:
 
 def _table_2(rows: list[Row]) -> Table:
     header = ["graph", "EM BFS hours, paper", "EM BFS hours", "sweep hours", "SPAN hours, paper", "SPAN hours",
-              "SPAN / sweep, paper", "SPAN / sweep", "EM BFS GB read", "EM BFS GB scratch", "sweep GB read", "SPAN GB read",
+              "SPAN / sweep, paper", "SPAN / sweep", "EM BFS GB read", "EM BFS GB scratch", "sweep GB read",
+              "SPAN GB read",
               "fringe GB read", "exact in RAM hours"]
     cells = []
     for row in rows:
         paper = PAPER[row["kind"]]
         cells.append([_label(row), f"{paper.sweep_hours:.2f}", _took(row["EM BFS"]), _took(row["sweep"]),
-                      f"{paper.spanning_hours:.2f}", _took(row["spanning"]), f"{paper.spanning_hours / paper.sweep_hours:.2f}",
+                      f"{paper.spanning_hours:.2f}", _took(row["spanning"]),
+                      f"{paper.spanning_hours / paper.sweep_hours:.2f}",
                       _per_sweep(row, row["spanning"], "seconds"), _gigabytes(row["EM BFS"], "bytes_read"),
-                      _gigabytes(row["EM BFS"], "scratch_bytes_written"), _gigabytes(row["sweep"]), _gigabytes(row["spanning"]),
+                      _gigabytes(row["EM BFS"], "scratch_bytes_written"), _gigabytes(row["sweep"]),
+                      _gigabytes(row["spanning"]),
                       _gigabytes(row["fringe"]), _hours_of(row["exact"])])
     return Table("Table 2, and bytes", header, cells, [
-        ">: stopped by the limit. Hours of so small graphs are small; the columns that divide them can be held against the paper's."])
+        ">: stopped by the limit. Hours of so small graphs are small; the columns that divide them can be held against"
+        " the paper's."])
 
 
 def _hours_of(exact: dict[str, Any]) -> str:
@@ -298,7 +326,8 @@ def _nearest(row: Row, masters: int) -> PaperCell | None:
 def _table_3(row: Row) -> Table:
     paper = PAPER[row["kind"]]
     header = ["vertices a master", "masters, paper", "masters", "estimate / D, paper", "estimate / D", "d, paper", "d",
-              "(estimate - D) / d, paper", "(estimate - D) / d", "hours, paper", "seconds", "time / EM BFS, paper", "time / sweep",
+              "(estimate - D) / d, paper", "(estimate - D) / d", "hours, paper", "seconds", "time / EM BFS, paper",
+              "time / sweep",
               "condensed m / m, paper", "condensed m / m", "GB read", "bounds"]
     cells = []
     for masters, cell in row["masters"].items():
@@ -312,7 +341,8 @@ def _table_3(row: Row) -> Table:
             short(excess(cell.get("estimate"), row["D"], cell.get("max_master_gap"))),
             f"{theirs.hours:.2f}" if theirs else "-", short(cell.get("seconds_estimate")),
             f"{theirs.hours / paper.sweep_hours:.3f}" if theirs else "-", _per_sweep(row, cell), short(share),
-            short(None if cell.get("condensed_edges") is None else cell["condensed_edges"] / row["m"]), _gigabytes(cell),
+            short(None if cell.get("condensed_edges") is None else cell["condensed_edges"] / row["m"]),
+            _gigabytes(cell),
             f"{cell['lower']:,} .. {cell['upper']:,}" if cell.get("lower") is not None else "-"])
     return Table(_label(row), header, cells, _condensed(row))
 
@@ -321,7 +351,8 @@ def _condensed(row: Row) -> list[str]:
     """Which cells had their condensed graph on disk, as those of Table 4."""
     disk = [count(masters) for masters, cell in row["masters"].items() if cell.get("condensed_in_memory") is False]
     return [f"Shortest paths semi-external, as in Table 4: {', '.join(disk)} masters." if disk else
-            "All condensed graphs fitted in memory, as in Table 3; the paper's Table 4 repeats its largest ones with shortest paths"
+            "All condensed graphs fitted in memory, as in Table 3; the paper's Table 4 repeats its largest ones with"
+            " shortest paths"
             " on disk, with the same estimates."]
 
 
@@ -350,7 +381,8 @@ def _figure_times(rows: list[Row]) -> Figure:
         paper = PAPER[row["kind"]]
         series.append(Series(f"{paper.name}, paper", [round(paper.share(one), 2) for one in paper.cells],
                              [one.hours / paper.sweep_hours for one in paper.cells], True))
-    return Figure("Time over that of the double sweep, by vertices a master", "lines", "vertices a master", "time / sweep",
+    return Figure("Time over that of the double sweep, by vertices a master", "lines", "vertices a master",
+                  "time / sweep",
                   [one for one in series if any(y is not None for y in one.y)], "xy", [
                       "Of a graph whose sweep was stopped by the limit there are no points of ours."])
 
@@ -368,14 +400,16 @@ def _full(setting: Setting) -> Table:
                       f"{one.seconds / 3600:.3f}", "-" if one.bytes_read is None else f"{one.bytes_read / 1e9:,.1f}",
                       "-" if one.peak_bytes is None else f"{one.peak_bytes / 2**30:.2f}", best, one.file])
     return Table("Runs at 2^26 and 2^28 vertices", header, cells, [
-        "The paper's hours are of 2^28 vertices. An exact answer is proved by paths and bounds; the paper's are estimates."])
+        "The paper's hours are of 2^28 vertices. An exact answer is proved by paths and bounds; the paper's are"
+        " estimates."])
 
 
 def _growth(setting: Setting) -> Table:
     rows = [[kind, method, ", ".join(f"2^{math.log2(n):.4g}" for n in sizes), f"n^{seconds:.2f}",
              "-" if read is None else f"n^{read:.2f}", _at_28(sizes, last, seconds)]
             for kind, method, sizes, seconds, read, last in growth(recorded_runs(setting.recorded))]
-    return Table("Fitted growth", ["graph", "method, vertices a master", "sizes", "seconds grow as", "bytes read grow as",
+    return Table("Fitted growth", ["graph", "method, vertices a master", "sizes", "seconds grow as",
+                                   "bytes read grow as",
                                    "hours at 2^28, measured or by the fit"], rows, [
         "Least squares of the logarithms over all sizes of a class and method that were kept (two sizes at least)."])
 

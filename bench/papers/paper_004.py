@@ -1,8 +1,8 @@
 """papers/004, graph algorithms on GPUs: BFS, SSSP and APSP by all their systems, beside serial code.
 
 On a CPU: BFS by a queue (Algorithm 1) against this engine and other libraries; every SSSP method against the sequential
-Bellman-Ford from a frontier (Algorithm 5); every method of all pairs. A GPU's figures are those that python -m bench.gpu
-kept.
+Bellman-Ford from a frontier (Algorithm 5); every method of all pairs. A GPU's figures are those that
+python -m bench.gpu kept.
 """
 
 from __future__ import annotations
@@ -33,18 +33,20 @@ from ..rounds import Effort
 from ..setting import Setting as BenchSetting
 from .cases import SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named
 from .gpu import recorded
-from .lazy import Lazy
+from .lazy import Lazy, Made
 from .numbers import count, ratio, seconds, short
 from .page import Figure, Page, Section, Series, Table
 from .published_004 import FIGURES, TABLE_2
 from .setting import TINY, Setting
 
 TITLE = "Paper 004: Graph algorithms on GPUs (BFS, SSSP, APSP), beside ours"
-SOURCE = ("Busato, Bombieri, chapter of Advances in GPU Research and Practice, 2016. NVIDIA Kepler and Maxwell GPUs. Its figures"
+SOURCE = ("Busato, Bombieri, chapter of Advances in GPU Research and Practice, 2016. NVIDIA Kepler and Maxwell GPUs."
+          " Its figures"
           " are drawings without numbers; what its text says of them stands beside ours.")
 LIMITS = {"tiny": 10.0, "small": 60.0, "full": 3600.0}
 CASES = (
-    fetched("asia.osm", "asia_osm.mtx"), fetched("USA-road.d-CAL", "USA-road-d.CAL.gr.gz"), fetched("msdoor", "msdoor.mtx"),
+    fetched("asia.osm", "asia_osm.mtx"), fetched("USA-road.d-CAL", "USA-road-d.CAL.gr.gz"),
+    fetched("msdoor", "msdoor.mtx"),
     fetched("circuit5M_dc", "circuit5M_dc.mtx"), fetched("flickr", "flickr.mtx"),
     fetched("web-NotreDame", "web-NotreDame.txt.gz"), fetched("circuit5M", "circuit5M.mtx"),
     fetched("kron_g500-logn20", "kron_g500-logn20.mtx"),
@@ -57,7 +59,8 @@ CASES = (
     Case("kron_g500-logn20", Graph("kronecker-16-ef48", "", "kronecker", 2**16, {"edge_factor": 48}), SAME_CLASS,
          why="2^16 vertices"),
 )
-_TINY = (Case("USA-road.d-CAL", Graph("tiny-grid-20x30", "", "grid", None, {"sides": "20x30"}, diameters=(48, 48)), SAME_CLASS),)
+_TINY = (Case("USA-road.d-CAL", Graph("tiny-grid-20x30", "", "grid", None, {"sides": "20x30"}, diameters=(48, 48)),
+              SAME_CLASS),)
 SERIAL, SEQUENTIAL = "serial queue", "frontier-bellman-ford"
 PEERS = ("scipy", "networkit", "igraph")
 _N_SOURCES, _TIMED_SECONDS, _MOST = 4, 2.0, 5
@@ -73,30 +76,43 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
         Section("The graphs", [_graphs(rows)]),
         Section("Table 2: implementations of BFS", [_table_2()], [_VARIANTS]),
         Section("Figure 5: BFS", [_bfs_table(setting, rows), _figure_5(setting, rows)], [_BFS]),
-        Section("Figures 6 and 7: shortest paths from one vertex", [_sssp_table(rows), _work_table(rows), _figure_7(rows)], [_SSSP]),
+        Section("Figures 6 and 7: shortest paths from one vertex", [_sssp_table(rows), _work_table(rows),
+                                                                    _figure_7(rows)], [_SSSP]),
         Section("Figure 8: all pairs", [_pairs_table(pairs)], [_APSP]),
         Section("Figures 12 to 15: load balancing", [_regimes(rows)], [_BALANCING]),
         recorded(setting.recorded, "On a GPU: Figures 5 and 12 to 15", "variants", "regimes", "weighted"),
     ])
 
 
-_LEGEND = ("The paper's graphs are measured where bench/papers/fetch.py has brought them; else another graph of the same kind"
+_LEGEND = ("The paper's graphs are measured where bench/papers/fetch.py has brought them; else another graph of the"
+           " same kind"
            " stands in. A speedup is over serial code of the same graph on the same machine, as the paper's are.")
-_VARIANTS = ("What the paper says of each, and our variants of it for a GPU (`--bfs NAME`), with the work that their page gives."
+_VARIANTS = ("What the paper says of each, and our variants of it for a GPU (`--bfs NAME`), with the work that their"
+             " page gives."
              " V vertices, E edges, D levels.")
-_BFS = ("The serial code is Algorithm 1: one thread, a queue, compiled. Ours: a BFS with distances in RAM, by each rule of"
-        " directions (`work` is the default). Others: scipy's breadth_first_order, networkit's BFS, igraph's distances, GAP's"
-        " direction-optimizing BFS, where they are here. Medians over the same sources. The paper's figure: BFS-4K is the fastest"
+_BFS = ("The serial code is Algorithm 1: one thread, a queue, compiled. Ours: a BFS with distances in RAM, by each rule"
+        " of"
+        " directions (`work` is the default). Others: scipy's breadth_first_order, networkit's BFS, igraph's distances,"
+        " GAP's"
+        " direction-optimizing BFS, where they are here. Medians over the same sources. The paper's figure: BFS-4K is"
+        " the fastest"
         " of the GPU codes on every graph.")
-_SSSP = ("Seconds from the vertex of the largest degree; speedups over the sequential Bellman-Ford from a frontier, as in the"
-         " paper's Figure 7. Weights are those of the file where it has some (USA-road-d), else 1 to 255, drawn by the pair. The"
-         " paper's figure: H-BF is the fastest on every graph; on road maps Boost's Dijkstra beats all GPU codes but H-BF. On"
-         " a CPU these roles change: what saves relaxations wins, and Delta-stepping with few of them is the default here."
+_SSSP = ("Seconds from the vertex of the largest degree; speedups over the sequential Bellman-Ford from a frontier, as"
+         " in the"
+         " paper's Figure 7. Weights are those of the file where it has some (USA-road-d), else 1 to 255, drawn by the"
+         " pair. The"
+         " paper's figure: H-BF is the fastest on every graph; on road maps Boost's Dijkstra beats all GPU codes but"
+         " H-BF. On"
+         " a CPU these roles change: what saves relaxations wins, and Delta-stepping with few of them is the default"
+         " here."
          " Figure 6 is an example of iterations and relaxations: the second table counts both.")
-_APSP = ("Distances between all pairs of a random graph with weights, by every method of section 4. Figure 8 is a drawing of the"
-         " order of tiles in the blocked Floyd-Warshall. The paper's text: streamed blocks with a lazy minimum are 5 to 10 times"
+_APSP = ("Distances between all pairs of a random graph with weights, by every method of section 4. Figure 8 is a"
+         " drawing of the"
+         " order of tiles in the blocked Floyd-Warshall. The paper's text: streamed blocks with a lazy minimum are 5 to"
+         " 10 times"
          " as fast as Katz and Kider, and slower than the elimination of Buluç et al.; all on GPUs.")
-_BALANCING = ("The regime of a graph is the mean and the deviation of its work-items, the rows. What a mapping takes needs a GPU.")
+_BALANCING = ("The regime of a graph is the mean and the deviation of its work-items, the rows. What a mapping takes"
+              " needs a GPU.")
 
 
 def _measure(setting: Setting, case: Case) -> Row:
@@ -109,51 +125,43 @@ def _measure(setting: Setting, case: Case) -> Row:
     for rule in DIRECTIONS:
         for threads in sorted({1, setting.threads}) if rule == "work" else (setting.threads,):
             with Lazy(partial(setting.engine, path, threads, direction=rule)) as engine:
-                row[rule, threads] = keep(lambda: _own(engine.get(), row["sources"]),  # noqa: B023 (called at once)
+                row[rule, threads] = keep(engine.later(own_bfs, row["sources"]),
                                           paper="004", graph=name, run="bfs", rule=rule, threads=threads)
     for peer in PEERS:
-        row[peer] = keep(lambda: _peer(setting, peer, path, row["sources"]),  # noqa: B023 (called at once)
+        row[peer] = keep(partial(_peer, setting, peer, path, row["sources"]),
                          paper="004", graph=name, run="bfs", peer=peer)
     row["gapbs"] = keep(lambda: setting.programs.gapbs_bfs(path, row["sources"], setting.threads, setting.seconds),
                         paper="004", graph=name, run="bfs", peer="gapbs")
-    rows = _Rows(setting, case.graph, path)
+    rows = Made(partial(weights_of, setting, case.graph, path))
     row["sssp"] = {}
     for method in METHODS:
-        row["sssp"][method] = keep(lambda: _search(rows.get(), method, setting.threads),  # noqa: B023 (called at once)
+        row["sssp"][method] = keep(rows.later(_search, method, setting.threads),
                                    paper="004", graph=name, run="sssp", method=method)
-    row["sssp"]["scipy"] = keep(lambda: _by_scipy(rows.get()), paper="004", graph=name, run="sssp", method="scipy")
+    row["sssp"]["scipy"] = keep(rows.later(by_scipy), paper="004", graph=name, run="sssp", method="scipy")
     sums = {method: found["sum"] for method, found in row["sssp"].items() if "sum" in found}
-    if len(set(sums.values())) > 1 or len({row[one]["reached"] for one in (SERIAL, ("work", 1)) if "reached" in row[one]}) > 1:
+    if len(set(sums.values())) > 1 or len({row[one]["reached"] for one in (SERIAL, ("work", 1))
+                                           if "reached" in row[one]}) > 1:
         raise AssertionError(f"{name}: answers differ: {sums}, {row[SERIAL]}")
     return row
 
 
-class _Rows:
-    """The graph with weights, read once."""
-
-    def __init__(self, setting: Setting, graph: Graph, path: Path) -> None:
-        self._setting, self._graph, self._path = setting, graph, path
-        self._rows: WeightedRows | None = None
-
-    def get(self) -> WeightedRows:
-        """The rows; weights of a file where it has some, else by the pair."""
-        if self._rows is None:
-            self._rows = self._of_file() if self._graph.file.endswith(".gr.gz") else drawn_weights(*rows_of(self._path))
-        return self._rows
-
-    def _of_file(self) -> WeightedRows:
-        target = self._setting.cache.folder / f"{self._graph.name}-weights.zarr"
-        if not target.exists():
-            emdiam.convert(self._setting.cache.input_of(self._graph), target, weights=True)
-        with open_store(target) as store:
-            return WeightedRows.from_store(store, self._setting.threads)
+def weights_of(setting: Setting, graph: Graph, path: Path) -> WeightedRows:
+    """The graph with weights: those of its file, where that is a road map with lengths, else by the pair."""
+    if not graph.file.endswith(".gr.gz"):
+        return drawn_weights(*rows_of(path))
+    target = setting.cache.folder / f"{graph.name}-weights.zarr"
+    if not target.exists():
+        emdiam.convert(setting.cache.input_of(graph), target, weights=True)
+    with open_store(target) as store:
+        return WeightedRows.from_store(store, setting.threads)
 
 
 def drawn_weights(offsets: np.ndarray, neighbours: np.ndarray) -> WeightedRows:
     """Weights of 1 to 255 that depend on the pair alone, the same in both directions."""
     tails = np.repeat(np.arange(len(offsets) - 1, dtype=np.uint64), np.diff(offsets))
     heads = neighbours.astype(np.uint64)
-    mixed = (np.minimum(tails, heads) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.maximum(tails, heads) * np.uint64(0xC2B2AE3D27D4EB4F))
+    low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+    mixed = (low * np.uint64(0x9E3779B97F4A7C15)) ^ (high * np.uint64(0xC2B2AE3D27D4EB4F))
     return WeightedRows(offsets, neighbours, (mixed >> np.uint64(32)).astype(np.uint8) % np.uint8(255) + np.uint8(1))
 
 
@@ -162,11 +170,12 @@ def _facts(path: Path) -> dict[str, Any]:
     degrees = np.diff(offsets)
     with_edge = np.flatnonzero(degrees)
     sources = [int(np.argmax(degrees)), *np.random.default_rng(1).choice(with_edge, _N_SOURCES - 1).tolist()]
-    return {"n": len(degrees), "arcs": int(offsets[-1]), "mean": float(degrees.mean()), "deviation": float(degrees.std()),
+    return {"n": len(degrees), "arcs": int(offsets[-1]), "mean": float(degrees.mean()),
+            "deviation": float(degrees.std()),
             "largest": int(degrees.max()), "sources": sources}
 
 
-def _repeated(call: Callable[[], Any]) -> float:
+def repeated(call: Callable[[], Any]) -> float:
     """Median seconds of a few calls."""
     taken: list[float] = []
     while len(taken) < _MOST and sum(taken) < _TIMED_SECONDS:
@@ -182,18 +191,21 @@ def _serial(path: Path, sources: list[int]) -> dict[str, Any]:
     steps = loops()
     steps.search(offsets, neighbours, sources[0], distances, queue)  # compiles
     reached = int(np.count_nonzero(distances != UNREACHED))
-    taken = [_repeated(lambda s=s: steps.search(offsets, neighbours, s, distances, queue)) for s in sources]  # type: ignore[misc]
+    taken = [repeated(partial(steps.search, offsets, neighbours, source, distances, queue)) for source in sources]
     return {"median": statistics.median(taken), "reached": reached}
 
 
-def _own(engine: Any, sources: list[int]) -> dict[str, Any]:
+def own_bfs(engine: Any, sources: list[int]) -> dict[str, Any]:
+    """Median seconds of a BFS with distances on an engine, from all sources; levels and vertices of the first."""
     found = engine.bfs(sources[0])
     levels, reached = found.levels, int(found.n_reached)
-    taken = [_repeated(lambda s=s: engine.bfs(s)) for s in sources]  # type: ignore[misc]
+    taken = [repeated(partial(engine.bfs, source)) for source in sources]
     return {"median": statistics.median(taken), "levels": levels, "reached": reached}
 
 
 def _peer(setting: Setting, peer: str, path: Path, sources: list[int]) -> dict[str, Any]:
+    if setting.scale == TINY:
+        return {"failure": "not at this scale"}
     if not installed(peer):
         return {"failure": "not installed", "again": True}
     asked = BenchSetting(setting.cache, setting.threads, peer_seconds=setting.seconds,
@@ -205,11 +217,12 @@ def _search(rows: WeightedRows, method: str, threads: int) -> dict[str, Any]:
     source, options = int(np.argmax(np.diff(rows.offsets))), SearchOptions(threads=threads)
     found = shortest_paths(rows, source, method, options)  # compiles
     there = found.distances[found.has_path]
-    return {"median": _repeated(lambda: shortest_paths(rows, source, method, options)), "sum": float(there.sum()),
+    return {"median": repeated(lambda: shortest_paths(rows, source, method, options)), "sum": float(there.sum()),
             "relaxations": found.relaxations, "rounds": found.rounds}
 
 
-def _by_scipy(rows: WeightedRows) -> dict[str, Any]:
+def by_scipy(rows: WeightedRows) -> dict[str, Any]:
+    """Median seconds of scipy's Dijkstra from the vertex of the largest degree, and the sum of the distances."""
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
@@ -217,7 +230,7 @@ def _by_scipy(rows: WeightedRows) -> dict[str, Any]:
                        shape=(rows.n_vertices,) * 2)
     source = int(np.argmax(np.diff(rows.offsets)))
     found = dijkstra(matrix, indices=source)
-    return {"median": _repeated(lambda: dijkstra(matrix, indices=source)), "sum": float(found[np.isfinite(found)].sum())}
+    return {"median": repeated(lambda: dijkstra(matrix, indices=source)), "sum": float(found[np.isfinite(found)].sum())}
 
 
 def _pairs(setting: Setting) -> dict[str, dict[str, Any]]:
@@ -235,7 +248,7 @@ def _pairs(setting: Setting) -> dict[str, dict[str, Any]]:
         found = emdiam.all_pairs(graph, method=method, threads=setting.threads)
         return {"n": n, "median": found.seconds["solve"], "sum": _sum_of(found.distances, found.unreachable)}
 
-    made = {method: setting.kept.cell(lambda: measure(method), paper="004", graph=graph.stem, run="apsp",  # noqa: B023
+    made = {method: setting.kept.cell(partial(measure, method), paper="004", graph=graph.stem, run="apsp",
                                       method=method) for method in PAIRS}
     made["scipy"] = setting.kept.cell(lambda: _floyd_by_scipy(graph, n), paper="004", graph=graph.stem, run="apsp",
                                       method="scipy")
@@ -255,7 +268,8 @@ def _floyd_by_scipy(graph: Path, n: int) -> dict[str, Any]:
 
     with open_store(graph) as store:
         rows = WeightedRows.from_store(store, 1)
-    matrix = csr_array((rows.costs.astype(float), rows.heads.astype(np.int32), rows.offsets.astype(np.int32)), shape=(n, n))
+    matrix = csr_array((rows.costs.astype(float), rows.heads.astype(np.int32), rows.offsets.astype(np.int32)),
+                       shape=(n, n))
     begin = time.perf_counter()
     found = floyd_warshall(matrix)
     return {"n": n, "median": time.perf_counter() - begin, "sum": _sum_of(found, None)}
@@ -267,15 +281,18 @@ def _label(row: Row) -> str:
 
 
 def _graphs(rows: list[Row]) -> Table:
-    header = ["graph of the paper", "ours", "", "n", "arcs", "largest component, or what the hub reaches", "levels from the hub",
+    header = ["graph of the paper", "ours", "", "n", "arcs", "largest component, or what the hub reaches",
+              "levels from the hub",
               "what differs"]
     cells = [[row["paper"], row["graph"], row["case"].how, count(row["facts"]["n"]), count(row["facts"]["arcs"]),
-              count(row[SERIAL]["reached"]), count(row["work", 1]["levels"]), row["case"].why or "nothing"] for row in rows]
+              count(row[SERIAL]["reached"]), count(row["work", 1]["levels"]), row["case"].why or "nothing"]
+             for row in rows]
     return Table("Graphs", header, cells, ["The paper prints no sizes."])
 
 
 def _table_2() -> Table:
-    header = ["implementation", "work, paper", "space, paper", "parallelism", "hubs apart", "duplicates", "synchronization",
+    header = ["implementation", "work, paper", "space, paper", "parallelism", "hubs apart", "duplicates",
+              "synchronization",
               "our variants", "their work"]
     cells = [[name, one.work, one.space, one.parallelism, one.high_degree, one.duplicates, one.synchronization,
               ", ".join(one.ours), VARIANTS[one.ours[0]].work] for name, one in TABLE_2.items()]
@@ -309,7 +326,8 @@ def _bfs_table(setting: Setting, rows: list[Row]) -> Table:
     for name in _columns(setting, rows[0]) if rows else ():
         header += [f"{name} ms", "speedup"]
     return Table("BFS: milliseconds, and speedup over the serial queue", header, cells, [
-        "GAP's BFS gives parents, not distances; those of this package have both bounds and levels. Short searches wait for"
+        "GAP's BFS gives parents, not distances; those of this package have both bounds and levels. Short searches wait"
+        " for"
         " threads longer than they compute."])
 
 
@@ -354,21 +372,26 @@ def _figure_7(rows: list[Row]) -> Figure:
     series = [Series(name, names, [
         row["sssp"][SEQUENTIAL]["median"] / row["sssp"][name]["median"] if "median" in row["sssp"][name] else None
         for row in rows]) for name in (*METHODS, "scipy") if name != SEQUENTIAL]
-    return Figure("Figure 7: speedup over the sequential Bellman-Ford from a frontier", "bars", "graph", "speedup", series, "y")
+    return Figure("Figure 7: speedup over the sequential Bellman-Ford from a frontier", "bars", "graph", "speedup",
+                  series, "y")
 
 
 def _pairs_table(found: dict[str, dict[str, Any]]) -> Table:
     plain = found["floyd-warshall"].get("median")
-    cells = [[name, PAIRS[name].summary if name in PAIRS else "scipy.sparse.csgraph.floyd_warshall", count(one.get("n")),
+    cells = [[name, PAIRS[name].summary if name in PAIRS else "scipy.sparse.csgraph.floyd_warshall",
+              count(one.get("n")),
               seconds(one.get("median")), ratio(plain, one.get("median"))] for name, one in found.items()]
     return Table("All pairs", ["method", "what", "n", "seconds", "speedup over the three loops"], cells, [
-        "All methods found the same distances. Searches from all vertices suit so sparse a graph; the others take as long on a"
+        "All methods found the same distances. Searches from all vertices suit so sparse a graph; the others take as"
+        " long on a"
         " dense one."])
 
 
 def _regimes(rows: list[Row]) -> Table:
     header = ["graph of the paper, ours", "mean row", "deviation", "longest row"]
-    cells = [[_label(row), short(row["facts"]["mean"]), short(row["facts"]["deviation"]), count(row["facts"]["largest"])]
+    cells = [[_label(row), short(row["facts"]["mean"]), short(row["facts"]["deviation"]),
+              count(row["facts"]["largest"])]
              for row in rows]
     return Table("Work-items of the graphs", header, cells, [
-        f"{name} of the paper, {graph}: the fastest is {best}, then {after}." for name, (graph, best, after) in FIGURES.items()])
+        f"{name} of the paper, {graph}: the fastest is {best}, then {after}." for name,
+        (graph, best, after) in FIGURES.items()])

@@ -16,7 +16,8 @@ class Described(NamedTuple):
     clustering: float
 
 
-KINDS = {1: "social", 2: "communication", 3: "citation", 4: "web", 5: "co-purchasing", 6: "road", 7: "autonomous systems",
+KINDS = {1: "social", 2: "communication", 3: "citation", 4: "web", 5: "co-purchasing", 6: "road",
+         7: "autonomous systems",
          8: "collaboration"}
 GRAPHS: dict[str, Described] = {
     "Amazon0601": Described(5, 403364, 3387224, 3986507, 1.1769),

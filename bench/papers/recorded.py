@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-_KINDS = {"levels": "levels-sqrt", "levels-sqrt": "levels-sqrt", "levels-linear": "levels-linear", "worst-case": "worst-case"}
+_KINDS = {"levels": "levels-sqrt", "levels-sqrt": "levels-sqrt", "levels-linear": "levels-linear",
+          "worst-case": "worst-case"}
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,5 @@
-"""Where the papers' real graphs are: public collections. A digest is written here where its publisher gives one; none of
-these does, so fetch.py records what it got first and compares with that afterwards."""
+"""Where the papers' real graphs are: public collections. A digest is written here where its publisher gives one; none
+of these does, so fetch.py records what it got first and compares with that afterwards."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _DIMACS = "https://www.diag.uniroma1.it/challenge9/data/USA-road-d"
 
 @dataclass(frozen=True)
 class Source:
-    """name : of the graph in the paper. paper : its number. file : as it is kept. url : where from. member : the file of
-    a tar archive that is kept, "" if the download is the file itself. sha256 : of the download, "" if nobody has
+    """name : of the graph in the paper. paper : its number. file : as it is kept. url : where from. member : the file
+    of a tar archive that is kept, "" if the download is the file itself. sha256 : of the download, "" if nobody has
     published it."""
 
     name: str

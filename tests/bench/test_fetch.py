@@ -152,7 +152,8 @@ def test_a_member_of_an_archive_is_kept(server: Files, tmp_path: Path) -> None:
         fetch(Source("g", "004", "g.mtx", server.url("/g.tar.gz"), "g/other.mtx"), tmp_path)
 
 
-def test_the_command(server: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command(server: Files, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+                     capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(fetching, "SOURCES", (source(server), Source("gone", "002", "h.txt", server.url("/h.txt"))))
     assert main(["g", "--to", str(tmp_path)]) == 0 and main(["--check", "--to", str(tmp_path)]) == 0
     (tmp_path / "g.txt").write_bytes(DATA[:-1])

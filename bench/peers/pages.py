@@ -1,0 +1,172 @@
+"""The page of peers: tables and figures of what was measured."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from typing import Any
+
+from ..papers.numbers import count, ratio, seconds
+from ..papers.page import Figure, Page, Section, Series, Table
+from ..papers.setting import Setting
+from .measure import NOT_MEASURED, absent
+
+TOOLS = ("F-Diam", "Graph-Diameter", "networkit", "igraph")
+BFS, WEIGHTED = ("GAP", "networkit", "scipy", "igraph"), ("GAP", "scipy")
+FACTOR, SLACK = 1.1, 0.02
+Row = dict[str, Any]
+
+_INTRO = ("The largest finite distance of a graph, one BFS and one search along weights, by this package and by others,"
+          " on the"
+          " same graphs in one run: the real graphs that the tests have, and generated ones.")
+_SOLVE = ("Solve: seconds of the search alone, with the graph in memory, as each tool tells them (programs print them,"
+          " libraries"
+          " are timed around the call); medians of up to nine runs of this package and three of others. Whole command:"
+          " from the"
+          " start of a process to its end, with starting Python, reading, loading and, of this package, compiling or"
+          " loading"
+          " kernels, the check of the path and the answer. Peak: resident memory of that process. Files in the format"
+          " of each"
+          " program are made before and not timed; F-Diam reads CSR, Graph-Diameter text, libraries this package's"
+          " store through"
+          " zarr.")
+_ANSWER = ("All answer the same question, over all components; the answers were equal. F-Diam's traversals are BFS and"
+           " Winnow,"
+           " Graph-Diameter's those that it counts, this package's BFS and batches of sources.")
+
+
+def page(setting: Setting, rows: list[Row]) -> Page:
+    """The page of the rows that __main__.measured gives."""
+    return Page("peers", "Beside other programs and libraries", [_INTRO, _verdict(rows)], [
+        ("limit of a command", f"{setting.seconds:g} s"), *((name, ": ".join(absent(name))) for name in NOT_MEASURED)],
+                [
+        Section("Diameter: seconds to solve, traversals", [_solve(rows), _bars(rows, "solve", "seconds to solve")],
+                [_SOLVE, _ANSWER]),
+        Section("Diameter: whole commands", [_commands(rows), _bars(rows, "seconds", "seconds of the command")]),
+        Section("Diameter: memory", [_memory(rows), _bars(rows, "peak_bytes", "peak MiB", 2**20)]),
+        Section("Diameter: traversals", [_bars(rows, "traversals", "traversals",
+                                               tools=("emdiam", "F-Diam", "Graph-Diameter"))]),
+        Section("One BFS", [_searches(rows, "bfs", BFS, "One BFS with distances: milliseconds")], [
+            "Medians from the vertex of the largest degree and about three others; GAP gives parents in place of"
+            " distances. Loading is not"
+            " in it."]),
+        Section("One search along weights", [_searches(rows, "weighted", WEIGHTED, "Shortest paths from one vertex:"
+                                                                                   " milliseconds")], [
+            "From the vertex of the largest degree; weights of the file of USA-road-d.NY, 1 to 255 by the pair"
+            " elsewhere; graphs"
+            " of up to 4 million arcs. GAP: Delta-stepping with the best of three Deltas; scipy: Dijkstra."]),
+    ])
+
+
+def faster(rows: list[Row]) -> list[tuple[str, str, float, float]]:
+    """Where a peer is faster in `solve` by more than FACTOR and SLACK: graph, tool, its seconds, ours."""
+    found = []
+    for row in rows:
+        mine = row["diameter"]["emdiam"].get("solve")
+        for tool in TOOLS:
+            theirs = row["diameter"][tool].get("solve")
+            if mine is not None and theirs is not None and mine > FACTOR * theirs + SLACK:
+                found.append((row["graph"], tool, theirs, mine))
+    return found
+
+
+def _verdict(rows: list[Row]) -> str:
+    slower = faster(rows)
+    limit = f"{FACTOR} times its seconds to solve and {SLACK} s"
+    if not slower:
+        return f"On none of the {len(rows)} graphs does this package take more than {limit} of any of them."
+    cases = "; ".join(f"{graph}: {tool} {theirs:.3f} s, here {mine:.3f} s" for graph, tool, theirs, mine in slower)
+    return f"This package takes more than {limit} in {len(slower)} cases: {cases}."
+
+
+def _cell(found: dict[str, Any], name: str) -> str:
+    value = found.get(name)
+    return str(found.get("failure", "-")) if value is None else seconds(value)
+
+
+def _solve(rows: list[Row]) -> Table:
+    header = ["graph", "n", "arcs", "D", "emdiam s", "traversals"]
+    for tool in TOOLS:
+        header += [f"{tool} s", *(["its traversals"] if tool in ("F-Diam", "Graph-Diameter") else [])]
+    cells = []
+    for row in rows:
+        mine = row["diameter"]["emdiam"]
+        line = [row["graph"], count(row["n"]), count(row["arcs"]), count(mine.get("diameter")) + (" WRONG"
+                                                                                                  if row["wrong"]
+                                                                                                  else ""),
+                _cell(mine, "solve"), count(mine.get("traversals"))]
+        for tool in TOOLS:
+            found = row["diameter"][tool]
+            line += [_cell(found, "solve"), *([count(found.get("traversals"))] if tool in ("F-Diam", "Graph-Diameter")
+                                              else [])]
+        cells.append([*line, _fastest(row)])
+    return Table("Seconds to solve", [*header, "fastest other / emdiam"], cells, _means(rows, "solve", "to solve"))
+
+
+def _fastest(row: Row) -> str:
+    mine = row["diameter"]["emdiam"].get("solve")
+    others = [found["solve"] for tool, found in row["diameter"].items() if tool != "emdiam" and "solve" in found]
+    return ratio(min(others), mine) if others and mine else "-"
+
+
+def _means(rows: list[Row], name: str, what: str) -> list[str]:
+    """Geometric means of each tool's seconds over ours, where both have ended."""
+    notes = []
+    for tool in TOOLS:
+        pairs = [(found[name], mine) for row in rows if (found := row["diameter"][tool]) and "failure" not in found
+                 and (mine := row["diameter"]["emdiam"].get(name))]
+        stopped = sum(str(row["diameter"][tool].get("failure", "")).startswith(">") for row in rows)
+        if pairs:
+            mean = math.exp(statistics.fmean(math.log(max(a, 1e-6) / b) for a, b in pairs))
+            notes.append(f"{tool} / emdiam, seconds {what}: geometric mean {mean:.2f} over {len(pairs)} graphs"
+                         + (f"; stopped by the limit on {stopped} more." if stopped else "."))
+    return notes
+
+
+def _commands(rows: list[Row]) -> Table:
+    tools = ("emdiam", *TOOLS)
+    return Table("Seconds of whole commands", ["graph", *tools], [
+        [row["graph"], *(_cell({key: value for key, value in row["diameter"][tool].items()
+                                if key != "seconds" or "failure" not in row["diameter"][tool]}, "seconds")
+                         for tool in tools)]
+        for row in rows], _means(rows, "seconds", "of the command"))
+
+
+def _memory(rows: list[Row]) -> Table:
+    tools = ("emdiam", *TOOLS)
+    cells = []
+    for row in rows:
+        line = [row["graph"], f"{row['arcs'] * 4 / 2**20:,.0f}"]
+        for tool in tools:
+            found = row["diameter"][tool]
+            line.append(f"{found['peak_bytes'] / 2**20:,.0f}" if "peak_bytes" in found and "failure" not in found
+                        else str(found.get("failure", "-")))
+        cells.append(line)
+    return Table("Peak resident memory, MiB", ["graph", "arcs as int32", *tools], cells, [
+        "emdiam without --memory takes what makes it fast, here the whole graph; the interpreter with its libraries is"
+        " about"
+        " 200 MiB of each of the three that run in Python."])
+
+
+def _bars(rows: list[Row], name: str, y: str, unit: float = 1.0, tools: tuple[str, ...] = ("emdiam", *TOOLS)) -> Figure:
+    names = [row["graph"] for row in rows]
+    return Figure(y.capitalize(), "bars", "graph", y, [
+        Series(tool, names, [None if "failure" in (found := row["diameter"][tool]) or found.get(name) is None
+                             else max(found[name], 1e-4) / unit for row in rows]) for tool in tools], "y",
+                  ["No bar: stopped by the limit, left out, or not here."])
+
+
+def _searches(rows: list[Row], name: str, tools: tuple[str, ...], title: str) -> Table:
+    measured = [row for row in rows if row[name]]
+    header, cells = ["graph", "emdiam"], []
+    for tool in tools:
+        header += [tool, f"{tool} / emdiam"]
+    for row in measured:
+        mine = row[name]["emdiam"].get("solve")
+        line = [row["graph"], "-" if mine is None else f"{1000 * mine:,.2f}"]
+        for tool in tools:
+            found = row[name][tool]
+            value = found.get("solve")
+            line += [str(found.get("failure", "-")) if value is None else f"{1000 * value:,.2f}", ratio(value, mine)]
+        cells.append(line)
+    return Table(title, header, cells)
