@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from typing import Any
 
 from matplotlib import rc_context
 from matplotlib.axes import Axes
@@ -16,7 +17,7 @@ _WIDTH, _HEIGHT, _BAR_HEIGHT = 9.0, 4.2, 0.13
 # Colours that colour-blind people tell apart.
 _COLOURS = ("#d55e00", "#0072b2", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c564b", "#7f7f7f",
             "#bcbd22")
-_STYLE = {"svg.hashsalt": "emdiam", "svg.fonttype": "none", "font.size": 9, "axes.axisbelow": True,
+_STYLE: Any = {"svg.hashsalt": "emdiam", "svg.fonttype": "none", "font.size": 9, "axes.axisbelow": True,
           "font.family": "sans-serif"}
 
 

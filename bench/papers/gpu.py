@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from ..gpu.report import SECTIONS
-from .page import Section, Table
+from .page import Figure, Section, Table
 
 ABSENT = ("No GPU was there, and no figures of one are kept: what the paper measures on a GPU, and nothing of it on a"
           " CPU,"
@@ -20,7 +20,8 @@ def recorded(folder: Path, title: str, *parts: str) -> Section:
     if not file.exists():
         return Section(title, [], [ABSENT.format(parts=",".join(parts))])
     kept = json.loads(file.read_text(encoding="utf-8"))
-    tables = [Table(one.title, list(one.header), [[str(cell) for cell in row] for row in one.rows])
-              for part in parts if part in kept["parts"] for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
+    tables: list[Table | Figure] = [
+        Table(one.title, list(one.header), [[str(cell) for cell in row] for row in one.rows])
+        for part in parts if part in kept["parts"] for one in SECTIONS[part][1](kept["parts"][part]["rows"])]
     return Section(title, tables, [f"By `python -m bench.gpu` on {kept.get('device', 'a GPU')},"
                                    f" {kept.get('started', '')}."])

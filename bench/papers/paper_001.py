@@ -64,7 +64,7 @@ _TINY = (Case("roadNet-PA", Graph("tiny-grid-20x30", "", "grid", None, {"sides":
 # What the stages of our engine are called in the paper's Table III.
 STAGES = {"eccentricity": ("eccentricity",), "bounds": ("updating bounds", "updating candidates",
                                                         "candidate selection")}
-Row = dict[str, Any]
+Row = dict[Any, Any]
 
 
 def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:

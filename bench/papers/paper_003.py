@@ -120,8 +120,9 @@ def _measure(setting: Setting, kind: str, graph: Graph) -> Row:
     path = _in_blocks(setting, graph)
     with open_store(path) as store:
         n, m, arena = store.n_vertices, store.n_arcs // 2, store.n_arcs * store.id_dtype.itemsize // ARENA_SHARE
-    keep, row = setting.kept.cell, {"kind": kind, "graph": graph.name, "n": n, "m": m,
-                                    "store_bytes": disk_bytes(path / "indices")}
+    keep = setting.kept.cell
+    row: Row = {"kind": kind, "graph": graph.name, "n": n, "m": m,
+                "store_bytes": disk_bytes(path / "indices")}
     exact = keep(lambda: _exact(setting, path), paper="003", graph=graph.name, run="exact")
     diameter = exact.get("diameter")
     row |= {"exact": exact, "D": diameter, "masters": {}}

@@ -64,7 +64,7 @@ _TINY = (Case("USA-road.d-CAL", Graph("tiny-grid-20x30", "", "grid", None, {"sid
 SERIAL, SEQUENTIAL = "serial queue", "frontier-bellman-ford"
 PEERS = ("scipy", "networkit", "igraph")
 _N_SOURCES, _TIMED_SECONDS, _MOST = 4, 2.0, 5
-Row = dict[str, Any]
+Row = dict[Any, Any]
 
 
 def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
@@ -246,6 +246,7 @@ def _pairs(setting: Setting) -> dict[str, dict[str, Any]]:
     def measure(method: str) -> dict[str, Any]:
         emdiam.all_pairs(small, method=method, threads=setting.threads)  # compiles
         found = emdiam.all_pairs(graph, method=method, threads=setting.threads)
+        assert found.distances is not None, "the matrix is in memory"
         return {"n": n, "median": found.seconds["solve"], "sum": _sum_of(found.distances, found.unreachable)}
 
     made = {method: setting.kept.cell(partial(measure, method), paper="004", graph=graph.stem, run="apsp",
