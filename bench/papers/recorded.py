@@ -1,7 +1,7 @@
 """Long runs that were made once and kept in bench/results: DATE-CLASS-2-POWER.json.
 
-A file is {"kind": CLASS, "machine": ..., "runs": [...]}, a run {"command": ..., "result": what the command printed with
---json, "foreign_cores": ...}. kind : a key of published.PAPER.
+A file has runs, {"command": ..., "result": what the command printed with --json, ...}, as a list "runs" or by any names;
+and "machine" and "note". kind : a key of published.PAPER, where the name of the file does not say the class.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ def _runs_of(file: Path) -> Iterator[Recorded]:
     kind = _KINDS.get(kept.get("kind", named))
     if kind is None:
         return
-    for one in kept.get("runs", [kept]):
-        result = one.get("result", one)
+    for one in (kept, *kept.values(), *kept.get("runs", ())):
+        result = one.get("result", one) if isinstance(one, dict) else None
         if isinstance(result, dict) and {"n_vertices", "method", "seconds", "lower"} <= result.keys():
             yield _recorded(kind, result, file.name)
 
