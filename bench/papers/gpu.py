@@ -9,9 +9,8 @@ from ..gpu.report import SECTIONS
 from .page import Figure, Section, Table
 
 ABSENT = ("No GPU was there, and no figures of one are kept: what the paper measures on a GPU, and nothing of it on a"
-          " CPU,"
-          " is made by `python -m bench.gpu --only {parts}` on a machine that has one; the page then shows it. Here the"
-          " same systems run in tests on a simulated device, which has no seconds.")
+          " CPU, is made by `python -m bench.gpu --only {parts}` on a machine that has one; the page then shows it."
+          " Here the same systems run in tests on a simulated device, which has no seconds.")
 
 
 def recorded(folder: Path, title: str, *parts: str) -> Section:

@@ -26,14 +26,15 @@ th, td { padding: .2rem .5rem; text-align: right; border-bottom: 1px solid #e4e4
   white-space: nowrap; }
 th { background: #f4f4f4; white-space: normal; vertical-align: bottom; }
 th:first-child, td:first-child, th.text { text-align: left; }
-td.text { white-space: normal; text-align: left; min-width: 14rem; }
+td.text { white-space: normal; text-align: left; min-width: 12rem; }
+code { font-size: .92em; background: #f4f4f4; padding: 0 .2em; }
 td.paper, th.paper { background: #eef3f8; }
 svg { max-width: 100%; height: auto; }
 p { max-width: 62rem; }
 p.note { color: #444; font-size: .86rem; margin: .3rem 0; }
 </style></head><body>
 <h1>{{ page.title }}</h1>
-{% for text in page.intro %}<p>{{ text }}</p>
+{% for text in page.intro %}<p>{{ words(text) }}</p>
 {% endfor %}
 {% macro table(shown) %}<div class="scroll"><table><thead><tr>
 {% for name in shown.header %}<th{{ kind(name, "") }}>{{ name }}</th>{% endfor %}
@@ -43,14 +44,14 @@ p.note { color: #444; font-size: .86rem; margin: .3rem 0; }
 </tr>
 {% else %}<tr><td colspan="{{ shown.header|length }}">Nothing was measured.</td></tr>
 {% endfor %}</tbody></table></div>
-{% for note in shown.notes %}<p class="note">{{ note }}</p>
+{% for note in shown.notes %}<p class="note">{{ words(note) }}</p>
 {% endfor %}{% endmacro %}
 <h2>This run</h2>
 <div class="scroll"><table><tbody>
 {% for what, value in page.facts %}<tr><td>{{ what }}</td><td class="text">{{ value }}</td></tr>
 {% endfor %}</tbody></table></div>
 {% for section in page.sections %}<h2>{{ section.title }}</h2>
-{% for text in section.text %}<p>{{ text }}</p>
+{% for text in section.text %}<p>{{ words(text) }}</p>
 {% endfor %}
 {% for part in section.parts %}{% if section.parts|length > 1 %}<h3>{{ part.title }}</h3>{% endif %}
 {% if is_figure(part) %}{{ draw(part) }}{% else %}{{ table(part) }}{% endif %}
@@ -66,6 +67,13 @@ def _kind(name: str, cell: str) -> Markup:
     return Markup(' class="text"' if text else ' class="paper"' if "paper" in name else "")
 
 
+def words(text: str) -> Markup:
+    """A text whose parts between backticks are code, as in Markdown."""
+    parts = [Markup("<code>{}</code>").format(part) if number % 2 else escape(part)
+             for number, part in enumerate(text.split("`"))]
+    return Markup("").join(parts)
+
+
 def html(page: Page) -> str:
     """The text, with the figures drawn where matplotlib is installed, else as tables of their points."""
     environment = Environment(autoescape=True)
@@ -74,14 +82,14 @@ def html(page: Page) -> str:
     def draw(figure: Figure) -> Markup:
         from .drawing import svg
 
-        notes = Markup("").join(Markup('<p class="note">{}</p>\n').format(note) for note in figure.notes)
+        notes = Markup("").join(Markup('<p class="note">{}</p>\n').format(words(note)) for note in figure.notes)
         return Markup(svg(figure)) + notes if has_points(figure) else Markup("<p>{}</p>").format(
             escape("Nothing was measured.")) + notes
 
     shown = page if drawn else Page(page.name, page.title, page.intro, page.facts, [
         type(section)(section.title, [points(p) if isinstance(p, Figure) else p for p in section.parts], section.text)
         for section in page.sections])
-    return template.render(page=shown, dash=DASH, draw=draw, kind=_kind,
+    return template.render(page=shown, dash=DASH, draw=draw, kind=_kind, words=words,
                            is_figure=lambda part: isinstance(part, Figure))
 
 

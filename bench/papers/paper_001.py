@@ -83,29 +83,23 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
 
 
 _LEGEND = ("The graphs of the paper are measured where bench/papers/fetch.py has brought them; else another graph of"
-           " the same"
-           " kind stands in, and its figures are beside the paper's to show their size, not to agree. A ratio is ours /"
-           " the"
-           " paper's. Seconds are of this CPU, the paper's T of a GPU.")
+           " the same kind stands in, and its figures are beside the paper's to show their size, not to agree. A ratio"
+           " is ours / the paper's. Seconds are of this CPU, the paper's T of a GPU.")
 _CLUSTERING = ("The paper's column C is named average clustering coefficient, but goes above 1; in every row it is"
-               " triangles /"
-               " edges, to four digits. So that is given here, and beside it the mean of the clustering coefficients of"
-               " all"
-               " vertices (2 t / (d (d - 1))). D90 is the distance within which 90 % of the pairs lie, interpolated,"
-               " from 1,024"
-               " sources, or all. The paper's edges of road networks and of soc-LiveJournal1 are arcs.")
+               " triangles / edges, to four digits. So that is given here, and beside it the mean of the clustering"
+               " coefficients of all vertices (2 t / (d (d - 1))). D90 is the distance within which 90 % of the pairs"
+               " lie, interpolated, from 1,024 sources, or all. The paper's edges of road networks and of"
+               " soc-LiveJournal1 are arcs.")
 _COUNTING = ("Iterations: BFS until the largest lower bound is the largest upper bound. Serial: the paper's algorithm"
-             " in plain"
-             " code on one thread, which begins at the vertex of the largest degree and then takes the largest upper"
-             " and the"
-             " smallest lower bound by turns; the paper does not say where it begins, nor how ties are broken, and both"
-             " change"
-             " the count. S is the seconds of the serial code over those of this package on all threads: a CPU's, not a"
-             " GPU's.")
+             " in plain code on one thread, which begins at the vertex of the largest degree and then takes the largest"
+             " upper and the smallest lower bound by turns; the paper does not say where it begins, nor how ties are"
+             " broken, and both change the count. S is the seconds of the serial code, run once, over"
+             " those of this package on all threads: a CPU's, not a GPU's. On a loaded machine, and for runs of"
+             " milliseconds,"
+             " both vary by a factor of two or more.")
 _COMPONENTS = ("Means over the graphs, as in the paper. Its GPU shares and speedups are of the variant Pointers. The"
-               " serial code"
-               " has all five components; this package measures two stages, of which `bounds` has the last three of the"
-               " paper's in one pass over all vertices, so its speedup stands in each of those rows.")
+               " serial code has all five components; this package measures two stages, of which `bounds` has the last"
+               " three of the paper's in one pass over all vertices, so its speedup stands in each of those rows.")
 
 
 def _measure(setting: Setting, case: Case) -> Row:
@@ -166,12 +160,12 @@ def _levels(path: Path) -> dict[str, Any]:
 
 # -- tables ------------------------------------------------------------------------------------------------------
 def _graphs(rows: list[Row]) -> Table:
-    header = ["paper's graph", "kind", "ours", "", "n, paper", "n", "m, paper", "m", "triangles, paper", "triangles",
+    header = ["paper's graph", "ours", "", "n, paper", "n", "m, paper", "m", "triangles, paper", "triangles",
               "C, paper", "triangles / m", "mean clustering", "D90, paper", "D90", "what differs"]
     cells = []
     for row in rows:
         theirs, ours, case = GRAPHS[row["paper"]], row["profile"], row["case"]
-        cells.append([row["paper"], KINDS[theirs.kind], row["graph"], case.how, count(theirs.vertices),
+        cells.append([f"{row['paper']} ({KINDS[theirs.kind]})", row["graph"], case.how, count(theirs.vertices),
                       count(ours["n"]),
                       count(theirs.edges), count(ours["m"]), count(theirs.triangles), count(ours["triangles"]),
                       f"{theirs.clustering:.4f}", f"{ours['triangles'] / max(1, ours['m']):.4f}",
@@ -244,8 +238,7 @@ def _figure_7(rows: list[Row]) -> Figure:
         Series("this package on this CPU", [round(x, 4) for x, _ in mine], [y for _, y in mine]),
         Series("GPU, paper", [round(x, 4) for x, _ in paper], [y for _, y in paper], True)], "y", [
         "The paper's points are its Table II; it finds that D90 / D near 0.4 suits a GPU, and that a very small one, as"
-        " of web"
-        " graphs with a long tail, does not."])
+        " of web graphs with a long tail, does not."])
 
 
 def _figure_8(setting: Setting, rows: list[Row]) -> Figure:
@@ -255,8 +248,7 @@ def _figure_8(setting: Setting, rows: list[Row]) -> Figure:
         Series(f"this package, {setting.threads} threads", names, [_speedup(row, setting.threads) for row in rows]),
         Series("GPU (Table II), paper", names, [TABLE_II[row["paper"]].speedup for row in rows], True)], "", [
         "The paper's bars of the six variants are drawn and not printed; those of its Table II are given here. The"
-        " variants"
-        " themselves need a GPU."])
+        " variants themselves need a GPU."])
 
 
 def _figure_10(rows: list[Row]) -> list[Table | Figure]:
@@ -274,8 +266,6 @@ def _figure_10(rows: list[Row]) -> list[Table | Figure]:
             for key, name in (("left", "vertices left"), ("active", "vertices active"),
                               ("arcs", "arcs looked at, top-down"))],
             notes=["The paper draws Amazon0601 and, in words, roadNet-PA, with the share of the run time of the"
-                   " thread-centric and"
-                   " the warp-centric kernel in each level; those need a GPU. On one thread the share of the arcs is"
-                   " that of"
-                   " the time."]))
+                   " thread-centric and the warp-centric kernel in each level; those need a GPU. On one thread a level"
+                   " takes time about as its arcs."]))
     return found

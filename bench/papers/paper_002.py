@@ -26,8 +26,7 @@ from .solving import solved, timed
 
 TITLE = "Paper 002: Fast Exact Diameter Computation of Sparse Graphs (F-Diam), beside ours"
 SOURCE = ("Bradley, Mongandampulath Akathoott, Burtscher, ICPP 2025 (doi 10.1145/3754598.3754620). AMD Ryzen"
-          " Threadripper"
-          " 3970X, 32 cores; medians of 9 runs; limit 2.5 hours.")
+          " Threadripper 3970X, 32 cores; medians of 9 runs; limit 2.5 hours.")
 LIMITS = {"tiny": 1.0, "small": 8.0, "full": 9000.0}
 _MILD = {"a": 0.45, "b": 0.22, "c": 0.22}
 CASES = (
@@ -93,29 +92,20 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
 
 
 _LEGEND = ("A ratio is ours / the paper's. T/O: stopped by the limit. Where the graph is not the paper's, a ratio of"
-           " counts"
-           " says nothing and is left out; those of seconds are on other machines throughout.")
+           " counts says nothing and is left out; those of seconds are on other machines throughout.")
 _GRAPHS = ("The paper's other graphs are measured too where bench/papers/fetch.py has brought them; edges are arcs, in"
-           " both"
-           " directions, as the paper counts them.")
+           " both directions, as the paper counts them.")
 _SECONDS = ("Seconds to solve, without loading. Serial: one thread. The paper's parallel columns have 32 cores and 64"
-            " threads."
-            " 'authors' is their program on this machine, compiled with g++ -O3 -fopenmp, with its own clock.")
+            " threads. 'authors' is their program on this machine, compiled with g++ -O3 -fopenmp, with its own clock.")
 _COUNTING = ("F-Diam counts eccentricity BFS and Winnow, as the paper does. Graph-Diameter's count is given as its"
-             " authors'"
-             " program counts, without the double sweeps it begins with. iFUB's counts every BFS. The vertices that"
-             " F-Diam"
-             " evaluates come in ascending order here, in random order in the paper, and ties between farthest vertices"
-             " and"
-             " between hubs are broken by the smallest number; so a count varies by a few where more than the 2-sweep"
-             " is"
-             " needed.")
+             " authors' program counts, without the double sweeps it begins with. iFUB's counts every BFS. The vertices"
+             " that F-Diam evaluates come in ascending order here, in random order in the paper, and ties between"
+             " farthest vertices and between hubs are broken by the smallest number; so a count varies by a few where"
+             " more than the 2-sweep is needed.")
 _ORDER = ("What counts is the order of the columns of a row. A timeout of the paper is one of 2.5 hours, ours one of"
-          " the limit"
-          " of this run; its traversals by then stand behind it.")
+          " the limit of this run; its traversals by then stand behind it.")
 _PIVOTS = ("Not in the paper: the default method of `emdiam exact`, on all threads, of the same engine and the same"
-           " runs."
-           " Traversals are BFS and batches of sources, each one traversal.")
+           " runs. Traversals are BFS and batches of sources, each one traversal.")
 
 
 def _measure(setting: Setting, case: Case) -> Row:
@@ -205,8 +195,7 @@ def _table_2(setting: Setting, rows: list[Row]) -> list[Table]:
             Table("Table 2: iFUB and Graph-Diameter", *_times(rows, others,
                                                               {"authors graph-diameter": "authors' Graph-Diameter"}), [
                 "iFUB: the paper measures a program that is not here; ours runs on this engine, so that its seconds are"
-                " not"
-                " comparable and its traversals are."])]
+                " not comparable and its traversals are."])]
 
 
 def _times(rows: list[Row], columns: Iterable[tuple[str, str]], authors: dict[str, str]) -> tuple[list[str],
@@ -232,10 +221,9 @@ def _means(rows: list[Row]) -> str:
                              if "solve" in row[name]])]
     if not pairs:
         return "The authors' programs are not built here (scripts/build_peers)."
-    return (f"Ours / authors' F-Diam, the faster one of serial and parallel each: geometric mean"
+    return ("Ours / authors' F-Diam, the faster one of serial and parallel each: geometric mean"
             f" {_geometric(a / b for a, b in pairs):.2f} over {len(pairs)} graphs. Where other processes use the cores,"
-            " the threads"
-            " of their program wait for each other in busy loops, so that one thread is faster there.")
+            " the threads of their program wait for each other in busy loops, so that one thread is faster there.")
 
 
 def _geometric(values: Iterable[float]) -> float:
@@ -286,18 +274,13 @@ def _explained(rows: list[Row]) -> list[str]:
     both = [(row["fdiam parallel"]["bfs"], row["authors serial"]["bfs"]) for row in rows
             if row["fdiam parallel"].get("exact") and "bfs" in row["authors serial"]]
     notes = [f"Our count is that of the authors' program, run here on the same file, on {sum(a == b for a, b in both)}"
-             " of"
-             f" {len(both)} graphs. Where it is not, what is left to evaluate comes in another order"
-             " (ascending here, at random there): on the Kronecker graph both begin with a bound of 5, and theirs meets"
-             " the"
-             " larger one of 6 after a few vertices, ours after hundreds; only then the ball of Winnow"
-             " grows."] if both else []
+             f" of {len(both)} graphs. Where it is not, what is left to evaluate comes in another order (ascending"
+             " here, at random there): on the Kronecker graph both begin with a bound of 5, and theirs meets the larger"
+             " one of 6 after a few vertices, ours after hundreds; only then the ball of Winnow grows."] if both else []
     if any(row["paper"] == "2d-2e20.sym" and row["case"].exact for row in rows):
         notes.append("2d-2e20.sym: nearly all vertices have degree 4, and u is the first of them. Ours, numbered row by"
-                     " row, lies"
-                     " beside a corner, so that Winnow removes about half; the paper's file has another numbering, by"
-                     " which it"
-                     " removes 76 %.")
+                     " row, lies beside a corner, so that Winnow removes about half; the paper's file has another"
+                     " numbering, by which it removes 76 %.")
     for row in rows:
         run, theirs = row["fdiam parallel"], TABLE_3[row["paper"]].fdiam
         if not row["case"].exact or not run.get("exact"):
@@ -314,8 +297,7 @@ def _explained(rows: list[Row]) -> list[str]:
 
 def _why_off(off: float) -> str:
     return ("Fewer: chains are taken all at once and a degree-1 vertex that Winnow has dropped starts none, so that"
-            " fewer tips"
-            " are evaluated; the rest is the order of evaluation and the ties above." if off < 0 else
+            " fewer tips are evaluated; the rest is the order of evaluation and the ties above." if off < 0 else
             "More: the order in which vertices are evaluated and the ties above.")
 
 
@@ -331,8 +313,7 @@ def _table_4(rows: list[Row]) -> Table:
         cells.append(line)
     return Table("Table 4", header, cells, [
         "A vertex counts for the stage that dropped it first. Winnow comes before chains in both; what chains drop"
-        " beyond it"
-        " differs where a winnowed degree-1 vertex starts no chain here."])
+        " beyond it differs where a winnowed degree-1 vertex starts no chain here."])
 
 
 def _table_5(rows: list[Row]) -> Table:
@@ -410,8 +391,7 @@ def _table_7(setting: Setting, rows: list[Row]) -> Table:
         ["1", short(serial), "1", "1"], [str(setting.threads), short(parallel), f"{gain:.2f}", "-"],
         ["32 (paper)", "-", "-", f"{GAIN_OF_32}"]], [
         f"This machine has {setting.threads} cores for the run; the paper's points between 1 and 32 threads are only"
-        " drawn, not"
-        " printed. Its gain is 1.45 on USA-road-d.NY and 20.7 on coPapersDBLP."])
+        " drawn, not printed. Its gain is 1.45 on USA-road-d.NY and 20.7 on coPapersDBLP."])
 
 
 def _figure_8(rows: list[Row]) -> Figure:
@@ -428,8 +408,7 @@ def _figure_8(rows: list[Row]) -> Figure:
         series.append(Series(stage, list(names), values))
     return Figure("Figure 8: per cent of the seconds by stage", "bars", "graph", "per cent of the run", series, notes=[
         "The paper draws shares and prints none; it says that eccentricity computations take the majority on all"
-        " inputs."
-        " Other: components, the choice of vertices, and opening of columns; it weighs most in runs of a few"
+        " inputs. Other: components, the choice of vertices, and opening of columns; it weighs most in runs of a few"
         " milliseconds."])
 
 

@@ -34,8 +34,7 @@ from .setting import FULL, TINY, Setting
 
 TITLE = "Paper 003: I/O-efficient approximation of graph diameters by parallel cluster growing, beside ours"
 SOURCE = ("Ajwani, Beckmann, Meyer, Veith, 2012. Intel dual core E6750 at 2.66 GHz, 4 GB, four hard disks; graphs of"
-          " 2^28"
-          " vertices, and the web crawl sk-2005 (50 million vertices, 1.8 billion edges).")
+          " 2^28 vertices, and the web crawl sk-2005 (50 million vertices, 1.8 billion edges).")
 LIMITS = {"tiny": 20.0, "small": 45.0, "full": 8 * 3600.0}
 ARENA_SHARE, FULL_MEMORY = 8, 4 << 30
 _BLOCKS, _LEAST_BLOCK = 500, 64
@@ -68,29 +67,19 @@ def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
 
 
 _LEGEND = ("The common axis is vertices a master: the clusters of ours and theirs are then as large. D is that of an"
-           " exact run."
-           " A ratio is the estimate over D. Hours of ours are wall seconds / 3600 of one process each, without loading"
-           " kernels;"
-           " the graphs are smaller by the factor given unless --scale full is asked for, so only ratios between the"
-           " columns of"
-           " one machine can be compared.")
+           " exact run. A ratio is the estimate over D. Hours of ours are wall seconds / 3600 of one process each,"
+           " without loading kernels; the graphs are smaller by the factor given unless --scale full is asked for, so"
+           " only ratios between the columns of one machine can be compared.")
 _SPAN = ("SPAN is taken as the paper describes it: a minimum spanning tree of random weights, refined iteration by"
-         " iteration, its"
-         " height doubled. EM BFS is the double sweep with vertex state on disk (`--vertex-state disk`), sorted levels"
-         " as in the"
-         " paper's external BFS; sweep is the same with vertex state in RAM, and edges streamed. The paper's fringe"
-         " bound ran in"
-         " 64 GB of RAM.")
+         " iteration, its height doubled. EM BFS is the double sweep with vertex state on disk (`--vertex-state disk`),"
+         " sorted levels as in the paper's external BFS; sweep is the same with vertex state in RAM, and edges"
+         " streamed. The paper's fringe bound ran in 64 GB of RAM.")
 _TIMES = ("Bytes are those read from the store (and, for EM BFS, from scratch files). The paper prints hours only.")
 _MASTERS = ("Time is until the estimate is known, as in the paper: growing, condensing, shortest paths; what proves"
-            " bounds is apart."
-            " d is the largest distance between two masters whose clusters touch. (estimate - D) / d does not depend on"
-            " the size"
-            " of the graph as the ratio does: the estimate adds 2 d, which weighs more where D is smaller. Clusters"
-            " grow in"
-            " windows of several rounds a pass here, so that few masters cost less time than in the paper and many cost"
-            " more"
-            " (condensing).")
+            " bounds is apart. d is the largest distance between two masters whose clusters touch. (estimate - D) / d"
+            " does not depend on the size of the graph as the ratio does: the estimate adds 2 d, which weighs more"
+            " where D is smaller. Clusters grow in windows of several rounds a pass here, so that few masters cost less"
+            " time than in the paper and many cost more (condensing).")
 _AT_SIZE = ("Runs that were made once, by the commands given, and kept in bench/results.")
 
 
@@ -228,8 +217,7 @@ def _graphs(rows: list[Row]) -> Table:
                       count(row["m"]),
                       count(paper.diameter), count(row["D"]), differs])
     return Table("Graphs", header, cells, ["The paper's D of a graph of x levels is that of its generator, which has"
-                                           " one more"
-                                           " than ours for an equal number of levels."])
+                                           " one more than ours for an equal number of levels."])
 
 
 def _label(row: Row) -> str:
@@ -266,12 +254,9 @@ def _spans(rows: list[Row]) -> list[str]:
             theirs, ours = paper.spanning / paper.diameter, cell["estimate"] / row["D"]
             if abs(ours / theirs - 1) > 0.2:
                 notes.append(f"SPAN on {row['graph']}: {ours:.2f} in place of {theirs:.2f}. Its estimate is twice the"
-                             " height of a"
-                             " random tree after the iterations made; 2.00 is that of a BFS tree, to which it"
-                             " converges, and our"
-                             " refinement stops when a pass changes nothing or the method's number of passes is over."
-                             " The number"
-                             " of iterations of the paper is not printed.")
+                             " height of a random tree after the iterations made; 2.00 is that of a BFS tree, to which"
+                             " it converges, and our refinement stops when a pass changes nothing or the method's"
+                             " number of passes is over. The number of iterations of the paper is not printed.")
     return notes
 
 
@@ -353,8 +338,7 @@ def _condensed(row: Row) -> list[str]:
     disk = [count(masters) for masters, cell in row["masters"].items() if cell.get("condensed_in_memory") is False]
     return [f"Shortest paths semi-external, as in Table 4: {', '.join(disk)} masters." if disk else
             "All condensed graphs fitted in memory, as in Table 3; the paper's Table 4 repeats its largest ones with"
-            " shortest paths"
-            " on disk, with the same estimates."]
+            " shortest paths on disk, with the same estimates."]
 
 
 def _points(row: Row, name: str) -> tuple[list[float], list[float | None]]:

@@ -41,8 +41,7 @@ from .setting import TINY, Setting
 
 TITLE = "Paper 004: Graph algorithms on GPUs (BFS, SSSP, APSP), beside ours"
 SOURCE = ("Busato, Bombieri, chapter of Advances in GPU Research and Practice, 2016. NVIDIA Kepler and Maxwell GPUs."
-          " Its figures"
-          " are drawings without numbers; what its text says of them stands beside ours.")
+          " Its figures are drawings without numbers; what its text says of them stands beside ours.")
 LIMITS = {"tiny": 10.0, "small": 60.0, "full": 3600.0}
 CASES = (
     fetched("asia.osm", "asia_osm.mtx"), fetched("USA-road.d-CAL", "USA-road-d.CAL.gr.gz"),
@@ -88,29 +87,21 @@ _LEGEND = ("The paper's graphs are measured where bench/papers/fetch.py has brou
            " same kind"
            " stands in. A speedup is over serial code of the same graph on the same machine, as the paper's are.")
 _VARIANTS = ("What the paper says of each, and our variants of it for a GPU (`--bfs NAME`), with the work that their"
-             " page gives."
-             " V vertices, E edges, D levels.")
+             " page gives. V vertices, E edges, D levels.")
 _BFS = ("The serial code is Algorithm 1: one thread, a queue, compiled. Ours: a BFS with distances in RAM, by each rule"
-        " of"
-        " directions (`work` is the default). Others: scipy's breadth_first_order, networkit's BFS, igraph's distances,"
-        " GAP's"
-        " direction-optimizing BFS, where they are here. Medians over the same sources. The paper's figure: BFS-4K is"
-        " the fastest"
-        " of the GPU codes on every graph.")
+        " of directions (`work` is the default). Others: scipy's breadth_first_order, networkit's BFS, igraph's"
+        " distances, GAP's direction-optimizing BFS, where they are here. Medians over the same sources. The paper's"
+        " figure: BFS-4K is the fastest of the GPU codes on every graph.")
 _SSSP = ("Seconds from the vertex of the largest degree; speedups over the sequential Bellman-Ford from a frontier, as"
-         " in the"
-         " paper's Figure 7. Weights are those of the file where it has some (USA-road-d), else 1 to 255, drawn by the"
-         " pair. The"
-         " paper's figure: H-BF is the fastest on every graph; on road maps Boost's Dijkstra beats all GPU codes but"
-         " H-BF. On"
-         " a CPU these roles change: what saves relaxations wins, and Delta-stepping with few of them is the default"
-         " here."
-         " Figure 6 is an example of iterations and relaxations: the second table counts both.")
+         " in the paper's Figure 7. Weights are those of the file where it has some (USA-road-d), else 1 to 255, drawn"
+         " by the pair. The paper's figure: H-BF is the fastest on every graph; on road maps Boost's Dijkstra beats all"
+         " GPU codes but H-BF. On a CPU these roles change: what saves relaxations wins, and Delta-stepping with few of"
+         " them is the default here. Figure 6 is an example of iterations and relaxations: the second table counts"
+         " both.")
 _APSP = ("Distances between all pairs of a random graph with weights, by every method of section 4. Figure 8 is a"
-         " drawing of the"
-         " order of tiles in the blocked Floyd-Warshall. The paper's text: streamed blocks with a lazy minimum are 5 to"
-         " 10 times"
-         " as fast as Katz and Kider, and slower than the elimination of Buluç et al.; all on GPUs.")
+         " drawing of the order of tiles in the blocked Floyd-Warshall. The paper's text: streamed blocks with a lazy"
+         " minimum are 5 to 10 times as fast as Katz and Kider, and slower than the elimination of Buluç et al.; all on"
+         " GPUs.")
 _BALANCING = ("The regime of a graph is the mean and the deviation of its work-items, the rows. What a mapping takes"
               " needs a GPU.")
 
@@ -328,8 +319,7 @@ def _bfs_table(setting: Setting, rows: list[Row]) -> Table:
         header += [f"{name} ms", "speedup"]
     return Table("BFS: milliseconds, and speedup over the serial queue", header, cells, [
         "GAP's BFS gives parents, not distances; those of this package have both bounds and levels. Short searches wait"
-        " for"
-        " threads longer than they compute."])
+        " for threads longer than they compute."])
 
 
 def _figure_5(setting: Setting, rows: list[Row]) -> Figure:
@@ -384,8 +374,7 @@ def _pairs_table(found: dict[str, dict[str, Any]]) -> Table:
               seconds(one.get("median")), ratio(plain, one.get("median"))] for name, one in found.items()]
     return Table("All pairs", ["method", "what", "n", "seconds", "speedup over the three loops"], cells, [
         "All methods found the same distances. Searches from all vertices suit so sparse a graph; the others take as"
-        " long on a"
-        " dense one."])
+        " long on a dense one."])
 
 
 def _regimes(rows: list[Row]) -> Table:

@@ -1,7 +1,7 @@
 """Long runs that were made once and kept in bench/results: DATE-CLASS-2-POWER.json.
 
-A file has runs, {"command": ..., "result": what the command printed with --json, ...}, as a list "runs" or by any names;
-and "machine" and "note". kind : a key of published.PAPER, where the name of the file does not say the class.
+A file has runs, {"command": ..., "result": what the command printed with --json, ...}, as a list "runs" or by any
+names; and "machine" and "note". kind : a key of published.PAPER, where the name of the file does not say the class.
 """
 
 from __future__ import annotations

@@ -21,8 +21,7 @@ _EFFORT = Effort(rounds=3, attempts=3, quiet_cores=1e9, least_seconds=0.05)
 # What is not measured wherever it is installed, and why.
 NOT_MEASURED = {
     "webgraph": "the Python bindings read graphs in BVGraph's format and write none; they have a BFS that gives a tuple"
-                " of"
-                " Python for each vertex, and no diameter",
+                " of Python for each vertex, and no diameter",
     "lagraph": "the wheel has the C libraries of LAGraph and GraphBLAS (2022) and no function for Python",
 }
 

@@ -17,22 +17,15 @@ FACTOR, SLACK = 1.1, 0.02
 Row = dict[str, Any]
 
 _INTRO = ("The largest finite distance of a graph, one BFS and one search along weights, by this package and by others,"
-          " on the"
-          " same graphs in one run: the real graphs that the tests have, and generated ones.")
+          " on the same graphs in one run: the real graphs that the tests have, and generated ones.")
 _SOLVE = ("Solve: seconds of the search alone, with the graph in memory, as each tool tells them (programs print them,"
-          " libraries"
-          " are timed around the call); medians of up to nine runs of this package and three of others. Whole command:"
-          " from the"
-          " start of a process to its end, with starting Python, reading, loading and, of this package, compiling or"
-          " loading"
-          " kernels, the check of the path and the answer. Peak: resident memory of that process. Files in the format"
-          " of each"
-          " program are made before and not timed; F-Diam reads CSR, Graph-Diameter text, libraries this package's"
-          " store through"
-          " zarr.")
+          " libraries are timed around the call); medians of up to nine runs of this package and three of others. Whole"
+          " command: from the start of a process to its end, with starting Python, reading, loading and, of this"
+          " package, compiling or loading kernels, the check of the path and the answer. Peak: resident memory of that"
+          " process. Files in the format of each program are made before and not timed; F-Diam reads CSR,"
+          " Graph-Diameter text, libraries this package's store through zarr.")
 _ANSWER = ("All answer the same question, over all components; the answers were equal. F-Diam's traversals are BFS and"
-           " Winnow,"
-           " Graph-Diameter's those that it counts, this package's BFS and batches of sources.")
+           " Winnow, Graph-Diameter's those that it counts, this package's BFS and batches of sources.")
 
 
 def page(setting: Setting, rows: list[Row]) -> Page:
@@ -48,8 +41,7 @@ def page(setting: Setting, rows: list[Row]) -> Page:
                                                tools=("emdiam", "F-Diam", "Graph-Diameter"))]),
         Section("One BFS", [_searches(rows, "bfs", BFS, "One BFS with distances: milliseconds")], [
             "Medians from the vertex of the largest degree and about three others; GAP gives parents in place of"
-            " distances. Loading is not"
-            " in it."]),
+            " distances. Loading is not in it."]),
         Section("One search along weights", [_searches(rows, "weighted", WEIGHTED, "Shortest paths from one vertex:"
                                                                                    " milliseconds")], [
             "From the vertex of the largest degree; weights of the file of USA-road-d.NY, 1 to 255 by the pair"
@@ -144,8 +136,7 @@ def _memory(rows: list[Row]) -> Table:
         cells.append(line)
     return Table("Peak resident memory, MiB", ["graph", "arcs as int32", *tools], cells, [
         "emdiam without --memory takes what makes it fast, here the whole graph; the interpreter with its libraries is"
-        " about"
-        " 200 MiB of each of the three that run in Python."])
+        " about 200 MiB of each of the three that run in Python."])
 
 
 def _bars(rows: list[Row], name: str, y: str, unit: float = 1.0, tools: tuple[str, ...] = ("emdiam", *TOOLS)) -> Figure:
