@@ -23,6 +23,8 @@ def markdown(page: Page, drawings: str) -> str:
 def points(figure: Figure) -> Table:
     """A figure as a table: x, and a column a series."""
     places = list(dict.fromkeys(x for series in figure.series for x in series.x))
+    if figure.kind != "bars":
+        places.sort()
     values = [dict(zip(series.x, series.y, strict=True)) for series in figure.series]
     rows = [[x if isinstance(x, str) else short(x), *(short(one.get(x)) for one in values)] for x in places]
     return Table(f"{figure.title} ({figure.y})", [figure.x, *(series.name for series in figure.series)], rows,
