@@ -13,10 +13,8 @@ from typing import Any
 
 from rich.console import Console
 
-from emdiam.errors import InputError
-from emdiam.units import parse_count
-
 from . import approx, apsp, bfs, convert, ecc, events, exact, external, hard, monotone, seeds, sssp, streamed, tenth
+from .arguments import count
 from .cache import Cache
 from .graphs import known
 from .machine import facts
@@ -63,18 +61,10 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--approximation", action="append", choices=approx.METHODS, metavar="NAME", default=[],
                       help="section approx: only this method (again for more)")
     made.add_argument("--large", action="store_true", help="with graphs that take minutes to make")
-    made.add_argument("--vertices", type=_count, metavar="N", default=1 << 22,
+    made.add_argument("--vertices", type=count, metavar="N", default=1 << 22,
                       help="vertices of the generated graphs of section approx (default: 2^22)")
     _add_outputs(made)
     return made
-
-
-def _count(text: str) -> int:
-    """A count like 2^22, for argparse."""
-    try:
-        return parse_count(text)
-    except InputError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def _add_outputs(made: argparse.ArgumentParser) -> None:

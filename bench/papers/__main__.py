@@ -13,6 +13,7 @@ from pathlib import Path
 from emdiam import __version__
 from emdiam.errors import InputError
 
+from ..arguments import count
 from ..cache import Cache
 from ..programs import Programs
 from .html import html
@@ -34,11 +35,14 @@ def parser() -> argparse.ArgumentParser:
                       help="small: minutes (default); full: a night; tiny: seconds, for tests")
     made.add_argument("--resume", type=Path, metavar="DIR",
                       help="keep every cell in DIR as it is done, and go on from those that are there")
+    made.add_argument("--kept", action="store_true", help="measure nothing: a page of the cells that --resume has")
     made.add_argument("--out", type=Path, metavar="DIR", default=_BENCH.parent / "docs" / "reproduction",
                       help="folder of the pages (default: docs/reproduction)")
     made.add_argument("--graph", action="append", default=[], metavar="NAME",
                       help="only this graph, by its name in the paper (again for more)")
     made.add_argument("--seconds", type=float, metavar="S", help="limit of a run (default: by the paper and the scale)")
+    made.add_argument("--vertices", type=count, metavar="N",
+                      help="003: vertices of the generated graphs (default: 2^22, at full scale 2^28)")
     made.add_argument("--threads", type=int, default=len(os.sched_getaffinity(0)), metavar="N")
     made.add_argument("--programs", type=Path, metavar="DIR", default=_BENCH / ".programs",
                       help="checkouts built by scripts/build_peers (default: bench/.programs)")
@@ -59,17 +63,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     module = importlib.import_module(f".paper_{given.paper}", __package__)
     limit = module.LIMITS[given.scale] if given.seconds is None else given.seconds
     run = {"paper": given.paper, "scale": given.scale, "seconds": limit, "threads": given.threads,
-           "version": __version__}
+           "version": __version__, **({} if given.vertices is None else {"vertices": given.vertices})}
     try:
-        kept = Kept(given.resume, run, lambda line: print(line, file=sys.stderr, flush=True))
+        kept = Kept(given.resume, run, lambda line: print(line, file=sys.stderr, flush=True), not given.kept)
         cache = Cache(given.cache, given.data)
         setting = Setting(given.scale, limit, given.threads, cache, Programs(given.programs, cache.folder / "foreign"),
-                          kept, given.real, given.recorded)
+                          kept, given.real, given.recorded, given.vertices)
         page = module.run(setting, tuple(given.graph))
     except InputError as error:
         print(f"Error: {error}", file=sys.stderr)
         return error.exit_code
-    command = f"python -m bench.papers {given.paper} --scale {given.scale}"
+    size = "" if given.vertices is None else f" --vertices {given.vertices}"
+    command = f"python -m bench.papers {given.paper} --scale {given.scale}{size}"
     for file in write(with_facts(page, command, given.threads, kept), given.out):
         print(file)
     return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ..graphs import Graph, known
 from .setting import FULL, SMALL, Setting
@@ -32,6 +33,12 @@ class Case:
 def fetched(paper: str, file: str, scale: str = FULL) -> Case:
     """The paper's own graph, as fetch.py brings it."""
     return Case(paper, Graph(f"real-{paper}", file=file), SAME, scale)
+
+
+def label(row: dict[Any, Any]) -> str:
+    """What a row is called: the paper's graph, with ours behind it where that is another one. row : has "case"."""
+    case = row["case"]
+    return case.paper if case.exact else f"{case.paper} ({case.graph.name})"
 
 
 def chosen(setting: Setting, cases: Iterable[Case], names: tuple[str, ...]) -> list[Case]:

@@ -63,8 +63,9 @@ _LONG_CELL = 40
 
 def _kind(name: str, cell: str) -> Markup:
     """The class of a cell: text, a figure of the paper, or none. name : of its column."""
-    text = name == "what differs" or len(cell) > _LONG_CELL
-    return Markup(' class="text"' if text else ' class="paper"' if "paper" in name else "")
+    if name == "what differs" or len(cell) > _LONG_CELL:
+        return Markup(' class="text"')
+    return Markup(' class="paper"' if name.endswith(", paper") or "paper's" in name else "")
 
 
 def words(text: str) -> Markup:

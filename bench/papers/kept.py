@@ -26,17 +26,21 @@ class Kept:
     """The cells of a run in a folder.
 
     folder : made if absent; None: nothing is kept on disk. run : what all cells belong to, the same at every start.
-    tell : called with a line for every cell that is measured. Raises InputError for a folder of another run.
+    tell : called with a line for every cell that is measured. measure : whether cells that are not there are measured,
+    or {"failure": "not measured yet"}. Raises InputError for a folder of another run.
     """
 
-    def __init__(self, folder: Path | None, run: dict[str, Any], tell: Callable[[str], None] = lambda _: None) -> None:
+    def __init__(self, folder: Path | None, run: dict[str, Any], tell: Callable[[str], None] = lambda _: None,
+                 measure: bool = True) -> None:
         self._file = None if folder is None else folder / FILE
         self._cells: dict[str, dict[str, Any]] = {}
         self.sessions: list[dict[str, Any]] = []
-        self._tell = tell
+        self._tell, self._measure = tell, measure
         if self._file is not None:
             self._file.parent.mkdir(parents=True, exist_ok=True)
             self._read(self._file, run)
+        if not measure:
+            return
         self._append({"run": run})
         self.sessions.append({"machine": facts(), "at": _now()})
         self._append({"session": self.sessions[-1]})
@@ -75,6 +79,8 @@ class Kept:
         known = self._cells.get(_name(key))
         if known is not None and AGAIN not in known["found"]:
             return dict(known["found"])
+        if not self._measure:
+            return {FAILURE: "not measured yet"} if known is None else dict(known["found"])
         watch, begin = ForeignWatch(), time.perf_counter()
         try:
             found = measure()

@@ -20,7 +20,7 @@ from ..gpu.dal_paper import TABLE_II, TABLE_III
 from ..gpu.serial_bounds import COMPONENTS, UNREACHED, diameter_serially, loops
 from ..graphs import Graph
 from ..programs import rows_of
-from .cases import SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named
+from .cases import SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named, label
 from .gpu import recorded
 from .largest import largest_component
 from .lazy import Lazy
@@ -176,10 +176,6 @@ def _graphs(rows: list[Row]) -> Table:
         f"Neither the graph nor a stand-in is here: {', '.join(missing)}." if missing else "All are here."])
 
 
-def _label(row: Row) -> str:
-    return row["paper"] if row["case"].exact else f"{row['paper']} ({row['graph']})"
-
-
 def _speedup(row: Row, threads: int) -> float | None:
     mine = solved(row[threads])
     return row["serial"]["total"] / mine if mine and "total" in row["serial"] else None
@@ -194,7 +190,7 @@ def _table_2(setting: Setting, rows: list[Row]) -> Table:
     cells = []
     for row in rows:
         theirs, serial = TABLE_II[row["paper"]], row["serial"]
-        cells.append([_label(row), count(theirs.diameter), count(row["profile"]["diameter"]), count(theirs.iterations),
+        cells.append([label(row), count(theirs.diameter), count(row["profile"]["diameter"]), count(theirs.iterations),
                       count(serial.get("iterations")), count(row[many].get("traversals")),
                       f"{theirs.milliseconds:,.0f}",
                       _ms(serial.get("total")), _ms(solved(row[1])), _ms(solved(row[many])), f"{theirs.speedup:.2f}",
@@ -242,7 +238,7 @@ def _figure_7(rows: list[Row]) -> Figure:
 
 
 def _figure_8(setting: Setting, rows: list[Row]) -> Figure:
-    names = [_label(row) for row in rows]
+    names = [label(row) for row in rows]
     return Figure("Figure 8", "bars", "graph", "speedup over serial code", [
         Series("this package, 1 thread", names, [_speedup(row, 1) for row in rows]),
         Series(f"this package, {setting.threads} threads", names, [_speedup(row, setting.threads) for row in rows]),
@@ -261,7 +257,7 @@ def _figure_10(rows: list[Row]) -> list[Table | Figure]:
         levels = row["levels"]
         x = list(range(len(levels["active"])))
         step = max(1, len(x) // 100)
-        found.append(Figure(f"Figure 10: {_label(row)}", "lines", "level", "per cent", [
+        found.append(Figure(f"Figure 10: {label(row)}", "lines", "level", "per cent", [
             Series(name, x[::step], [100 * value for value in levels[key]][::step])
             for key, name in (("left", "vertices left"), ("active", "vertices active"),
                               ("arcs", "arcs looked at, top-down"))],

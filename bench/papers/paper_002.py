@@ -16,7 +16,7 @@ from typing import Any
 from emdiam.store.store import open_store
 
 from ..graphs import Graph
-from .cases import SAME, SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named
+from .cases import SAME, SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named, label
 from .lazy import Lazy
 from .numbers import count, ratio, seconds, share, short
 from .page import Figure, Page, Section, Series, Table
@@ -71,6 +71,7 @@ RUNS: dict[str, tuple[str, bool, dict[str, Any]]] = {
 }
 WITHOUT = {"no_winnow": "no Winnow", "no_eliminate": "no Eliminate", "no_u": "no 'u'"}
 Row = dict[str, Any]
+Cells = tuple[list[str], list[list[str]]]  # header and rows
 
 
 def run(setting: Setting, names: tuple[str, ...] = ()) -> Page:
@@ -198,14 +199,13 @@ def _table_2(setting: Setting, rows: list[Row]) -> list[Table]:
                 " not comparable and its traversals are."])]
 
 
-def _times(rows: list[Row], columns: Iterable[tuple[str, str]], authors: dict[str, str]) -> tuple[list[str],
-                                                                                                  list[list[str]]]:
+def _times(rows: list[Row], columns: Iterable[tuple[str, str]], authors: dict[str, str]) -> Cells:
     """Header and cells: the paper's seconds, ours and the ratio of each column, then the authors' programs."""
     header, cells = ["paper's graph, ours"], []
     for name, _ in columns:
         header += [f"{name}, paper", name, "ratio"]
     for row in rows:
-        line = [_label(row)]
+        line = [label(row)]
         for name, field in columns:
             theirs = _published(row, TABLE_2, field)
             line += ["T/O" if theirs is None else seconds(theirs), _time(row[name]), ratio(solved(row[name]), theirs)]
@@ -231,10 +231,6 @@ def _geometric(values: Iterable[float]) -> float:
     return math.exp(statistics.fmean(logs)) if logs else math.nan
 
 
-def _label(row: Row) -> str:
-    return row["paper"] if row["case"].exact else f"{row['paper']} ({row['graph']})"
-
-
 def _counted(run: dict[str, Any], published: bool = False) -> str:
     """BFS; behind a timeout those until then."""
     if "failure" in run:
@@ -248,7 +244,7 @@ def _table_3(rows: list[Row]) -> Table:
               "ratio", "Graph-Diameter, paper", "Graph-Diameter", "ratio", "authors' Graph-Diameter here"]
     cells = []
     for row in rows:
-        theirs, line = TABLE_3[row["paper"]], [_label(row)]
+        theirs, line = TABLE_3[row["paper"]], [label(row)]
         for name, number, authors in (("fdiam parallel", theirs.fdiam, "authors serial"),
                                       ("ifub parallel", theirs.ifub, ""),
                                       ("graph-diameter", theirs.graph_diameter, "authors graph-diameter")):
@@ -307,7 +303,7 @@ def _table_4(rows: list[Row]) -> Table:
     header = ["paper's graph, ours", *(text for title in titles for text in (f"{title}, paper", title))]
     cells = []
     for row in rows:
-        removed, line = row["fdiam parallel"].get("removed") or {}, [_label(row)]
+        removed, line = row["fdiam parallel"].get("removed") or {}, [label(row)]
         for name, theirs in zip(names, TABLE_4[row["paper"]], strict=True):
             line += [f"{theirs:.2f} %", share(removed.get(name))]
         cells.append(line)
@@ -322,7 +318,7 @@ def _table_5(rows: list[Row]) -> Table:
         header += [f"{title}, paper", title]
     cells = []
     for row in rows:
-        theirs, line = TABLE_5[row["paper"]], [_label(row), count(TABLE_3[row["paper"]].fdiam),
+        theirs, line = TABLE_5[row["paper"]], [label(row), count(TABLE_3[row["paper"]].fdiam),
                                                _counted(row["fdiam parallel"])]
         for name in WITHOUT:
             number = getattr(theirs, name)
@@ -367,7 +363,7 @@ def _rate(row: Row, time: float | None) -> float | None:
 
 
 def _figure_6(rows: list[Row]) -> Figure:
-    names = [_label(row) for row in rows]
+    names = [label(row) for row in rows]
     series = [Series(name, names, [_rate(row, solved(row[name])) for row in rows])
               for name in ("fdiam parallel", "fdiam serial", "ifub parallel", "ifub serial", "graph-diameter",
                            "pivots")]
@@ -397,7 +393,7 @@ def _table_7(setting: Setting, rows: list[Row]) -> Table:
 def _figure_8(rows: list[Row]) -> Figure:
     stages = ("eccentricity", "winnow", "eliminate", "chain")
     kept = [row for row in rows if row["fdiam parallel"].get("exact")]
-    names, series = [_label(row) for row in kept], []
+    names, series = [label(row) for row in kept], []
     for stage in (*stages, "other"):
         values = []
         for row in kept:
@@ -413,7 +409,7 @@ def _figure_8(rows: list[Row]) -> Figure:
 
 
 def _figure_9(rows: list[Row]) -> Figure:
-    names = [_label(row) for row in rows]
+    names = [label(row) for row in rows]
     series = [Series(title, names, [_rate(row, solved(row[name])) for row in rows])
               for name, title in (("fdiam parallel", "F-Diam"), *WITHOUT.items())]
     return Figure("Figure 9: throughput of F-Diam without a stage", "bars", "graph", "vertices / second", series, "y",
@@ -436,7 +432,7 @@ def _table_9(rows: list[Row]) -> Table:
 def _pivots(rows: list[Row]) -> Table:
     header = ["paper's graph, ours", "pivots: traversals", "pivots s", "F-Diam here s", "F-Diam, rule `work` s",
               "F-Diam / pivots"]
-    cells = [[_label(row), count(row["pivots"].get("traversals")), _time(row["pivots"]), _time(row["fdiam parallel"]),
+    cells = [[label(row), count(row["pivots"].get("traversals")), _time(row["pivots"]), _time(row["fdiam parallel"]),
               _time(row["fdiam work"]), ratio(solved(row["fdiam parallel"]), solved(row["pivots"]))] for row in rows]
     return Table("Pivots", header, cells, [
         "The two columns of F-Diam differ only in `--direction`: the paper's rule of 10 % of the vertices, and the"

@@ -31,7 +31,7 @@ from ..peers.run import installed, run_peer
 from ..programs import rows_of
 from ..rounds import Effort
 from ..setting import Setting as BenchSetting
-from .cases import SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named
+from .cases import SAME_CLASS, STAND_IN, Case, chosen, fetched, graph_named, label
 from .gpu import recorded
 from .lazy import Lazy, Made
 from .numbers import count, ratio, seconds, short
@@ -268,10 +268,6 @@ def _floyd_by_scipy(graph: Path, n: int) -> dict[str, Any]:
 
 
 # -- tables ------------------------------------------------------------------------------------------------------
-def _label(row: Row) -> str:
-    return row["paper"] if row["case"].exact else f"{row['paper']} ({row['graph']})"
-
-
 def _graphs(rows: list[Row]) -> Table:
     header = ["graph of the paper", "ours", "", "n", "arcs", "largest component, or what the hub reaches",
               "levels from the hub",
@@ -313,17 +309,16 @@ def _bfs_table(setting: Setting, rows: list[Row]) -> Table:
     header, cells = ["graph of the paper, ours", "serial queue ms"], []
     for row in rows:
         columns = _columns(setting, row)
-        cells.append([_label(row), _time(row[SERIAL]), *(text for found in columns.values()
+        cells.append([label(row), _time(row[SERIAL]), *(text for found in columns.values()
                                                          for text in (_time(found), ratio(_gain(row, found), 1)))])
     for name in _columns(setting, rows[0]) if rows else ():
         header += [f"{name} ms", "speedup"]
     return Table("BFS: milliseconds, and speedup over the serial queue", header, cells, [
-        "GAP's BFS gives parents, not distances; those of this package have both bounds and levels. Short searches wait"
-        " for threads longer than they compute."])
+        "GAP's BFS gives parents, not distances. Short searches wait for threads longer than they compute."])
 
 
 def _figure_5(setting: Setting, rows: list[Row]) -> Figure:
-    names = [_label(row) for row in rows]
+    names = [label(row) for row in rows]
     series = [Series(name, names, [_gain(row, _columns(setting, row)[name]) for row in rows])
               for name in (_columns(setting, rows[0]) if rows else ())]
     return Figure("Figure 5: speedup of BFS over the serial queue", "bars", "graph", "speedup", series, "y")
@@ -335,7 +330,7 @@ def _sssp_table(rows: list[Row]) -> Table:
     for name in others:
         header += [f"{name} ms", "speedup"]
     for row in rows:
-        base, line = row["sssp"][SEQUENTIAL], [_label(row), _time(row["sssp"][SEQUENTIAL])]
+        base, line = row["sssp"][SEQUENTIAL], [label(row), _time(row["sssp"][SEQUENTIAL])]
         for name in others:
             found = row["sssp"][name]
             line += [_time(found), ratio(base.get("median"), found.get("median"))]
@@ -349,7 +344,7 @@ def _work_table(rows: list[Row]) -> Table:
     for name in METHODS:
         header += [f"{name}: relaxations / arcs", "rounds"]
     for row in rows:
-        line = [_label(row), count(row["facts"]["arcs"])]
+        line = [label(row), count(row["facts"]["arcs"])]
         for name in METHODS:
             found = row["sssp"][name]
             line += [short(found["relaxations"] / max(1, row["facts"]["arcs"])) if "relaxations" in found else "-",
@@ -359,7 +354,7 @@ def _work_table(rows: list[Row]) -> Table:
 
 
 def _figure_7(rows: list[Row]) -> Figure:
-    names = [_label(row) for row in rows]
+    names = [label(row) for row in rows]
     series = [Series(name, names, [
         row["sssp"][SEQUENTIAL]["median"] / row["sssp"][name]["median"] if "median" in row["sssp"][name] else None
         for row in rows]) for name in (*METHODS, "scipy") if name != SEQUENTIAL]
@@ -379,7 +374,7 @@ def _pairs_table(found: dict[str, dict[str, Any]]) -> Table:
 
 def _regimes(rows: list[Row]) -> Table:
     header = ["graph of the paper, ours", "mean row", "deviation", "longest row"]
-    cells = [[_label(row), short(row["facts"]["mean"]), short(row["facts"]["deviation"]),
+    cells = [[label(row), short(row["facts"]["mean"]), short(row["facts"]["deviation"]),
               count(row["facts"]["largest"])]
              for row in rows]
     return Table("Work-items of the graphs", header, cells, [

@@ -22,7 +22,8 @@ SMALL, FULL, TINY = "small", "full", "tiny"
 class Setting:
     """scale : SMALL (minutes), FULL (a night) or TINY (seconds, for tests). seconds : limit of a cell. threads : of
     parallel runs. cache : stores; programs : those of the authors that are built here. kept : the cells.
-    real : folder of graphs that fetch.py brought. recorded : folder of figures of other runs."""
+    real : folder of graphs that fetch.py brought. recorded : folder of figures of other runs. vertices : of the
+    generated graphs of 003; None: by the scale."""
 
     scale: str
     seconds: float
@@ -32,6 +33,7 @@ class Setting:
     kept: Kept
     real: Path
     recorded: Path
+    vertices: int | None = None
 
     def at(self, tiny: Any, small: Any, full: Any) -> Any:
         """The one of the scale."""
