@@ -229,7 +229,7 @@ class Folder:
             yield
         except OSError as error:
             raise BudgetError(f"the checkpoint cannot be written ({error.strerror})", path=self.path,
-                              remedy="make room there, and go on with --resume") from None
+                              remedy="make room there, or see to the disk, and go on with --resume") from None
 
     def drop_all(self) -> None:
         """Remove journal and states."""
@@ -250,7 +250,9 @@ class Folder:
         for name in os.listdir(self.path):
             if _LASTING.fullmatch(name) or _PASSING.fullmatch(name):
                 (self.path / name).unlink()
-        (self.path / MANIFEST).unlink(missing_ok=True)
+        if (self.path / MANIFEST).exists():
+            sync_path(self.path)  # else a power failure may leave the others without it, which nobody goes on from
+            (self.path / MANIFEST).unlink()
         if not os.listdir(self.path):
             self.path.rmdir()
 

@@ -75,6 +75,14 @@ class FrameFile:
         self._head = MAGIC + owner + check.to_bytes(4, "little")
         self.begin = self.end = Mark(_HEAD_BYTES, check)
         self._handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            self._begin(path)
+        except BaseException:
+            self.close()
+            raise
+
+    def _begin(self, path: Path) -> None:
+        """Write the head of a new file, or look at that of one that is there."""
         if os.fstat(self._handle).st_size < _HEAD_BYTES:
             os.truncate(self._handle, 0)
             self._write(self._head, 0)
@@ -82,9 +90,8 @@ class FrameFile:
             sync_path(path.parent)
         there = self._read(0, _HEAD_BYTES)
         if there != self._head and crc32c(there[:-4]) == int.from_bytes(there[-4:], "little"):
-            self.close()
             raise ForeignFileError("this was left by another run, or by another version", path=path,
-                                remedy="delete the folder to begin again")
+                                   remedy="delete the folder to begin again")
 
     @property
     def size(self) -> int:

@@ -20,6 +20,8 @@ OUR_FAULT, USER_FAULT = 1, 2
 _USER_ERRNOS = frozenset({
     errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EROFS,
     errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EMFILE, errno.ENFILE, errno.ENAMETOOLONG, errno.EEXIST, errno.ELOOP,
+    errno.EIO, errno.EREMOTEIO, errno.ESTALE, errno.EBUSY, errno.ENODEV, errno.ENXIO, errno.EUCLEAN, errno.EBADMSG,
+    errno.ETIMEDOUT, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.ENETUNREACH, errno.ENOTEMPTY,
 })
 
 

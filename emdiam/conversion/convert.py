@@ -29,7 +29,7 @@ from ..formats.source import EdgeBatch, EdgeSource, SourceInfo
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import SortPlan, plan_sort
-from ..sorting.scratch import Scratch, disk_full_is_said
+from ..sorting.scratch import Scratch, disk_faults_are_said
 from ..sorting.sort import SortContext
 from ..store.layout import StoreRecord
 from ..store.memory import MemoryWriter
@@ -237,7 +237,7 @@ class Conversion(StoreWriting[ConvertReport]):
                 "the graph has no vertices", path=self._source.name,
                 remedy="give at least one edge, or a format that declares the number of vertices",
             )
-        with disk_full_is_said(self._target.absolute().parent, "the store"):
+        with disk_faults_are_said(self._target.absolute().parent, "the store"):
             unfinished = None if self._resumed is None else self._resumed["writer"]
             # The map of ids is written before the rows, and not in parts.
             rows_begun = unfinished is not None and unfinished["rows"] is not None

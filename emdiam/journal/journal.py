@@ -46,6 +46,15 @@ class Journal:
     def __init__(self, folder: Folder) -> None:
         self._folder = folder
         self._file = FrameFile(folder.path / JOURNAL, folder.owner)
+        try:
+            self._take_up()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _take_up(self) -> None:
+        """Look through the records that are there, and cut off what is damaged."""
+        folder = self._folder
         self.n_records = self.n_before = 0
         end, last = self._file.begin, 0.0
         for record in records(self._file):
@@ -120,12 +129,16 @@ class Journal:
         self.n_records += 1
 
     def sync(self) -> None:
-        self._file.sync()
+        """What was written lasts. Raises BudgetError."""
+        with self._folder.writing():
+            self._file.sync()
 
     def close(self) -> None:
-        """Let go of the file; what is in it lasts."""
-        self._file.sync()
-        self._file.close()
+        """Let go of the file; what is in it lasts. Raises BudgetError where it cannot, and has let go of it then."""
+        try:
+            self.sync()
+        finally:
+            self._file.close()
 
     def now(self) -> float:
         """Seconds of the run, without those for kernels (jit.working_seconds), those before it was stopped included;

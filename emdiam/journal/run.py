@@ -151,10 +151,12 @@ class Checkpoint:
 
     def close(self) -> None:
         """Let go of it; one without a record is removed."""
-        if self.path.exists() and not self._has_records():
-            self._folder.remove()
-        self._journal.close()
-        self._folder.close()
+        try:
+            if self.path.exists() and not self._has_records():
+                self._folder.remove()
+            self._journal.close()
+        finally:
+            self._folder.close()
 
 
 @contextmanager

@@ -39,7 +39,7 @@ from ..malloc import return_freed_memory
 from ..progress import Meter
 from ..sorting.checkpoint import Checkpoint
 from ..sorting.plan import LEAST_WORK_BYTES, SortPlan, plan_sort
-from ..sorting.scratch import Scratch, disk_full_is_said
+from ..sorting.scratch import Scratch, disk_faults_are_said
 from ..sorting.sort import SortContext
 from ..store.arc_runs import RUN_ARCS, ArcRun, Pauses, run_weights, scan_arcs, scan_bytes
 from ..store.check import ArcCheck, check_ranks
@@ -276,7 +276,7 @@ class _Reordering(StoreWriting[ReorderReport]):
 
         meter, resumed = self._context.meter, self._resumed
         self._begin()
-        with disk_full_is_said(self._target.absolute().parent, "the store"):
+        with disk_faults_are_said(self._target.absolute().parent, "the store"):
             meter.begin("ids", None, "")
             weights = self._store.weights
             writer, goes_on = self._open_writer(self._store.n_vertices, resumed and resumed["writer"],

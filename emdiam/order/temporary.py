@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ..durable import check_scratch
 from ..errors import InputError
-from ..sorting.scratch import MEMORY_FILE_SYSTEMS, disk_full_is_said, file_system
+from ..sorting.scratch import MEMORY_FILE_SYSTEMS, disk_faults_are_said, file_system
 from ..store.layout import PARTIAL_SUFFIX
 from ..store.writer import claim, remove_stale
 from ..units import scratch_folder
@@ -38,7 +38,7 @@ def checked_folder(scratch: Path | None) -> Path:
 def temporary_store(folder: Path) -> Iterator[Path]:
     """The path of a store to be written; it is removed at the end. Raises InputError, BudgetError."""
     _remove_left(folder)
-    with disk_full_is_said(folder, "the reordered store"):
+    with disk_faults_are_said(folder, "the reordered store"):
         place = Path(tempfile.mkdtemp(PARTIAL_SUFFIX, _PREFIX, folder))
     handle = claim(place)
     try:

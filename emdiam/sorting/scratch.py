@@ -47,18 +47,21 @@ def file_system(folder: Path) -> str:
 
 
 @contextmanager
-def disk_full_is_said(folder: Path, what: str) -> Iterator[None]:
-    """Turn "disk full", "quota exceeded" and "file too large" into a BudgetError about `folder`."""
+def disk_faults_are_said(folder: Path, what: str) -> Iterator[None]:
+    """Turn "disk full", "quota exceeded" and "file too large" into a BudgetError about `folder`, and whatever else the
+    system says of files into an InputError."""
     try:
         yield
     except OSError as error:
-        if error.errno not in _DISK_FULL:
-            raise
-        free = free_bytes(folder)
-        raise BudgetError(
-            f"no room left for {what} ({os.strerror(error.errno)}; {format_size(free)} free)",
-            path=folder, remedy="make room there or name another folder",
-        ) from error
+        if error.errno in _DISK_FULL:
+            raise BudgetError(
+                f"no room left for {what} ({os.strerror(error.errno)}; {format_size(free_bytes(folder))} free)",
+                path=folder, remedy="make room there or name another folder",
+            ) from error
+        remedy = "raise the limit of open files (ulimit -n)" if error.errno in (errno.EMFILE, errno.ENFILE) else (
+            "check the disk, or name another folder")
+        raise InputError(f"reading or writing {what} failed ({error.strerror or error})",
+                         path=error.filename or folder, remedy=remedy) from error
 
 
 def checksum(data: bytes | memoryview, before: int = 0) -> int:
@@ -121,7 +124,7 @@ class Scratch:
         return made
 
     def _create(self) -> ScratchFile:
-        with disk_full_is_said(self.folder, "scratch files"):
+        with disk_faults_are_said(self.folder, "scratch files"):
             handle = tempfile.TemporaryFile(dir=self.folder, prefix="emdiam-scratch-", buffering=0)
         return ScratchFile(self, handle)
 
@@ -205,7 +208,7 @@ class ScratchFile:
         self._write(view, offset)
 
     def _write(self, view: memoryview, offset: int) -> None:
-        with disk_full_is_said(self._scratch.folder, "scratch files"):
+        with disk_faults_are_said(self._scratch.folder, "scratch files"):
             while view:
                 written = os.pwrite(self._handle.fileno(), view, offset)
                 view, offset = view[written:], offset + written
@@ -219,18 +222,19 @@ class ScratchFile:
     def read_array(self, offset: int, out: np.ndarray) -> None:
         """Fill the contiguous array `out` from `offset`."""
         view = _bytes_of(out)
-        while view:
-            got = os.preadv(self._handle.fileno(), [view], offset)
-            if not got:
-                raise OSError(f"scratch file ends at {offset}, {len(view)} bytes are missing")
-            view, offset = view[got:], offset + got
+        with disk_faults_are_said(self._scratch.folder, "scratch files"):
+            while view:
+                got = os.preadv(self._handle.fileno(), [view], offset)
+                if not got:
+                    raise OSError(f"one ends at byte {offset}, {len(view)} bytes are missing")
+                view, offset = view[got:], offset + got
         self._scratch.was_read(out.nbytes)
 
     def sync(self) -> None:
         """Sync to disk what was appended since the last time."""
         size = self.size
         if size != self._synced:
-            with disk_full_is_said(self._scratch.folder, "scratch files"):
+            with disk_faults_are_said(self._scratch.folder, "scratch files"):
                 os.fsync(self._handle.fileno())
             self._synced = size
 
@@ -264,7 +268,7 @@ class NamedScratch(Scratch):
         with self._lock:
             name = f"{self._next:06d}.scratch"
             self._next += 1
-        with disk_full_is_said(self.folder, "scratch files"):
+        with disk_faults_are_said(self.folder, "scratch files"):
             made = ScratchFile(self, open(self.folder / name, "x+b", buffering=0), name=name)
         with self._lock:
             self._sizes[name] = 0

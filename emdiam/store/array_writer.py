@@ -191,6 +191,8 @@ class ArrayWriter:
         self._write_pending(0)
         self._end_shard()
         self._await_shard()
+        if self._folder.is_dir():  # the names of the shards, which were synced one by one
+            sync_path(self._folder)
         self._write_metadata()
         return hashlib.blake2b(self._checks, digest_size=16).digest()
 

@@ -11,10 +11,11 @@ ends with the process, however it ends, so that what a killed conversion leaves 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from ..checkpoint.records import State
-from ..durable import check_name, lock_folder, sync_path
+from ..durable import check_name, lock_folder, sync_path, write_whole
 from ..errors import InputError, StoreError
 from .array_writer import ArrayWriter
 from .codec import ChunkCodec
@@ -41,8 +42,9 @@ from .layout import (
 from .weights import WeightSums
 
 _DELETING = ".deleting"
-# Attributes by which AnnData knows a matrix.
 _GROUPS = ("", f"{REVERSE}/")
+_EMPTY_GROUP = {"attributes": {}, "zarr_format": 3, "node_type": "group"}
+# Attributes by which AnnData knows a matrix.
 _ANNDATA = ("encoding-type", "encoding-version", "shape")
 
 
@@ -62,8 +64,8 @@ def check_target(target: Path, force: bool) -> None:
 
 
 def is_unfinished_store(partial: Path) -> bool:
-    """Whether the folder is a store under way: it is empty, or has the metadata of one."""
-    return (partial / "zarr.json").is_file() or not any(partial.iterdir())
+    """Whether the folder is a store under way: it has the metadata of one, or nothing but what zarr writes first."""
+    return (partial / "zarr.json").is_file() or all(path.name.startswith("zarr.") for path in partial.iterdir())
 
 
 def remove_stale(partial: Path, ours: Callable[[Path], bool] = is_unfinished_store) -> None:
@@ -178,6 +180,9 @@ class StoreWriter:
         self.partial.mkdir()
         self._claim = claim(self.partial)
         zarr.open_group(str(self.partial), mode="w-", zarr_format=3)
+        # Whatever else of it a power failure leaves, the next one knows it by this as an unfinished store.
+        sync_path(self.partial / "zarr.json")
+        sync_path(self.partial)
 
     def _go_on(self, state: State) -> None:
         """Take up NAME.partial as it was when `state` was made."""
@@ -185,6 +190,7 @@ class StoreWriter:
             raise StoreError("the unfinished store is not there", path=self.partial)
         self._claim = claim(self.partial)
         try:
+            self._renew_groups(_GROUPS[: len(state["figures"])])
             for name, part in state["arrays"].items():
                 self._array(name, np.dtype(part["dtype"])).go_on_from(part)
             if state["weights"] is not None:
@@ -198,6 +204,12 @@ class StoreWriter:
         self._rows = [_Rows(group, figures) for group, figures in zip(_GROUPS, state["figures"], strict=False)]
         self.rows_resumed = state["rows"]
 
+    def _renew_groups(self, groups: Sequence[str]) -> None:
+        """Write the metadata of these groups anew: a power failure may have left the new name of the last ones and not
+        their content."""
+        for group in groups:
+            write_whole(self.partial / group / "zarr.json", json.dumps(_EMPTY_GROUP))
+
     def state(self) -> State:
         """All that was appended, synced to disk, and how far the rows have come, as a state."""
         state = {
@@ -206,7 +218,8 @@ class StoreWriter:
             "rows": self._rows_state and self._rows_state(),
             "weights": self._weights and self._weights.state(),
         }
-        sync_path(self.partial)
+        for rows in self._rows:
+            sync_path(self.partial / rows.group)
         sync_path(self.partial.absolute().parent)
         return state
 

@@ -140,3 +140,30 @@ def test_a_record_that_was_dropped_leaves_nothing(tmp_path: Path) -> None:
         writer.add("a", np.arange(9))
         writer.abort()
         assert file.size == file.begin.offset
+
+
+def test_the_others_are_gone_for_good_before_the_manifest_goes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a power failure may leave a journal without a manifest, from which nobody goes on."""
+    saved(tmp_path / "kept", {}, {"at": 1})
+    synced: list[list[str]] = []
+    monkeypatch.setattr("emdiam.checkpoint.folder.sync_path", lambda path: synced.append(os.listdir(path)))
+    folder = Folder(tmp_path / "kept", {})
+    folder.remove()
+    folder.close()
+    assert synced == [["manifest.json"]] and not (tmp_path / "kept").exists()
+
+
+@pytest.mark.parametrize("call", ["fsync", "pwrite"])
+def test_a_file_that_cannot_be_begun_is_closed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str
+) -> None:
+    def broken(*arguments: Any) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    before = len(os.listdir("/proc/self/fd"))
+    monkeypatch.setattr(os, call, broken)
+    with pytest.raises(OSError, match="Input/output error"):
+        FrameFile(tmp_path / "frames")
+    assert len(os.listdir("/proc/self/fd")) == before

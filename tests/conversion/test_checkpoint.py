@@ -250,3 +250,21 @@ def test_a_full_disk_while_a_state_is_kept(
     attempt(kind, tmp_path)
     assert files_of(tmp_path / "g.zarr") == unbroken(kind)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["g.zarr"]
+
+
+@pytest.mark.parametrize("kind", INPUTS)
+def test_the_metadata_of_the_unfinished_store_are_empty(kind: str, tmp_path: Path) -> None:
+    """As a power failure leaves a file that was renamed before its content was on disk."""
+    renamed = os.rename
+
+    def killed(source: Any, target: Any) -> None:
+        if str(source).endswith(".zarr.partial"):
+            raise KeyboardInterrupt
+        renamed(source, target)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(os, "rename", killed)
+        attempt(kind, tmp_path)
+    (tmp_path / "g.zarr.partial" / "zarr.json").write_bytes(b"")
+    attempt(kind, tmp_path)
+    assert files_of(tmp_path / "g.zarr") == unbroken(kind)

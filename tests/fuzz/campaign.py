@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
+from tests.fuzz.kinds import environment_of
 from tests.fuzz.outcome import BAD, CRASH, HANG, Outcome
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -87,7 +88,7 @@ def _of_one_child(
 ) -> Iterator[tuple[int, Outcome]]:
     begin, stop = span
     command = [sys.executable, "-m", "tests.fuzz.worker", *kind, str(begin), str(stop - begin), folder]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONFAULTHANDLER": "1", **environment_of(kind[0])}
     with tempfile.TemporaryFile() as complaint, subprocess.Popen(
         command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=complaint,
     ) as child:

@@ -17,7 +17,22 @@ KINDS = ("inputs", "corruptions", "stores", "certificates", "checkpoints")
 PLANTED = "planted"
 
 
+# Of faults (tests/faults) a kind is this, the fault and the command, with slashes between.
+FAULTS = "faults"
+
+
 def attacks_of(kind: str, folder: Path) -> Attack:
-    """The attacks of a kind, or the planted ones, on files in `folder`."""
-    make: Callable[[Path], Attack] = importlib.import_module(f"tests.fuzz.{kind}").attacks
-    return make(folder)
+    """The attacks of a kind, the planted ones, or faults, on files in `folder`."""
+    name, *details = kind.split("/")
+    module = "tests.faults.attacks" if name == FAULTS else f"tests.fuzz.{name}"
+    make: Callable[..., Attack] = importlib.import_module(module).attacks
+    return make(folder, *details)
+
+
+def environment_of(kind: str) -> dict[str, str]:
+    """What the process of such attacks has in its environment beside."""
+    if not kind.startswith(FAULTS):
+        return {}
+    from tests.faults.layer import preloaded
+
+    return preloaded()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -383,3 +384,19 @@ def test_the_digest_of_a_store_is_that_of_its_order(tmp_path: Path) -> None:
         with open_store(write_store(tmp_path / f"{name}.zarr", one)) as opened:
             digests.append(opened.digest)
     assert digests[0] != digests[1]
+
+
+def test_a_disk_that_fails_at_the_end_lets_go_of_the_folder(store: Path, tmp_path: Path) -> None:
+    """The same process goes on from it, once the disk works again."""
+    def broken(handle: int) -> None:
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    def listen(event: Event) -> None:
+        if event.phase in ("winnow", "tree"):
+            patch.setattr(os, "fsync", broken)
+
+    kept = CheckpointOptions(tmp_path / "kept", every=0.0, resume=True)
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(
+            BudgetError, match="the checkpoint cannot be written .Input/output error.*see to the disk"):
+        run_on(store, kept, listen=listen)
+    assert run_on(store, kept).diameter == naive.diameters(ODD["grid"])[1]

@@ -22,7 +22,7 @@ from emdiam.store.check import check_store
 from emdiam.store.codec import ChunkCodec
 from emdiam.store.layout import StoreRecord
 from emdiam.store.store import open_store
-from emdiam.store.writer import StoreWriter
+from emdiam.store.writer import StoreWriter, remove_stale
 from tests.helpers.damage import make_store, some_graph
 from tests.helpers.waiting import PATIENCE
 
@@ -66,7 +66,7 @@ def close_folders(parent: Path) -> None:
 
 @pytest.mark.parametrize(("module", "name", "turn"), [
     ("emdiam.store.array_writer", "pack_index", 0), ("emdiam.store.array_writer", "pack_index", 1),
-    *(("emdiam.store.writer", "sync_path", turn) for turn in range(8)), ("os", "rename", 0),
+    *(("emdiam.store.writer", "sync_path", turn) for turn in range(2, 10)), ("os", "rename", 0),
 ])
 def test_an_end_before_the_rename_leaves_only_the_partial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, turn: int
@@ -86,8 +86,8 @@ def test_an_end_before_the_rename_leaves_only_the_partial(
 
 
 @pytest.mark.parametrize(("module", "name", "turn", "old_stays"), [
-    ("emdiam.store.array_writer", "pack_index", 1, True), ("emdiam.store.writer", "sync_path", 7, True),
-    ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.store.writer", "sync_path", 8, None),
+    ("emdiam.store.array_writer", "pack_index", 1, True), ("emdiam.store.writer", "sync_path", 9, True),
+    ("os", "rename", 0, True), ("os", "rename", 1, False), ("emdiam.store.writer", "sync_path", 10, None),
 ])
 def test_an_end_while_replacing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: str, name: str, turn: int, old_stays: bool | None
@@ -283,3 +283,23 @@ def test_a_shard_that_cannot_be_brought_to_disk_ends_the_writing(
             one.close()
         one.abort()
     assert not (tmp_path / "a" / "zarr.json").exists()
+
+
+def test_what_zarr_writes_first_is_an_unfinished_store(tmp_path: Path):
+    """A power failure may leave no more of it."""
+    partial = tmp_path / "g.zarr.partial"
+    partial.mkdir()
+    (partial / "zarr.0a1b2c.partial").write_bytes(b"")
+    make_store(tmp_path / "g.zarr", GRAPH)
+    partial.mkdir()
+    (partial / "mine.txt").write_bytes(b"")
+    with pytest.raises(InputError, match="in the way and is not an unfinished store"):
+        remove_stale(partial)
+
+
+def test_the_names_of_shards_are_synced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    synced: list[Path] = []
+    monkeypatch.setattr("emdiam.store.array_writer.sync_path", synced.append)
+    make_store(tmp_path / "g.zarr", GRAPH)
+    assert {path.relative_to(tmp_path).as_posix() for path in synced} >= {
+        "g.zarr.partial/indptr/c", "g.zarr.partial/indices/c"}

@@ -1,0 +1,1 @@
+"""Disks, clocks, networks and neighbours that fail, under the commands that read and write files."""
