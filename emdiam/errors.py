@@ -50,7 +50,14 @@ class InputError(EmdiamError):
             message += f": {shown!r}"
         if remedy:
             message += f"; {remedy}"
-        super().__init__(redacted(message))
+        super().__init__(redacted(one_line(message)))
+
+
+def one_line(text: str) -> str:
+    """`text` with what does not print (ends of lines, codes for terminals, bytes that are no UTF-8) written out, as
+    names of files may have it."""
+    return text if text.isprintable() else "".join(
+        letter if letter.isprintable() else letter.encode("unicode_escape").decode() for letter in text)
 
 
 def no_such(kind: str, name: str, known: Iterable[str]) -> InputError:

@@ -333,7 +333,9 @@ class Conversion(StoreWriting[ConvertReport]):
             duplicates_dropped=counts.duplicates, pairs_read=counts.pairs, reverse_dropped=counts.reverse,
             values_dropped=dict(info.dropped),
             id_kind=numbering.id_kind, first_id=numbering.first_id, source_format=info.format,
-            source=list(getattr(self._source, "names", [self._source.name])),
+            # Names that are no UTF-8 can be in no record.
+            source=[name.encode("utf-8", "backslashreplace").decode()
+                    for name in getattr(self._source, "names", [self._source.name])],
         )
 
     def _counted(self, numbering: Numbering, counts: Counts, record: StoreRecord) -> Iterator[str]:
